@@ -1,0 +1,150 @@
+//! What a router, its links and its adapters are made of: sizes, rates, latencies, rules.
+//!
+//! The defaults are the `angara` preset. Its values that no public source gives are assumed: the
+//! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
+//! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
+
+use crate::units::{Bytes, Picoseconds, Rate, flit_time};
+
+/// When a packet may ask for its next output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// When its header is there.
+    VirtualCutThrough,
+    /// When its last flit is there.
+    StoreAndForward,
+}
+
+/// Who is served first at an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// All input buffers in turn.
+    RoundRobin,
+    /// Packets from network channels before packets from injection channels, each in turn.
+    TransitFirst,
+}
+
+/// Virtual channels of each channel: request, response, adaptive, collective up and down
+/// (papers/angara-routing, section 2).
+pub const VIRTUAL_CHANNELS: usize = 5;
+
+/// The virtual channel of data and read requests.
+pub const REQUEST_CHANNEL: u8 = 0;
+
+/// The virtual channel of read responses.
+pub const RESPONSE_CHANNEL: u8 = 1;
+
+/// The names of the virtual channels.
+pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
+    ["request", "response", "adaptive", "collective up", "collective down"];
+
+/// The Angara router, its links and its adapters. See docs/model.md for what each one does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    pub flit: Bytes,
+    /// Flits before a packet's payload.
+    pub header_flits: u32,
+    /// Flits after a packet's payload.
+    pub checksum_flits: u32,
+    /// Payload of the largest packet; larger messages are cut.
+    pub maximum_payload: Bytes,
+    /// Flits of the buffer of a network channel, per virtual channel.
+    pub buffer: u32,
+    pub switching: Switching,
+    pub arbitration: Arbitration,
+    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
+    pub bubble: bool,
+    /// Packets that an input port can send at once.
+    pub crossbar_speedup: u32,
+    pub routing_latency: Picoseconds,
+    pub crossbar_latency: Picoseconds,
+    pub link_rate: Rate,
+    pub link_latency: Picoseconds,
+    pub injection_channels: u32,
+    pub injection_rate: Rate,
+    pub injection_latency: Picoseconds,
+    /// Flits of the buffer of an injection channel, per virtual channel.
+    pub injection_buffer: u32,
+    pub ejection_channels: u32,
+    pub ejection_rate: Rate,
+    pub ejection_latency: Picoseconds,
+    /// Host time from a message's creation to its first packet's, and from its last packet's
+    /// delivery to its receipt.
+    pub send_overhead: Picoseconds,
+    pub receive_overhead: Picoseconds,
+    /// Time from the delivery of a read request to the creation of its response.
+    pub service_time: Picoseconds,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            flit: Bytes(16),
+            header_flits: 1,
+            checksum_flits: 1,
+            maximum_payload: Bytes(256),
+            buffer: 144,
+            switching: Switching::VirtualCutThrough,
+            arbitration: Arbitration::RoundRobin,
+            bubble: true,
+            crossbar_speedup: 1,
+            routing_latency: 25_000,
+            crossbar_latency: 10_000,
+            link_rate: Rate(60_000_000_000),
+            link_latency: 70_000,
+            injection_channels: 2,
+            injection_rate: Rate(64_000_000_000),
+            injection_latency: 13_000,
+            injection_buffer: 144,
+            ejection_channels: 2,
+            ejection_rate: Rate(64_000_000_000),
+            ejection_latency: 13_000,
+            send_overhead: 340_000,
+            receive_overhead: 340_000,
+            service_time: 100_000,
+        }
+    }
+}
+
+impl Parameters {
+    /// Flits of a packet with this payload.
+    #[must_use]
+    pub fn packet_flits(&self, payload: u64) -> u32 {
+        let flits = u64::from(self.header_flits)
+            + payload.div_ceil(self.flit.0)
+            + u64::from(self.checksum_flits);
+        u32::try_from(flits).expect("payload is at most the maximum").max(1)
+    }
+
+    /// Flits of the largest packet.
+    #[must_use]
+    pub fn maximum_packet(&self) -> u32 {
+        self.packet_flits(self.maximum_payload.0)
+    }
+
+    /// Flits of all packets of a message.
+    #[must_use]
+    pub fn message_flits(&self, bytes: u64) -> u64 {
+        let (full, rest) = (bytes / self.maximum_payload.0, bytes % self.maximum_payload.0);
+        let last = if rest > 0 || full == 0 { u64::from(self.packet_flits(rest)) } else { 0 };
+        full * u64::from(self.maximum_packet()) + last
+    }
+
+    /// The time a flit occupies a network channel.
+    #[must_use]
+    pub fn link_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.link_rate).0
+    }
+
+    /// The time a flit occupies an injection channel.
+    #[must_use]
+    pub fn injection_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.injection_rate).0
+    }
+
+    /// The time a flit occupies an ejection channel.
+    #[must_use]
+    pub fn ejection_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.ejection_rate).0
+    }
+}

@@ -1,0 +1,8 @@
+//! flitlab simulates high-performance interconnects flit by flit.
+
+pub mod engine;
+pub mod measure;
+pub mod routing;
+pub mod topology;
+pub mod traffic;
+pub mod units;

@@ -1,0 +1,232 @@
+//! Direction-order routing: the shortest way round in every dimension, positive directions first.
+//!
+//! Routes are computed when a packet is injected, so that a large torus needs no table. Where the
+//! shortest way has failed, a ring's long way is taken: of all choices of directions that avoid the
+//! failures, the one with the fewest hops. First and last steps are not used here.
+
+use super::{Header, Route, Unroutable};
+use crate::topology::{Fabric, Torus};
+
+/// Which way round a packet goes when both halves of a ring are as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HalfRing {
+    /// Always in the positive direction.
+    Plus,
+    /// From nodes with an even coordinate sum in the positive direction, from the others in the
+    /// negative one, so that both directions carry the same load under uniform traffic.
+    Balanced,
+}
+
+/// Direction order +x +y +z +k -x -y -z -k on a torus.
+#[derive(Clone, Debug)]
+pub struct DirectionOrder {
+    half_ring: HalfRing,
+    /// Whether routes have to look for failures.
+    failures: bool,
+}
+
+impl DirectionOrder {
+    /// # Errors
+    /// If failures leave a pair of live nodes without a route in direction order; all pairs are
+    /// tried only if the fabric has failures.
+    pub fn new(fabric: &Fabric, half_ring: HalfRing) -> Result<Self, Unroutable> {
+        let torus = fabric.torus();
+        let whole = (0..torus.nodes() * torus.directions())
+            .filter(|slot| {
+                torus.neighbor(slot / torus.directions(), slot % torus.directions()).is_some()
+            })
+            .count();
+        let order = Self { half_ring, failures: fabric.channels() != whole };
+        if order.failures {
+            order.check(fabric)?;
+        }
+        Ok(order)
+    }
+
+    fn check(&self, fabric: &Fabric) -> Result<(), Unroutable> {
+        let mut unroutable: Option<Unroutable> = None;
+        for source in fabric.live_terminals() {
+            for destination in fabric.live_terminals() {
+                if self.find(fabric, source, destination).is_none() {
+                    let name = |node| fabric.router_name(node);
+                    unroutable
+                        .get_or_insert_with(|| Unroutable {
+                            first: (name(source), name(destination)),
+                            pairs: 0,
+                        })
+                        .pairs += 1;
+                }
+            }
+        }
+        unroutable.map_or(Ok(()), Err)
+    }
+
+    /// # Panics
+    /// If there is no route between the routers.
+    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
+        self.find(fabric, source, destination).expect("every pair was tried at construction")
+    }
+
+    fn find(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
+        let torus = fabric.torus();
+        let header = self.shortest(torus, source, destination);
+        let route = header.route(torus, source, destination)?;
+        if !self.failures || alive(fabric, source, &route) {
+            return Some(route);
+        }
+        self.detour(fabric, source, destination, header)
+    }
+
+    /// The header of the shortest way, failures aside.
+    fn shortest(&self, torus: &Torus, source: u32, destination: u32) -> Header {
+        let mut header = Header::default();
+        for dimension in 0..torus.dimensions() {
+            let (from, to) =
+                (torus.coordinate(source, dimension), torus.coordinate(destination, dimension));
+            if from == to {
+                continue;
+            }
+            let size = torus.sizes()[dimension];
+            let ahead = (to + size - from) % size;
+            let plus = if !torus.closed(dimension) {
+                to > from
+            } else if 2 * ahead == size {
+                self.half_ring == HalfRing::Plus
+                    || torus.coordinates(source).iter().sum::<u32>() % 2 == 0
+            } else {
+                2 * ahead < size
+            };
+            header = header.with_direction(dimension, plus);
+        }
+        header
+    }
+
+    /// The shortest live route over all choices of directions; of equal ones, the one that turns the
+    /// fewest, then the lowest, dimensions of `header` round.
+    fn detour(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        header: Header,
+    ) -> Option<Route> {
+        let torus = fabric.torus();
+        (1u32..1 << torus.dimensions())
+            .filter_map(|turned| {
+                let mut other = header;
+                for dimension in (0..torus.dimensions()).filter(|d| turned >> d & 1 == 1) {
+                    other = other.with_direction(dimension, !header.direction(dimension)?);
+                }
+                let route = other.route(torus, source, destination)?;
+                alive(fabric, source, &route).then_some((
+                    route.hops(),
+                    turned.count_ones(),
+                    turned,
+                    route,
+                ))
+            })
+            .min_by_key(|&(hops, turns, turned, _)| (hops, turns, turned))
+            .map(|(.., route)| route)
+    }
+}
+
+/// Whether every channel of the route exists.
+fn alive(fabric: &Fabric, source: u32, route: &Route) -> bool {
+    let mut at = source;
+    route.ports().all(|port| {
+        let next = fabric.target(fabric.outputs(at).start + u32::from(port));
+        at = next.unwrap_or(at);
+        next.is_some()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Faults;
+
+    fn routed(sizes: &[u32], open: &[usize], faults: &Faults) -> (Fabric, DirectionOrder) {
+        let fabric = Torus::new(sizes, open).unwrap().fabric(faults).unwrap();
+        let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+        (fabric, order)
+    }
+
+    fn end(fabric: &Fabric, source: u32, route: &Route) -> u32 {
+        assert!(alive(fabric, source, route));
+        route.ports().fold(source, |at, port| {
+            fabric.target(fabric.outputs(at).start + u32::from(port)).unwrap()
+        })
+    }
+
+    #[test]
+    fn every_route_ends_at_its_destination_by_the_shortest_way() {
+        for (sizes, open) in
+            [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 2], &[])]
+        {
+            let (fabric, order) = routed(sizes, open, &Faults::default());
+            let torus = fabric.torus();
+            for source in 0..fabric.routers() {
+                for destination in 0..fabric.routers() {
+                    let route = order.route(&fabric, source, destination);
+                    assert_eq!(end(&fabric, source, &route), destination);
+                    let shortest: u32 = (0..torus.dimensions())
+                        .map(|d| {
+                            let apart = torus
+                                .coordinate(source, d)
+                                .abs_diff(torus.coordinate(destination, d));
+                            if torus.closed(d) {
+                                apart.min(torus.sizes()[d] - apart)
+                            } else {
+                                apart
+                            }
+                        })
+                        .sum();
+                    assert_eq!(route.hops(), shortest);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ports_of_a_route_never_descend() {
+        let (fabric, order) = routed(&[4, 3, 5], &[], &Faults::default());
+        for pair in 0..60 * 60 {
+            let route = order.route(&fabric, pair / 60, pair % 60);
+            assert!(route.runs().is_sorted_by(|a, b| a.port < b.port));
+        }
+    }
+
+    #[test]
+    fn half_ring_ties_follow_the_rule() {
+        let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let balanced = DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap();
+        let first =
+            |source, destination| balanced.route(&fabric, source, destination).runs()[0].port;
+        assert_eq!((first(0, 2), first(1, 3), first(4, 6)), (0, 2, 2));
+        let (fabric, plus) = routed(&[4, 4], &[], &Faults::default());
+        assert_eq!(plus.route(&fabric, 1, 3).runs()[0].port, 0);
+    }
+
+    #[test]
+    fn a_failed_cable_is_passed_the_long_way_round() {
+        let (fabric, order) = routed(&[5, 3], &[], &Faults { cables: vec![(0, 0)], nodes: vec![] });
+        let route = order.route(&fabric, 0, 1);
+        assert_eq!(route.ports().collect::<Vec<_>>(), [2, 2, 2, 2]);
+        for pair in 0..15 * 15 {
+            assert_eq!(
+                end(&fabric, pair / 15, &order.route(&fabric, pair / 15, pair % 15)),
+                pair % 15
+            );
+        }
+    }
+
+    #[test]
+    fn pairs_that_direction_order_cannot_route_are_named() {
+        let torus = Torus::new(&[4, 4], &[]).unwrap();
+        let faults = Faults { cables: vec![(0, 0), (0, 2)], nodes: vec![] };
+        let fabric = torus.fabric(&faults).unwrap();
+        let error = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap_err();
+        assert_eq!(error.first, ("(0,0)".into(), "(1,0)".into()));
+        assert!(error.pairs > 2);
+    }
+}

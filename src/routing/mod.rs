@@ -1,0 +1,62 @@
+//! Which way packets go: source routes, the tables that hold them, and how they are computed.
+//!
+//! The engine sees a [`Route`] only: runs of hops through output ports. What the ports mean
+//! (directions of a torus, direction bits, first and last steps) is known here and in topology.
+
+mod direction_order;
+mod header;
+mod route;
+mod table;
+
+pub use direction_order::{DirectionOrder, HalfRing};
+pub use header::Header;
+pub use route::{MAXIMUM_RUNS, Route, Run};
+pub use table::RouteTable;
+
+use std::fmt;
+
+use crate::topology::Fabric;
+
+/// The routes of a fabric: computed for each pair, or read from a table.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    DirectionOrder(DirectionOrder),
+    Table(RouteTable),
+}
+
+impl Routes {
+    /// The route from one router to another, as the source's adapter writes it into the header.
+    ///
+    /// # Panics
+    /// If the pair has none; the constructors refuse fabrics with such a pair.
+    #[must_use]
+    pub fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
+        match self {
+            Self::DirectionOrder(order) => order.route(fabric, source, destination),
+            Self::Table(table) => table.route(fabric, source, destination),
+        }
+    }
+}
+
+/// Pairs of live nodes between which a routing has no legal route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unroutable {
+    /// The first such pair, source and destination.
+    pub first: (String, String),
+    /// How many ordered pairs there are.
+    pub pairs: u64,
+}
+
+impl fmt::Display for Unroutable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (source, destination) = &self.first;
+        write!(
+            formatter,
+            "direction order has no way around the failures from node {source} to node \
+             {destination} ({} ordered pairs have none)",
+            self.pairs
+        )
+    }
+}
+
+impl std::error::Error for Unroutable {}

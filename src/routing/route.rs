@@ -1,0 +1,55 @@
+//! A packet's route as the engine follows it.
+
+/// The most runs that a route can have: a first step, six dimensions, a last step.
+pub const MAXIMUM_RUNS: usize = 8;
+
+/// `hops` hops, each through output port `port` of the router where it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    pub port: u16,
+    pub hops: u16,
+}
+
+/// Runs of hops through output ports, from a source router to a destination router. An empty route
+/// stays where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    runs: [Run; MAXIMUM_RUNS],
+    length: u8,
+}
+
+impl Route {
+    /// Appends `hops` hops through `port`; a run through the same port is made longer.
+    ///
+    /// # Panics
+    /// If the route has [`MAXIMUM_RUNS`] runs already.
+    pub fn push(&mut self, port: u16, hops: u16) {
+        if hops == 0 {
+            return;
+        }
+        match self.runs().last() {
+            Some(last) if last.port == port => self.runs[self.length as usize - 1].hops += hops,
+            _ => {
+                self.runs[self.length as usize] = Run { port, hops };
+                self.length += 1;
+            }
+        }
+    }
+
+    /// The runs, in order.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs[..self.length as usize]
+    }
+
+    /// Number of hops between routers.
+    #[must_use]
+    pub fn hops(&self) -> u32 {
+        self.runs().iter().map(|run| u32::from(run.hops)).sum()
+    }
+
+    /// The output ports, hop by hop.
+    pub fn ports(&self) -> impl Iterator<Item = u16> + '_ {
+        self.runs().iter().flat_map(|run| std::iter::repeat_n(run.port, usize::from(run.hops)))
+    }
+}

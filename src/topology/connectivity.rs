@@ -1,0 +1,52 @@
+//! Whether every live node reaches every other.
+
+use std::collections::VecDeque;
+
+use super::{Fabric, TopologyError};
+
+/// Cables fail both ways at once, so components are those of an undirected graph.
+///
+/// # Errors
+/// Names the first terminal's node and the first one that it can't reach.
+pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
+    let mut seen = vec![false; fabric.routers() as usize];
+    let mut sizes = Vec::new();
+    let mut starts = Vec::new();
+    for terminal in fabric.live_terminals() {
+        let start = fabric.terminal_router[terminal as usize];
+        if !seen[start as usize] {
+            sizes.push(component(fabric, start, &mut seen));
+            starts.push(start);
+        }
+    }
+    let live: u64 = sizes.iter().sum();
+    if sizes.len() < 2 {
+        return if live < 2 {
+            Err(TopologyError::Sizes("the failures leave fewer than two nodes".into()))
+        } else {
+            Ok(())
+        };
+    }
+    Err(TopologyError::Disconnected {
+        source: fabric.router_name(starts[0]),
+        destination: fabric.router_name(starts[1]),
+        pairs: sizes.iter().map(|&size| size * (live - size)).sum(),
+    })
+}
+
+/// Marks what `start` reaches and counts its live terminals' routers.
+fn component(fabric: &Fabric, start: u32, seen: &mut [bool]) -> u64 {
+    let mut queue = VecDeque::from([start]);
+    seen[start as usize] = true;
+    let mut size = 0;
+    while let Some(router) = queue.pop_front() {
+        size += 1;
+        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+            if !seen[next as usize] {
+                seen[next as usize] = true;
+                queue.push_back(next);
+            }
+        }
+    }
+    size
+}

@@ -1,0 +1,53 @@
+//! What has failed: cables (both directions at once) and whole nodes.
+
+use super::{TopologyError, Torus};
+
+/// Failed cables and nodes of a torus.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// A cable by one of its ends: node and direction number.
+    pub cables: Vec<(u32, u32)>,
+    pub nodes: Vec<u32>,
+}
+
+impl Faults {
+    /// True if nothing has failed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cables.is_empty() && self.nodes.is_empty()
+    }
+
+    /// For each channel slot of the torus (node times directions plus direction) whether it is out of
+    /// service.
+    ///
+    /// # Errors
+    /// If a cable is named where the torus has none.
+    pub(super) fn dead_channels(&self, torus: &Torus) -> Result<Vec<bool>, TopologyError> {
+        let directions = torus.directions();
+        let mut dead = vec![false; (torus.nodes() * directions) as usize];
+        let mut kill = |node: u32, direction: u32| -> Option<()> {
+            let other = torus.neighbor(node, direction)?;
+            dead[(node * directions + direction) as usize] = true;
+            dead[(other * directions + torus.opposite(direction)) as usize] = true;
+            Some(())
+        };
+        for (place, &(node, direction)) in self.cables.iter().enumerate() {
+            kill(node, direction).ok_or_else(|| {
+                TopologyError::UnknownFault(
+                    place,
+                    format!(
+                        "node {} has no cable in direction {}",
+                        torus.node_name(node),
+                        torus.direction_name(direction)
+                    ),
+                )
+            })?;
+        }
+        for &node in &self.nodes {
+            for direction in 0..directions {
+                kill(node, direction);
+            }
+        }
+        Ok(dead)
+    }
+}

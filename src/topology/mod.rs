@@ -1,0 +1,43 @@
+//! Fabrics: routers joined by directed channels, terminals attached to routers, as flat arrays.
+//!
+//! A [`Fabric`] is the graph that routing and the engine see: no dimensions, only routers with
+//! numbered output ports. Where a fabric has coordinates (a torus), they live in its [`Torus`], which
+//! routing and traffic may use and the engine doesn't. Rates and latencies are no part of a fabric:
+//! they belong to the router model.
+
+mod connectivity;
+mod fabric;
+mod faults;
+mod torus;
+
+pub use fabric::{Channel, Fabric, NONE};
+pub use faults::Faults;
+pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
+
+use std::fmt;
+
+/// Why a fabric can't be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TopologyError {
+    /// The sizes are not those of a torus: what is wrong and what is allowed.
+    Sizes(String),
+    /// A failed cable or node is not part of the fabric; the number is its place in the list.
+    UnknownFault(usize, String),
+    /// Two nodes without a path between them, and how many ordered pairs have none.
+    Disconnected { source: String, destination: String, pairs: u64 },
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sizes(text) | Self::UnknownFault(_, text) => formatter.write_str(text),
+            Self::Disconnected { source, destination, pairs } => write!(
+                formatter,
+                "the failures disconnect the fabric: no path from node {source} to node \
+                 {destination} ({pairs} ordered pairs have none)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TopologyError {}

@@ -1,0 +1,326 @@
+//! Tori and meshes of one to six dimensions, with Angara's rule for dimensions of size 2.
+//!
+//! Node numbers run with the first dimension fastest: node = x + y * kx + z * kx * ky + ...
+//! Directions are numbered in Angara's order, all positive ones first: +x +y +z +k -x -y -z -k; the
+//! output port of a router is the direction's number.
+
+use super::fabric::{Fabric, NONE};
+use super::{Faults, TopologyError, connectivity};
+
+/// The most dimensions that a torus can have.
+pub const MAXIMUM_DIMENSIONS: usize = 6;
+
+/// The names of the dimensions, in order; the fourth is Angara's k.
+pub const DIMENSION_NAMES: [&str; MAXIMUM_DIMENSIONS] = ["x", "y", "z", "k", "l", "m"];
+
+const LARGEST_SIZE: u32 = 1024;
+const MOST_NODES: u64 = 1 << 27;
+
+/// The coordinates of a torus: sizes, and which dimensions close into rings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torus {
+    sizes: Vec<u32>,
+    /// Node number step of each dimension.
+    strides: Vec<u32>,
+    /// Whether the dimension closes into a ring: size above 2 and not open.
+    closed: Vec<bool>,
+    open: Vec<bool>,
+}
+
+impl Torus {
+    /// A torus of these sizes, first dimension fastest; `open` names the dimensions (by number) that
+    /// are meshes. A dimension of size 2 has one cable, not two (papers/angara-routing, section 5);
+    /// one of size 1 has none.
+    ///
+    /// # Errors
+    /// If there are no or more than six dimensions, a size is outside 1 to 1024, the nodes are fewer
+    /// than 2 or more than 2^27, or `open` names a dimension that is not there.
+    pub fn new(sizes: &[u32], open: &[usize]) -> Result<Self, TopologyError> {
+        let refuse = |text: String| Err(TopologyError::Sizes(text));
+        if sizes.is_empty() || sizes.len() > MAXIMUM_DIMENSIONS {
+            return refuse(format!("a torus has 1 to 6 dimensions, not {}", sizes.len()));
+        }
+        if let Some(size) = sizes.iter().find(|&&size| size == 0 || size > LARGEST_SIZE) {
+            return refuse(format!("a dimension has 1 to {LARGEST_SIZE} nodes, not {size}"));
+        }
+        let nodes: u64 = sizes.iter().map(|&size| u64::from(size)).product();
+        if !(2..=MOST_NODES).contains(&nodes) {
+            return refuse(format!("a torus has 2 to {MOST_NODES} nodes, not {nodes}"));
+        }
+        if let Some(&dimension) = open.iter().find(|&&dimension| dimension >= sizes.len()) {
+            let name = DIMENSION_NAMES.get(dimension).unwrap_or(&"?");
+            return refuse(format!(
+                "dimension {name} can't be open: there are {} dimensions",
+                sizes.len()
+            ));
+        }
+        let strides = sizes
+            .iter()
+            .scan(1, |stride, &size| {
+                let own = *stride;
+                *stride *= size;
+                Some(own)
+            })
+            .collect();
+        let open: Vec<bool> = (0..sizes.len()).map(|dimension| open.contains(&dimension)).collect();
+        let closed = sizes.iter().zip(&open).map(|(&size, &open)| size > 2 && !open).collect();
+        Ok(Self { sizes: sizes.to_vec(), strides, closed, open })
+    }
+
+    /// Nodes along each dimension.
+    #[must_use]
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Number of dimensions.
+    #[must_use]
+    pub fn dimensions(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Number of directions: two a dimension.
+    #[must_use]
+    pub fn directions(&self) -> u32 {
+        2 * self.sizes.len() as u32
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.sizes.iter().product()
+    }
+
+    /// Whether the dimension closes into rings: more than 2 nodes, and not open.
+    #[must_use]
+    pub fn closed(&self, dimension: usize) -> bool {
+        self.closed[dimension]
+    }
+
+    /// Whether the dimension was declared open.
+    #[must_use]
+    pub fn open(&self, dimension: usize) -> bool {
+        self.open[dimension]
+    }
+
+    /// A node's coordinate in a dimension.
+    #[must_use]
+    pub fn coordinate(&self, node: u32, dimension: usize) -> u32 {
+        node / self.strides[dimension] % self.sizes[dimension]
+    }
+
+    /// A node's coordinates, first dimension first.
+    #[must_use]
+    pub fn coordinates(&self, node: u32) -> Vec<u32> {
+        (0..self.dimensions()).map(|dimension| self.coordinate(node, dimension)).collect()
+    }
+
+    /// The node at these coordinates; `None` if their number or one of them is out of range.
+    #[must_use]
+    pub fn node(&self, coordinates: &[u32]) -> Option<u32> {
+        let inside = coordinates.len() == self.dimensions()
+            && coordinates.iter().zip(&self.sizes).all(|(coordinate, size)| coordinate < size);
+        inside.then(|| coordinates.iter().zip(&self.strides).map(|(c, stride)| c * stride).sum())
+    }
+
+    /// The dimension of a direction.
+    #[must_use]
+    pub fn dimension(&self, direction: u32) -> usize {
+        direction as usize % self.dimensions()
+    }
+
+    /// Whether a direction is a positive one.
+    #[must_use]
+    pub fn positive(&self, direction: u32) -> bool {
+        (direction as usize) < self.dimensions()
+    }
+
+    /// The same dimension the other way.
+    #[must_use]
+    pub fn opposite(&self, direction: u32) -> u32 {
+        (direction + self.dimensions() as u32) % self.directions()
+    }
+
+    /// The node one step away; `None` at a mesh's edge and in a dimension of size 1.
+    #[must_use]
+    pub fn neighbor(&self, node: u32, direction: u32) -> Option<u32> {
+        let dimension = self.dimension(direction);
+        let (size, stride) = (self.sizes[dimension], self.strides[dimension]);
+        let at = self.coordinate(node, dimension);
+        if self.positive(direction) {
+            if at + 1 < size {
+                Some(node + stride)
+            } else {
+                self.closed[dimension].then(|| node - at * stride)
+            }
+        } else if at > 0 {
+            Some(node - stride)
+        } else {
+            self.closed[dimension].then(|| node + (size - 1) * stride)
+        }
+    }
+
+    /// A node's name: its coordinates, such as `(0,3,1)`.
+    #[must_use]
+    pub fn node_name(&self, node: u32) -> String {
+        let coordinates: Vec<String> = self.coordinates(node).iter().map(u32::to_string).collect();
+        format!("({})", coordinates.join(","))
+    }
+
+    /// A direction's name, such as `+y`.
+    #[must_use]
+    pub fn direction_name(&self, direction: u32) -> String {
+        let sign = if self.positive(direction) { '+' } else { '-' };
+        format!("{sign}{}", DIMENSION_NAMES[self.dimension(direction)])
+    }
+
+    /// The direction of this name (`+x` to `-m`); `None` if the torus has no such dimension.
+    #[must_use]
+    pub fn direction(&self, name: &str) -> Option<u32> {
+        (0..self.directions()).find(|&direction| self.direction_name(direction) == name)
+    }
+
+    /// The fabric of this torus, without what has failed: a terminal at each live node.
+    ///
+    /// # Errors
+    /// If a failed cable does not exist, or the failures leave two live nodes without a path.
+    pub fn fabric(&self, faults: &Faults) -> Result<Fabric, TopologyError> {
+        let (nodes, directions) = (self.nodes(), self.directions());
+        let dead = faults.dead_channels(self)?;
+        let target: Vec<u32> = (0..nodes * directions)
+            .map(|slot| match self.neighbor(slot / directions, slot % directions) {
+                Some(neighbor) if !dead[slot as usize] => neighbor,
+                _ => NONE,
+            })
+            .collect();
+        let mut terminal_router: Vec<u32> = (0..nodes).collect();
+        for &node in &faults.nodes {
+            terminal_router[node as usize] = NONE;
+        }
+        let fabric = Fabric {
+            first_channel: (0..=nodes).map(|node| node * directions).collect(),
+            ring: self.rings(&target),
+            target,
+            terminal_router,
+            capacity: self.capacity(),
+            torus: self.clone(),
+        };
+        connectivity::check(&fabric)?;
+        Ok(fabric)
+    }
+
+    /// Load 1 in flits a flit time of a channel: the least of 8/k over the ring dimensions and 4/k
+    /// over the others.
+    fn capacity(&self) -> (u32, u32) {
+        let fractions = (0..self.dimensions())
+            .filter(|&dimension| self.sizes[dimension] > 1)
+            .map(|dimension| (if self.closed[dimension] { 8 } else { 4 }, self.sizes[dimension]));
+        fractions.min_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).expect("two nodes or more")
+    }
+
+    /// Numbers the closed cycles of each direction; a row with a missing channel is no ring.
+    fn rings(&self, target: &[u32]) -> Vec<u32> {
+        let directions = self.directions();
+        let mut ring = vec![NONE; target.len()];
+        let mut rings = 0;
+        for direction in 0..directions {
+            let dimension = self.dimension(direction);
+            if !self.closed[dimension] {
+                continue;
+            }
+            for start in (0..self.nodes()).filter(|&node| self.coordinate(node, dimension) == 0) {
+                let row = (0..self.sizes[dimension]).map(|at| {
+                    ((start + at * self.strides[dimension]) * directions + direction) as usize
+                });
+                if row.clone().all(|slot| target[slot] != NONE) {
+                    row.for_each(|slot| ring[slot] = rings);
+                    rings += 1;
+                }
+            }
+        }
+        ring
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dimension_of_size_two_has_one_cable() {
+        let desmos = Torus::new(&[4, 2, 2, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        assert_eq!(desmos.routers(), 32);
+        assert_eq!(desmos.channels(), 32 * 2 + 3 * 32);
+        let rings: std::collections::BTreeSet<_> =
+            (0..desmos.channel_slots()).filter_map(|channel| desmos.ring(channel)).collect();
+        assert_eq!(rings.len(), 16, "8 rows in x, both directions");
+    }
+
+    #[test]
+    fn an_open_dimension_has_an_edge() {
+        let torus = Torus::new(&[4, 3], &[0]).unwrap();
+        assert_eq!(torus.neighbor(3, 0), None);
+        assert_eq!(torus.neighbor(8, 1), Some(0));
+        assert_eq!(torus.neighbor(0, 2), None);
+        assert!((torus.fabric(&Faults::default()).unwrap().capacity() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn neighbors_are_mutual_and_every_channel_is_found_by_its_number() {
+        for sizes in [&[5][..], &[2, 3], &[4, 1, 3], &[3, 2, 4, 2], &[2, 2, 2, 2, 2, 2]] {
+            let torus = Torus::new(sizes, &[]).unwrap();
+            let fabric = torus.fabric(&Faults::default()).unwrap();
+            for node in 0..torus.nodes() {
+                assert_eq!(torus.node(&torus.coordinates(node)), Some(node));
+                for (direction, channel) in (0..).zip(fabric.outputs(node)) {
+                    assert_eq!(fabric.source(channel), node);
+                    let neighbor = torus.neighbor(node, direction);
+                    assert_eq!(fabric.target(channel), neighbor);
+                    let back = neighbor.map(|n| torus.neighbor(n, torus.opposite(direction)));
+                    assert!(back.is_none_or(|back| back == Some(node)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_cable_is_out_both_ways_and_breaks_its_rings() {
+        let torus = Torus::new(&[4, 4], &[]).unwrap();
+        let faults = Faults { cables: vec![(0, 0)], nodes: vec![] };
+        let fabric = torus.fabric(&faults).unwrap();
+        assert_eq!(fabric.target(0), None);
+        assert_eq!(fabric.target(1 * 4 + 2), None);
+        assert_eq!(fabric.channels(), 62);
+        assert!((0..4).all(|node| fabric.ring(node * 4).is_none()));
+        assert!(fabric.ring(4 * 4).is_some());
+    }
+
+    #[test]
+    fn failures_that_cut_the_fabric_name_a_pair() {
+        let torus = Torus::new(&[5], &[]).unwrap();
+        let faults = Faults { cables: vec![(0, 0), (2, 0)], nodes: vec![] };
+        let error = torus.fabric(&faults).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the failures disconnect the fabric: no path from node (0) to node (1) (12 ordered pairs have none)"
+        );
+    }
+
+    #[test]
+    fn a_cable_that_is_not_there_cannot_fail() {
+        let torus = Torus::new(&[4, 2], &[]).unwrap();
+        let faults = Faults { cables: vec![(0, 0), (4, 1)], nodes: vec![] };
+        assert_eq!(
+            torus.fabric(&faults).unwrap_err(),
+            TopologyError::UnknownFault(1, "node (0,1) has no cable in direction +y".into())
+        );
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        for sizes in [&[][..], &[1, 1], &[0, 4], &[1025], &[2; 7], &[1024, 1024, 1024]] {
+            assert!(Torus::new(sizes, &[]).is_err(), "{sizes:?}");
+        }
+        assert!(Torus::new(&[4, 4], &[2]).is_err());
+    }
+}

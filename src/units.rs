@@ -1,0 +1,224 @@
+//! Physical quantities: time, rate and size, with their units as people write them.
+//!
+//! Time is whole picoseconds everywhere in flitlab, so that sums are exact and equal on every
+//! machine. Text without a unit is refused: `"200"` could be anything.
+
+use std::fmt;
+
+/// A time or duration in picoseconds.
+pub type Picoseconds = u64;
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rate(pub u64);
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u64);
+
+/// Why a text is not a quantity. The message names the units that are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitError(pub String);
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+const TIME_UNITS: [(&str, u64); 5] =
+    [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+
+const RATE_UNITS: [(&str, u64); 8] = [
+    ("b/s", 1),
+    ("kb/s", 1_000),
+    ("Mb/s", 1_000_000),
+    ("Gb/s", 1_000_000_000),
+    ("B/s", 8),
+    ("kB/s", 8_000),
+    ("MB/s", 8_000_000),
+    ("GB/s", 8_000_000_000),
+];
+
+const SIZE_UNITS: [(&str, u64); 7] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+/// Reads a time such as `200 ns`, `2.5us` or `1 ms`.
+///
+/// # Errors
+/// If the number or the unit is missing or unknown, or the value is no whole number of picoseconds
+/// or exceeds `u64`.
+pub fn parse_time(text: &str) -> Result<Picoseconds, UnitError> {
+    parse(text, &TIME_UNITS, "a time", "picosecond", "200 ns")
+}
+
+/// Reads a rate such as `60 Gb/s` or `7.5 GB/s` (b is bits, B is bytes).
+///
+/// # Errors
+/// As [`parse_time`]; a rate of zero is refused too.
+pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
+    match parse(text, &RATE_UNITS, "a rate", "bit a second", "60 Gb/s")? {
+        0 => Err(UnitError("a rate must be above zero".into())),
+        bits => Ok(Rate(bits)),
+    }
+}
+
+/// Reads a size such as `256 B` or `1 MiB`.
+///
+/// # Errors
+/// As [`parse_time`].
+pub fn parse_bytes(text: &str) -> Result<Bytes, UnitError> {
+    parse(text, &SIZE_UNITS, "a size", "byte", "256 B").map(Bytes)
+}
+
+fn parse(
+    text: &str,
+    units: &[(&str, u64)],
+    what: &str,
+    smallest: &str,
+    example: &str,
+) -> Result<u64, UnitError> {
+    let names = || units.iter().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
+        .unwrap_or(text.len());
+    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    if number.is_empty() {
+        return Err(UnitError(format!("`{text}` is not {what}: write for example \"{example}\"")));
+    }
+    if unit.is_empty() {
+        return Err(UnitError(format!("`{text}` has no unit: {what} needs one of {}", names())));
+    }
+    let Some(&(_, factor)) = units.iter().find(|candidate| candidate.0 == unit) else {
+        return Err(UnitError(format!("`{unit}` is not a unit of {what}: use one of {}", names())));
+    };
+    let (value, exact) = scale(number, factor)
+        .ok_or_else(|| UnitError(format!("`{number}` is not a number that {what} can have")))?;
+    if !exact {
+        return Err(UnitError(format!("`{text}` is no whole number of {smallest}s")));
+    }
+    Ok(value)
+}
+
+/// `number` (decimal digits, at most one point) times `factor`; false if digits were cut off.
+fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
+    let digits: String = number.chars().filter(|&c| c != '_').collect();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    if whole.is_empty() && fraction.is_empty()
+        || !whole.chars().chain(fraction.chars()).all(|c| c.is_ascii_digit())
+        || fraction.len() > 18
+    {
+        return None;
+    }
+    let power = 10u128.pow(fraction.len() as u32);
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let scaled =
+        whole.checked_mul(power)?.checked_add(fraction)?.checked_mul(u128::from(factor))?;
+    Some((u64::try_from(scaled / power).ok()?, scaled % power == 0))
+}
+
+/// The time one flit occupies a channel, in picoseconds, rounded to the nearest, and the relative
+/// error of that rounding.
+///
+/// ```
+/// use flitlab::units::{Bytes, Rate, flit_time};
+/// assert_eq!(flit_time(Bytes(16), Rate(64_000_000_000)), (2000, 0.0));
+/// let (time, error) = flit_time(Bytes(16), Rate(60_000_000_000));
+/// assert_eq!(time, 2133);
+/// assert!(error < 0.0 && error > -2e-4);
+/// ```
+#[must_use]
+pub fn flit_time(flit: Bytes, rate: Rate) -> (Picoseconds, f64) {
+    let exact = u128::from(flit.0) * 8 * 1_000_000_000_000;
+    let rate_bits = u128::from(rate.0);
+    let rounded = ((exact + rate_bits / 2) / rate_bits).max(1);
+    let error = rounded as f64 * rate.0 as f64 / exact as f64 - 1.0;
+    let error = if rounded * rate_bits == exact { 0.0 } else { error };
+    (u64::try_from(rounded).unwrap_or(u64::MAX), error)
+}
+
+/// A time as text that [`parse_time`] reads back, in the largest unit that stays exact.
+#[must_use]
+pub fn time_text(time: Picoseconds) -> String {
+    decimal_text(time, &TIME_UNITS[..4], 1_000)
+}
+
+/// A rate as text that [`parse_rate`] reads back.
+#[must_use]
+pub fn rate_text(rate: Rate) -> String {
+    decimal_text(rate.0, &RATE_UNITS[..4], 1_000)
+}
+
+/// A size as text that [`parse_bytes`] reads back.
+#[must_use]
+pub fn bytes_text(size: Bytes) -> String {
+    let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match binary.iter().find(|unit| size.0 != 0 && size.0.is_multiple_of(unit.1)) {
+        Some((name, factor)) => format!("{} {name}", size.0 / factor),
+        None => format!("{} B", size.0),
+    }
+}
+
+fn decimal_text(value: u64, units: &[(&str, u64)], least: u64) -> String {
+    let unit = units.iter().rev().find(|unit| value >= unit.1.max(least)).unwrap_or(&units[0]);
+    let (whole, rest) = (value / unit.1, value % unit.1);
+    if rest == 0 {
+        return format!("{whole} {}", unit.0);
+    }
+    let width = unit.1.ilog10() as usize;
+    let fraction = format!("{rest:0width$}");
+    format!("{whole}.{} {}", fraction.trim_end_matches('0'), unit.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_exactly() {
+        assert_eq!(parse_time("200 ns"), Ok(200_000));
+        assert_eq!(parse_time("2.133ns"), Ok(2_133));
+        assert_eq!(parse_time(" 1_000 us "), Ok(1_000_000_000));
+        assert_eq!(parse_rate("7.5 GB/s"), Ok(Rate(60_000_000_000)));
+        assert_eq!(parse_bytes("1 MiB"), Ok(Bytes(1 << 20)));
+    }
+
+    #[test]
+    fn a_missing_unit_is_named() {
+        let error = parse_time("200").unwrap_err().0;
+        assert_eq!(error, "`200` has no unit: a time needs one of ps, ns, us, ms, s");
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for text in ["", "ns", "1.2.3 ns", "-5 ns", "5 lightyears", "0.5 ps", "99999999999 s"] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+        assert!(parse_rate("0 Gb/s").is_err());
+        assert!(parse_bytes("1.5 B").is_err());
+    }
+
+    #[test]
+    fn text_reads_back() {
+        for time in [0, 1, 999, 1_000, 1_234_567, 200_000, 5_000_000_000_000] {
+            assert_eq!(parse_time(&time_text(time)), Ok(time));
+        }
+        for rate in [1, 60_000_000_000, 1_500] {
+            assert_eq!(parse_rate(&rate_text(Rate(rate))), Ok(Rate(rate)));
+        }
+        for size in [0, 1, 256, 1 << 20, 3 << 10] {
+            assert_eq!(parse_bytes(&bytes_text(Bytes(size))), Ok(Bytes(size)));
+        }
+    }
+}

@@ -1,20 +1,330 @@
-//! The simulator.
+//! The simulator: events, packets, buffers, channels, routers, adapters.
+//!
+//! The engine knows routers, ports, channels, virtual channels and routes as runs of ports. It knows no
+//! dimensions, patterns or statistics over packets: those are in topology, traffic and measure. The
+//! model is docs/model.md; `router` and `adapter` implement its sections of those names.
+//!
+//! One instant is done in two halves. First everything that happens at it is taken in, in any order,
+//! since nothing of it depends on anything else of it. Then every router and adapter that something
+//! happened to allocates once. What a grant brings about lies in the future, at least a flit time or a
+//! channel's latency ahead. So results can't depend on the order in which events of an instant are
+//! stored.
 
+mod adapter;
+mod calendar;
+mod deadlock;
+mod digest;
+mod event;
+mod network;
 mod observer;
+mod packet;
 mod parameters;
+mod router;
+mod statistics;
 
+pub use deadlock::{Deadlock, Waiting};
+pub use digest::Digest;
+pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
+pub use statistics::{ChannelStatistics, STALLS, Stall};
 
-use crate::{routing::Routes, topology::Fabric, traffic::Script};
+use crate::routing::Routes;
+use crate::topology::Fabric;
+use crate::traffic::{Script, Workload};
+use crate::units::Picoseconds;
+use adapter::Adapters;
+use calendar::{Calendar, Packed};
+use event::Event;
+use network::Network;
+use packet::Packets;
+use router::{Output, Queue, Router};
+use statistics::Statistics;
 
-/// Runs until everything is delivered; the whole log.
-#[must_use]
+/// Work done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub events: u64,
+    /// Flits of all messages that have entered a source queue.
+    pub flits_created: u64,
+    pub flits_delivered: u64,
+    pub packets_delivered: u64,
+    /// Channels between routers, crossed by delivered packets and by their flits.
+    pub packet_hops: u64,
+    pub flit_hops: u64,
+}
+
+/// A channel's statistics since the last reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelReport {
+    pub name: String,
+    pub kind: ChannelKind,
+    pub statistics: ChannelStatistics,
+    /// Fraction of the time in which the channel carried a flit.
+    pub utilisation: f64,
+    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]).
+    pub stalled: [f64; STALLS],
+}
+
+/// One simulation.
+pub struct Engine<'f, O> {
+    fabric: &'f Fabric,
+    routes: &'f Routes,
+    parameters: Parameters,
+    network: Network,
+    calendar: Calendar,
+    packets: Packets,
+    outputs: Vec<Output>,
+    /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
+    requests: Vec<u64>,
+    request_words: usize,
+    queues: Vec<Queue>,
+    /// Packets that each input port is sending.
+    input_active: Vec<u32>,
+    crossbar_speedup: u32,
+    /// Flits that entering a ring needs beyond the packet.
+    bubble: u32,
+    routers: Vec<Router>,
+    /// For each router, the set of its outputs that may be able to grant.
+    dirty: Vec<u64>,
+    output_words: usize,
+    touched_routers: Vec<u32>,
+    adapters: Adapters,
+    workload: Workload,
+    observer: O,
+    statistics: Statistics,
+    statistics_since: Picoseconds,
+    digest: Digest,
+    clock: Picoseconds,
+    counters: Counters,
+    batch: Vec<Packed>,
+}
+
+impl<'f, O: Observer> Engine<'f, O> {
+    /// An empty network at time 0. The parameters must have been checked (a scenario's have): at
+    /// least one injection and ejection channel, latencies of at least a flit time, buffers of two
+    /// maximum packets, at most 65535 flits a packet.
+    #[must_use]
+    pub fn new(
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        mut workload: Workload,
+        observer: O,
+    ) -> Self {
+        let network = Network::new(fabric, parameters);
+        let calendar = calendar(parameters, &network, &workload);
+        let mut engine = Self {
+            fabric,
+            routes,
+            calendar,
+            packets: Packets::new(&network.flit_times),
+            outputs: router::outputs(&network, parameters),
+            requests: vec![0; network.channels() * network.request_words()],
+            request_words: network.request_words(),
+            queues: vec![Queue::EMPTY; network.inputs() * VIRTUAL_CHANNELS],
+            input_active: vec![0; network.inputs()],
+            crossbar_speedup: parameters.crossbar_speedup,
+            bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
+            routers: vec![Router { next_output: 0, touched: false }; network.routers()],
+            dirty: vec![0; network.routers() * network.output_words()],
+            output_words: network.output_words(),
+            touched_routers: Vec::new(),
+            adapters: Adapters::new(fabric.terminals(), parameters.injection_channels),
+            statistics: Statistics::new(network.channels()),
+            statistics_since: 0,
+            digest: Digest::default(),
+            clock: 0,
+            counters: Counters::default(),
+            batch: Vec::new(),
+            parameters: parameters.clone(),
+            workload: Workload::Script(Script::default()),
+            network,
+            observer,
+        };
+        for terminal in fabric.live_terminals() {
+            if let Some(time) = workload.first(terminal) {
+                let event = Event::Create { terminal };
+                engine.calendar.add(time + parameters.send_overhead, event.pack());
+            }
+        }
+        engine.workload = workload;
+        engine
+    }
+
+    /// Simulates everything that happens up to and including `limit`. False if nothing is left that
+    /// could happen later.
+    pub fn run_until(&mut self, limit: Picoseconds) -> bool {
+        let mut batch = std::mem::take(&mut self.batch);
+        while let Some(now) = self.calendar.take(limit, &mut batch) {
+            self.clock = now;
+            self.counters.events += batch.len() as u64;
+            for &event in &batch {
+                self.happen(Event::unpack(event), now);
+            }
+            while let Some(router) = self.touched_routers.pop() {
+                self.allocate(router, now);
+            }
+            while let Some(terminal) = self.adapters.touched.pop() {
+                self.inject_all(terminal, now);
+            }
+        }
+        self.batch = batch;
+        let left = !self.calendar.is_empty();
+        if left {
+            self.clock = limit;
+        }
+        left
+    }
+
+    /// How far the simulation has come: the limit of the latest call, or the time of the last event
+    /// once nothing is left.
+    #[must_use]
+    pub fn now(&self) -> Picoseconds {
+        self.clock
+    }
+
+    /// The fingerprint of all grants so far.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Work done so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Packets that are in the network or on their way to a sink.
+    #[must_use]
+    pub fn packets_under_way(&self) -> usize {
+        self.packets.count()
+    }
+
+    /// Messages that are queued at their sources or under way.
+    #[must_use]
+    pub fn messages_under_way(&self) -> usize {
+        self.adapters.messages()
+    }
+
+    /// The traffic, with its state.
+    #[must_use]
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    pub fn observer(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// Forgets what channels have carried so far; they count from now on.
+    pub fn reset_channels(&mut self) {
+        self.statistics.reset(self.clock);
+        self.statistics_since = self.clock;
+    }
+
+    /// What each channel has carried since the last reset, in the engine's order: by router, network
+    /// then ejection channels; then injection channels.
+    #[must_use]
+    pub fn channels(&self) -> Vec<ChannelReport> {
+        let time = (self.clock - self.statistics_since).max(1) as f64;
+        (0..self.network.channels() as u32)
+            .filter_map(|channel| {
+                let kind = self.network.kind(self.fabric, channel)?;
+                let statistics = self.statistics.channel(channel, self.clock);
+                let flits: u64 = statistics.flits.iter().sum();
+                let flit_time = self.network.timings[kind as usize].flit_time;
+                Some(ChannelReport {
+                    name: self.network.channel_name(self.fabric, channel),
+                    kind,
+                    utilisation: (flits * flit_time) as f64 / time,
+                    stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
+                    statistics,
+                })
+            })
+            .collect()
+    }
+
+    /// Bytes of the engine's arrays before traffic, and per packet under way.
+    #[must_use]
+    pub fn memory(&self) -> (usize, usize) {
+        let network = self.outputs.len() * size_of::<Output>()
+            + (self.requests.len() + self.dirty.len()) * size_of::<u64>()
+            + self.queues.len() * size_of::<Queue>()
+            + self.input_active.len() * size_of::<u32>()
+            + self.routers.len() * size_of::<Router>()
+            + self.statistics.memory()
+            + self.network.memory()
+            + self.workload.memory()
+            + self.adapters.memory();
+        (network, self.packets.bytes_a_packet())
+    }
+
+    #[inline]
+    fn happen(&mut self, event: Event, now: Picoseconds) {
+        match event {
+            Event::Ready { packet } => self.ready(packet, now),
+            Event::Release { channel } => {
+                if channel >= self.network.first_injection() {
+                    self.injection_released(channel, now);
+                } else {
+                    self.release(channel, now);
+                }
+            }
+            Event::Credit { channel, virtual_channel, flits } => {
+                let output = &mut self.outputs[channel as usize];
+                output.credits[usize::from(virtual_channel)] += u32::from(flits);
+                let (busy, owner) = (output.busy, output.owner);
+                if busy {
+                } else if channel >= self.network.first_injection() {
+                    self.adapters.touch(owner);
+                } else if self.requested(channel) {
+                    self.touch(owner, channel);
+                }
+            }
+            Event::Deliver { packet } => self.deliver(packet, now),
+            Event::Create { terminal } => self.create(terminal, now),
+            Event::Enqueue { message } => self.enqueue(message),
+            Event::Receive { message } => self.receive(message, now),
+        }
+    }
+}
+
+/// A calendar whose tick divides every delay, and whose wheel covers the delays of a packet's move.
+fn calendar(parameters: &Parameters, network: &Network, workload: &Workload) -> Calendar {
+    let mut delays = vec![parameters.routing_latency, parameters.send_overhead];
+    delays.extend([parameters.receive_overhead, parameters.service_time, workload.granularity()]);
+    for timing in &network.timings {
+        delays.extend([timing.flit_time, timing.forward, timing.back]);
+    }
+    let tick = delays.iter().copied().fold(0, gcd).max(1);
+    let slowest = network.flit_times.last().expect("three kinds of channel");
+    let packet = u64::from(parameters.maximum_packet()) * slowest;
+    let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();
+    let horizon = longest.expect("three kinds") + parameters.routing_latency + packet;
+    Calendar::new(tick, horizon)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Runs a list of messages until everything is delivered, or nothing moves any more.
+///
+/// # Errors
+/// If packets wait for each other in a cycle.
 pub fn run_script(
-    _fabric: &Fabric,
-    _routes: &Routes,
-    _parameters: &Parameters,
-    _script: Script,
-) -> Log {
-    unimplemented!()
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    script: Script,
+) -> Result<(Log, Digest), Deadlock> {
+    let workload = Workload::Script(script);
+    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
+    engine.run_until(Picoseconds::MAX);
+    match engine.find_deadlock() {
+        Some(deadlock) => Err(deadlock),
+        None => Ok((std::mem::take(engine.observer()), engine.digest())),
+    }
 }

@@ -1,10 +1,14 @@
 //! Who sends what to whom, and when.
 
+mod exchange;
 mod script;
 mod spec;
+mod workload;
 
+pub use exchange::Exchange;
 pub use script::Script;
 pub use spec::*;
+pub use workload::{Wake, Workload};
 
 use crate::units::Picoseconds;
 
@@ -28,4 +32,34 @@ pub struct Message {
     /// Payload bytes; of the response for a read.
     pub bytes: u64,
     pub kind: Kind,
+    /// Given back to the workload when the message is done; of no meaning to the engine.
+    pub tag: u32,
+}
+
+// stub until merge
+#[derive(Clone, Debug)]
+pub struct OpenLoad;
+impl OpenLoad {
+    fn first(&mut self, _: u32) -> Option<u64> {
+        None
+    }
+    fn create(&mut self, _: u32, _: u64) -> (Message, u64) {
+        unimplemented!()
+    }
+    fn granularity(&self) -> u64 {
+        1
+    }
+    fn memory(&self) -> usize {
+        0
+    }
+}
+#[derive(Clone, Debug)]
+pub struct Pattern;
+impl Pattern {
+    pub fn steps(&self) -> Option<u32> {
+        None
+    }
+    pub fn partner(&self, _: u32, _: u32) -> Option<u32> {
+        None
+    }
 }

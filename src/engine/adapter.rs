@@ -1,0 +1,408 @@
+//! Terminals: messages wait in source queues, are cut into packets, injected, and completed at the
+//! sink (docs/model.md, "Adapter" and "Sink").
+
+use super::Engine;
+use super::event::Event;
+use super::observer::{CompletedMessage, DeliveredPacket, Observer};
+use super::packet::{Packet, PacketOrigin};
+use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS};
+use crate::routing::{MAXIMUM_RUNS, Run};
+use crate::topology::NONE;
+use crate::traffic::{Kind, Message, Wake};
+use crate::units::Picoseconds;
+
+/// What a message's last packet brings about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Data,
+    /// A read request, which asks for so many bytes.
+    Request(u64),
+    /// The response to a read request.
+    Response,
+}
+
+impl Role {
+    fn virtual_channel(self) -> u8 {
+        match self {
+            Self::Data | Self::Request(_) => REQUEST_CHANNEL,
+            Self::Response => RESPONSE_CHANNEL,
+        }
+    }
+}
+
+/// A message that is queued or under way.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    /// When the message, for a response the read, was created.
+    started: Picoseconds,
+    /// When its packets were: behind the send overhead.
+    created: Picoseconds,
+    source: u32,
+    destination: u32,
+    bytes: u64,
+    /// Payload and packets that are still to be injected.
+    bytes_left: u64,
+    packets_left: u32,
+    packets_undelivered: u32,
+    role: Role,
+    injection_channel: u8,
+    tag: u32,
+    /// The message behind it in its source queue.
+    next: u32,
+}
+
+/// First and last message of a source queue.
+#[derive(Clone, Copy, Debug)]
+struct SourceQueue {
+    head: u32,
+    tail: u32,
+}
+
+/// What a terminal's adapter counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Adapter {
+    /// The injection channel of the next message.
+    next_channel: u8,
+    touched: bool,
+    /// Number of its next packet.
+    sequence: u32,
+}
+
+/// The state of all adapters, in flat arrays.
+#[derive(Debug)]
+pub(super) struct Adapters {
+    adapters: Vec<Adapter>,
+    /// By injection channel, then virtual channel.
+    queues: Vec<SourceQueue>,
+    transfers: Vec<Transfer>,
+    free: Vec<u32>,
+    pub touched: Vec<u32>,
+    created: Vec<Message>,
+}
+
+impl Adapters {
+    pub(super) fn new(terminals: u32, injection_channels: u32) -> Self {
+        let queues = (terminals * injection_channels) as usize * VIRTUAL_CHANNELS;
+        Self {
+            adapters: vec![Adapter::default(); terminals as usize],
+            queues: vec![SourceQueue { head: NONE, tail: NONE }; queues],
+            transfers: Vec::new(),
+            free: Vec::new(),
+            touched: Vec::new(),
+            created: Vec::new(),
+        }
+    }
+
+    /// Bytes that the adapters keep, messages under way included.
+    pub(super) fn memory(&self) -> usize {
+        self.adapters.len() * size_of::<Adapter>()
+            + self.queues.len() * size_of::<SourceQueue>()
+            + self.transfers.capacity() * size_of::<Transfer>()
+    }
+
+    /// Messages that are queued or under way.
+    pub(super) fn messages(&self) -> usize {
+        self.transfers.len() - self.free.len()
+    }
+
+    fn insert(&mut self, transfer: Transfer) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.transfers[slot as usize] = transfer;
+            return slot;
+        }
+        self.transfers.push(transfer);
+        self.transfers.len() as u32 - 1
+    }
+
+    pub(super) fn touch(&mut self, terminal: u32) {
+        let adapter = &mut self.adapters[terminal as usize];
+        if !adapter.touched {
+            adapter.touched = true;
+            self.touched.push(terminal);
+        }
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// A terminal creates its messages of this instant (the send overhead lies behind them).
+    pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
+        let overhead = self.parameters.send_overhead;
+        let mut messages = std::mem::take(&mut self.adapters.created);
+        let next = self.workload.create(terminal, now - overhead, &mut messages);
+        for message in messages.drain(..) {
+            debug_assert_eq!(message.source, terminal);
+            let (role, bytes) = match message.kind {
+                Kind::Data => (Role::Data, message.bytes),
+                Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
+            };
+            let adapter = &mut self.adapters.adapters[terminal as usize];
+            let injection_channel = adapter.next_channel;
+            adapter.next_channel =
+                (injection_channel + 1) % self.parameters.injection_channels as u8;
+            let packets = self.packets_of(bytes);
+            let slot = self.adapters.insert(Transfer {
+                started: message.time,
+                created: now,
+                source: terminal,
+                destination: message.destination,
+                bytes,
+                bytes_left: bytes,
+                packets_left: packets,
+                packets_undelivered: packets,
+                role,
+                injection_channel,
+                tag: message.tag,
+                next: NONE,
+            });
+            self.enqueue(slot);
+        }
+        self.adapters.created = messages;
+        if let Some(next) = next {
+            self.calendar.add(next + overhead, Event::Create { terminal }.pack());
+        }
+    }
+
+    fn packets_of(&self, bytes: u64) -> u32 {
+        let packets = bytes.div_ceil(self.parameters.maximum_payload.0.max(1)).max(1);
+        u32::try_from(packets).expect("a message has fewer than 2^32 packets")
+    }
+
+    /// A message joins its source queue.
+    pub(super) fn enqueue(&mut self, slot: u32) {
+        let transfer = &self.adapters.transfers[slot as usize];
+        self.counters.flits_created += self.parameters.message_flits(transfer.bytes);
+        let channel = transfer.source * self.parameters.injection_channels
+            + u32::from(transfer.injection_channel);
+        let queue =
+            channel as usize * VIRTUAL_CHANNELS + usize::from(transfer.role.virtual_channel());
+        let terminal = transfer.source;
+        let queue = &mut self.adapters.queues[queue];
+        if queue.head == NONE {
+            queue.head = slot;
+        } else {
+            self.adapters.transfers[queue.tail as usize].next = slot;
+        }
+        queue.tail = slot;
+        self.adapters.touch(terminal);
+    }
+
+    /// Serves a terminal's injection channels once, in order.
+    #[inline]
+    pub(super) fn inject_all(&mut self, terminal: u32, now: Picoseconds) {
+        self.adapters.adapters[terminal as usize].touched = false;
+        for number in 0..self.parameters.injection_channels {
+            let channel = self.network.injection(terminal, number);
+            if !self.outputs[channel as usize].busy {
+                self.inject(channel, terminal, now);
+            }
+        }
+    }
+
+    /// Sends the first packet that has room through a free injection channel.
+    fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
+        let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
+        let pointer = self.outputs[channel as usize].pointer as usize;
+        for step in 0..VIRTUAL_CHANNELS {
+            let virtual_channel = (pointer + step) % VIRTUAL_CHANNELS;
+            let slot = self.adapters.queues[first + virtual_channel].head;
+            if slot == NONE {
+                continue;
+            }
+            let transfer = &self.adapters.transfers[slot as usize];
+            let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
+            let flits = self.parameters.packet_flits(payload);
+            if self.outputs[channel as usize].credits[virtual_channel] >= flits {
+                return self.send_packet(channel, terminal, virtual_channel, payload, flits, now);
+            }
+        }
+    }
+
+    fn send_packet(
+        &mut self,
+        channel: u32,
+        terminal: u32,
+        virtual_channel: usize,
+        payload: u64,
+        flits: u32,
+        now: Picoseconds,
+    ) {
+        let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
+        let queue = &mut self.adapters.queues[first + virtual_channel];
+        let message = queue.head;
+        let transfer = &mut self.adapters.transfers[message as usize];
+        transfer.bytes_left -= payload;
+        transfer.packets_left -= 1;
+        let is_last = transfer.packets_left == 0;
+        if is_last {
+            queue.head = std::mem::replace(&mut transfer.next, NONE);
+        }
+        let adapter = &mut self.adapters.adapters[terminal as usize];
+        let sequence = adapter.sequence;
+        adapter.sequence += 1;
+
+        let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
+        let route = self.routes.route(self.fabric, router(terminal), router(transfer.destination));
+        let mut runs = [Run::default(); MAXIMUM_RUNS];
+        runs[..route.runs().len()].copy_from_slice(route.runs());
+        let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
+            + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
+        let output = &mut self.outputs[channel as usize];
+        let packet = Packet {
+            queue: output.queue + virtual_channel as u32,
+            next: NONE,
+            ejection,
+            source: terminal,
+            sequence,
+            flits: flits as u16,
+            hops_left: runs[0].hops,
+            port: runs[0].port,
+            run: 0,
+            virtual_channel: virtual_channel as u8,
+        };
+        let origin = PacketOrigin {
+            created: transfer.created,
+            injected: now,
+            message,
+            payload: payload as u32,
+            hops: route.hops() as u16,
+            runs,
+        };
+        let slot = self.packets.insert(packet, origin);
+
+        output.busy = true;
+        output.credits[virtual_channel] -= flits;
+        output.pointer = (virtual_channel + 1) as u32 % VIRTUAL_CHANNELS as u32;
+        output.sender = if is_last { message } else { NONE };
+        self.digest.add(now, channel, terminal, sequence);
+        self.statistics.sent(channel, virtual_channel as u8, flits as u16);
+        let timing = &self.network.timings[output.kind as usize];
+        let last = self.packets.send(slot, now, timing);
+        let header = match self.parameters.switching {
+            super::Switching::VirtualCutThrough => now,
+            super::Switching::StoreAndForward => last,
+        };
+        let ready = header + timing.forward + self.parameters.routing_latency;
+        self.calendar.add(ready, Event::Ready { packet: slot }.pack());
+        self.calendar.add(last + timing.flit_time, Event::Release { channel }.pack());
+    }
+
+    /// The last flit of an injected packet has left.
+    pub(super) fn injection_released(&mut self, channel: u32, now: Picoseconds) {
+        let output = &mut self.outputs[channel as usize];
+        output.busy = false;
+        let (terminal, message) = (output.owner, output.sender);
+        self.adapters.touch(terminal);
+        if message != NONE && self.adapters.transfers[message as usize].role == Role::Data {
+            let wake = self.workload.sent(terminal, now);
+            self.wake(wake, now);
+        }
+    }
+
+    /// A packet's last flit is at its sink.
+    pub(super) fn deliver(&mut self, slot: u32, now: Picoseconds) {
+        let packet = self.packets.packets[slot as usize];
+        let origin = self.packets.origins[slot as usize];
+        self.packets.remove(slot);
+        let transfer = &mut self.adapters.transfers[origin.message as usize];
+        transfer.packets_undelivered -= 1;
+        let is_last = transfer.packets_undelivered == 0;
+        self.counters.flits_delivered += u64::from(packet.flits);
+        self.counters.packets_delivered += 1;
+        self.counters.flit_hops += u64::from(packet.flits) * u64::from(origin.hops);
+        self.counters.packet_hops += u64::from(origin.hops);
+        self.observer.packet_delivered(&DeliveredPacket {
+            source: packet.source,
+            destination: transfer.destination,
+            sequence: packet.sequence,
+            injection_channel: transfer.injection_channel,
+            virtual_channel: packet.virtual_channel,
+            flits: u32::from(packet.flits),
+            payload: origin.payload,
+            hops: u32::from(origin.hops),
+            created: origin.created,
+            injected: origin.injected,
+            delivered: now,
+        });
+        if is_last {
+            self.complete(origin.message, now);
+        }
+    }
+
+    /// All packets of a message are at the sink.
+    fn complete(&mut self, message: u32, now: Picoseconds) {
+        let transfer = self.adapters.transfers[message as usize];
+        if let Role::Request(bytes) = transfer.role {
+            let created = now + self.parameters.service_time;
+            let packets = self.packets_of(bytes);
+            self.adapters.transfers[message as usize] = Transfer {
+                created,
+                source: transfer.destination,
+                destination: transfer.source,
+                bytes,
+                bytes_left: bytes,
+                packets_left: packets,
+                packets_undelivered: packets,
+                role: Role::Response,
+                ..transfer
+            };
+            if created > now {
+                self.calendar.add(created, Event::Enqueue { message }.pack());
+            } else {
+                self.enqueue(message);
+            }
+            return;
+        }
+        let (source, destination) = match transfer.role {
+            Role::Response => (transfer.destination, transfer.source),
+            _ => (transfer.source, transfer.destination),
+        };
+        let completed = now + self.parameters.receive_overhead;
+        self.observer.message_completed(&CompletedMessage {
+            source,
+            destination,
+            bytes: transfer.bytes,
+            created: transfer.started,
+            completed,
+        });
+        if !self.workload.wants_receipts() {
+            self.adapters.free.push(message);
+        } else if completed > now {
+            self.calendar.add(completed, Event::Receive { message }.pack());
+        } else {
+            self.receive(message, now);
+        }
+    }
+
+    /// A message has been received by its destination's host (a read's response by its source's).
+    pub(super) fn receive(&mut self, message: u32, now: Picoseconds) {
+        let transfer = self.adapters.transfers[message as usize];
+        self.adapters.free.push(message);
+        let wake = match transfer.role {
+            Role::Response => self.workload.sent(transfer.destination, now),
+            _ => self.workload.received(transfer.destination, transfer.tag, now),
+        };
+        self.wake(wake, now);
+    }
+
+    /// Lets terminals create messages that something has set free.
+    fn wake(&mut self, wake: Wake, now: Picoseconds) {
+        match wake {
+            Wake::Nobody => {}
+            Wake::Terminal(terminal) => self.start_creating(terminal, now, now),
+            Wake::All(time) => {
+                for terminal in self.fabric.live_terminals() {
+                    self.start_creating(terminal, time, now);
+                }
+            }
+        }
+    }
+
+    fn start_creating(&mut self, terminal: u32, time: Picoseconds, now: Picoseconds) {
+        let enqueued = time + self.parameters.send_overhead;
+        if enqueued > now {
+            self.calendar.add(enqueued, Event::Create { terminal }.pack());
+        } else {
+            self.create(terminal, now);
+        }
+    }
+}

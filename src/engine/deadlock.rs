@@ -1,0 +1,154 @@
+//! Tells deadlock from saturation: the cycle of packets that wait for each other.
+//!
+//! A packet at the head of a buffer is stuck for good if the buffer it wants to enter lacks room, all
+//! of that buffer's flits belong to packets that are wholly in it (nothing is on its way in or out,
+//! no credit is on its way back), and that buffer's head is stuck as well. With one next channel a
+//! packet these waits form a graph in which every buffer has at most one successor, and a cycle of it
+//! is a deadlock: nothing outside the cycle can make room in it.
+
+use std::fmt;
+
+use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
+use super::{Engine, Observer};
+use crate::topology::NONE;
+use crate::units::{Picoseconds, time_text};
+
+/// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub router: String,
+    /// The channel that feeds the buffer in which the packet waits.
+    pub input: String,
+    pub virtual_channel: u8,
+    /// Source and destination of the packet.
+    pub source: String,
+    pub destination: String,
+    /// The channel it waits for, and the flits that it needs and that are free at its far end.
+    pub output: String,
+    pub needed: u32,
+    pub free: u32,
+}
+
+/// Packets that wait for each other in a cycle: none of them will ever move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// When it was found; it may have formed earlier.
+    pub time: Picoseconds,
+    pub cycle: Vec<Waiting>,
+    /// Packets in the network at that time.
+    pub packets: usize,
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "deadlock at {}: {} packets wait for each other in a cycle ({} packets in the network)",
+            time_text(self.time),
+            self.cycle.len(),
+            self.packets
+        )?;
+        for waiting in &self.cycle {
+            writeln!(
+                formatter,
+                "  router {}, input port from {}, virtual channel {} ({}): packet {} to {} waits for \
+                 channel {}, needs {} flits, {} free",
+                waiting.router,
+                waiting.input,
+                waiting.virtual_channel,
+                VIRTUAL_CHANNEL_NAMES[usize::from(waiting.virtual_channel)],
+                waiting.source,
+                waiting.destination,
+                waiting.output,
+                waiting.needed,
+                waiting.free
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Deadlock {}
+
+impl<O: Observer> Engine<'_, O> {
+    /// Looks for a deadlock in the present state: time linear in buffers and packets.
+    #[must_use]
+    pub fn find_deadlock(&self) -> Option<Deadlock> {
+        let waits: Vec<u32> =
+            (0..self.queues.len() as u32).map(|queue| self.waits_for(queue)).collect();
+        // 0: not visited; otherwise the number of the walk that came here first.
+        let mut visited = vec![0u32; waits.len()];
+        for start in 0..waits.len() {
+            let walk = start as u32 + 1;
+            let mut at = start as u32;
+            while at != NONE && visited[at as usize] == 0 {
+                visited[at as usize] = walk;
+                at = waits[at as usize];
+            }
+            if at != NONE && visited[at as usize] == walk && waits[at as usize] != NONE {
+                return Some(self.describe(at, &waits));
+            }
+        }
+        None
+    }
+
+    /// The buffer whose lack of room stops the head of this one, if only that buffer's own packets
+    /// can change it.
+    fn waits_for(&self, index: u32) -> u32 {
+        let queue = &self.queues[index as usize];
+        if !queue.asks() {
+            return NONE;
+        }
+        let output = &self.outputs[queue.output as usize];
+        let virtual_channel = index as usize % VIRTUAL_CHANNELS;
+        let credits = output.credits[virtual_channel];
+        if output.busy || output.queue == NONE || credits >= queue.need {
+            return NONE;
+        }
+        let next = output.queue + virtual_channel as u32;
+        let mut settled = credits;
+        let mut packet = self.queues[next as usize].head;
+        while packet != NONE {
+            let packet_state = &self.packets.packets[packet as usize];
+            settled += u32::from(packet_state.flits);
+            packet = packet_state.next;
+        }
+        if settled == self.parameters.buffer { next } else { NONE }
+    }
+
+    fn describe(&self, start: u32, waits: &[u32]) -> Deadlock {
+        let mut cycle = Vec::new();
+        let mut at = start;
+        loop {
+            cycle.push(self.waiting(at));
+            at = waits[at as usize];
+            if at == start {
+                break;
+            }
+        }
+        Deadlock { time: self.clock, cycle, packets: self.packets.count() }
+    }
+
+    fn waiting(&self, index: u32) -> Waiting {
+        let queue = &self.queues[index as usize];
+        let input = index as usize / VIRTUAL_CHANNELS;
+        let virtual_channel = index as usize % VIRTUAL_CHANNELS;
+        let packet = &self.packets.packets[queue.head as usize];
+        let terminal_name = |terminal: u32| {
+            let router = self.fabric.terminal_router(terminal).expect("live");
+            self.fabric.router_name(router)
+        };
+        let channel_name = |channel: u32| self.network.channel_name(self.fabric, channel);
+        let ejection_router = self.network.router_of_output(packet.ejection);
+        Waiting {
+            router: self.fabric.router_name(self.network.router_of_input[input]),
+            input: channel_name(self.network.channel_of_input[input]),
+            virtual_channel: virtual_channel as u8,
+            source: terminal_name(packet.source),
+            destination: self.fabric.router_name(ejection_router),
+            output: channel_name(queue.output),
+            needed: queue.need,
+            free: self.outputs[queue.output as usize].credits[virtual_channel],
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A fingerprint of a run: equal runs have equal digests, whatever the order in which routers were
+//! served within an instant, and so whatever the number of threads.
+
+use std::fmt;
+
+/// The sum of a hash of every grant (time, channel, packet). A sum doesn't depend on order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Digest(pub u64);
+
+impl Digest {
+    /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`.
+    #[inline]
+    pub(super) fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
+        let packet = u64::from(source) << 32 | u64::from(sequence);
+        let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ packet.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(25)
+            ^ u64::from(channel).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47);
+        hash = (hash ^ hash >> 31).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.0 = self.0.wrapping_add(hash ^ hash >> 29);
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}

@@ -1,0 +1,264 @@
+//! The fabric as the engine sees it: all channels (network, injection, ejection) with their timing,
+//! numbered so that a router's outputs, and its input ports, are neighbors in memory.
+//!
+//! Channels are numbered by what they leave: the outputs of router 0 (network channels in port order,
+//! vacant ones included, then ejection channels), of router 1, ..., then the injection channels of
+//! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
+//! order of the fabric's channel numbers, then those of injection channels.
+
+use super::parameters::{Parameters, VIRTUAL_CHANNELS};
+use crate::topology::{Fabric, NONE};
+use crate::units::Picoseconds;
+
+/// What kind of channel a number means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChannelKind {
+    Network,
+    Injection,
+    Ejection,
+}
+
+/// Where a channel leads and how long it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChannelTiming {
+    /// Time a flit occupies it.
+    pub flit_time: Picoseconds,
+    /// From a flit's start until it is there, crossbar included.
+    pub forward: Picoseconds,
+    /// From a release at the far end until the credits are back.
+    pub back: Picoseconds,
+    /// Index of its flit time among the distinct ones, fastest first.
+    pub rate_class: u8,
+}
+
+/// Static arrays; see the module for the numbering.
+#[derive(Debug)]
+pub(super) struct Network {
+    /// First output channel of each router; the last entry is the first injection channel.
+    pub first_output: Vec<u32>,
+    /// First input port of each router.
+    pub first_input: Vec<u32>,
+    /// The input port at a channel's far end; [`NONE`] for ejection channels and vacant ports.
+    pub input_of_channel: Vec<u32>,
+    /// The channel that feeds an input port.
+    pub channel_of_input: Vec<u32>,
+    pub router_of_input: Vec<u32>,
+    /// The ring of the channel that feeds an input port, or [`NONE`].
+    pub ring_of_input: Vec<u32>,
+    pub ring_of_channel: Vec<u32>,
+    /// First ejection channel of each terminal, or [`NONE`].
+    pub ejection_of_terminal: Vec<u32>,
+    /// Number of input ports that network channels feed, per router.
+    pub transit_inputs: Vec<u32>,
+    pub timings: [ChannelTiming; 3],
+    /// Distinct flit times, fastest first.
+    pub flit_times: Vec<Picoseconds>,
+    injection_channels: u32,
+}
+
+impl Network {
+    pub(super) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
+        let (timings, flit_times) = timings(parameters);
+        let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
+        let mut terminals_of: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
+        for terminal in fabric.live_terminals() {
+            terminals_of[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);
+        }
+        let mut network = Self {
+            first_output: Vec::with_capacity(fabric.routers() as usize + 1),
+            first_input: Vec::with_capacity(fabric.routers() as usize + 1),
+            input_of_channel: Vec::new(),
+            channel_of_input: Vec::new(),
+            router_of_input: Vec::new(),
+            ring_of_input: Vec::new(),
+            ring_of_channel: Vec::new(),
+            ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
+            transit_inputs: vec![0; fabric.routers() as usize],
+            timings,
+            flit_times,
+            injection_channels: injections,
+        };
+        for router in 0..fabric.routers() {
+            network.first_output.push(network.ring_of_channel.len() as u32);
+            for channel in fabric.outputs(router) {
+                network.ring_of_channel.push(fabric.ring(channel).unwrap_or(NONE));
+                if let Some(target) = fabric.target(channel) {
+                    network.transit_inputs[target as usize] += 1;
+                }
+            }
+            for &terminal in &terminals_of[router as usize] {
+                network.ejection_of_terminal[terminal as usize] =
+                    network.ring_of_channel.len() as u32;
+                network.ring_of_channel.extend((0..ejections).map(|_| NONE));
+            }
+        }
+        let first_injection = network.ring_of_channel.len() as u32;
+        network.first_output.push(first_injection);
+        network.ring_of_channel.extend((0..fabric.terminals() * injections).map(|_| NONE));
+        network.connect(fabric, &terminals_of);
+        network
+    }
+
+    /// Numbers the input ports and ties them to their channels.
+    fn connect(&mut self, fabric: &Fabric, terminals_of: &[Vec<u32>]) {
+        let first_injection = self.first_injection();
+        let mut next = 0;
+        for (router, terminals) in terminals_of.iter().enumerate() {
+            self.first_input.push(next);
+            next += self.transit_inputs[router] + terminals.len() as u32 * self.injection_channels;
+        }
+        self.first_input.push(next);
+        self.input_of_channel = vec![NONE; self.ring_of_channel.len()];
+        self.channel_of_input = vec![NONE; next as usize];
+        let mut free: Vec<u32> = self.first_input.clone();
+        for router in 0..fabric.routers() {
+            for (port, slot) in fabric.outputs(router).enumerate() {
+                if let Some(target) = fabric.target(slot) {
+                    self.attach(
+                        self.first_output[router as usize] + port as u32,
+                        target,
+                        &mut free,
+                    );
+                }
+            }
+        }
+        for (router, terminals) in terminals_of.iter().enumerate() {
+            for &terminal in terminals {
+                let first = first_injection + terminal * self.injection_channels;
+                for channel in first..first + self.injection_channels {
+                    self.attach(channel, router as u32, &mut free);
+                }
+            }
+        }
+        let rings = &self.ring_of_channel;
+        self.ring_of_input =
+            self.channel_of_input.iter().map(|&channel| rings[channel as usize]).collect();
+        self.router_of_input = (0..fabric.routers())
+            .flat_map(|router| {
+                let inputs =
+                    self.first_input[router as usize]..self.first_input[router as usize + 1];
+                inputs.map(move |_| router)
+            })
+            .collect();
+    }
+
+    fn attach(&mut self, channel: u32, router: u32, free: &mut [u32]) {
+        let input = free[router as usize];
+        free[router as usize] += 1;
+        self.input_of_channel[channel as usize] = input;
+        self.channel_of_input[input as usize] = channel;
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let words = self.first_output.len()
+            + self.first_input.len()
+            + self.input_of_channel.len()
+            + self.channel_of_input.len()
+            + self.router_of_input.len()
+            + self.ring_of_input.len()
+            + self.ring_of_channel.len()
+            + self.ejection_of_terminal.len()
+            + self.transit_inputs.len();
+        words * size_of::<u32>()
+    }
+
+    pub(super) fn routers(&self) -> usize {
+        self.first_output.len() - 1
+    }
+
+    pub(super) fn channels(&self) -> usize {
+        self.ring_of_channel.len()
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        self.channel_of_input.len()
+    }
+
+    /// The number from which channels are injection channels.
+    pub(super) fn first_injection(&self) -> u32 {
+        *self.first_output.last().expect("one more than routers")
+    }
+
+    /// The injection channel `number` of a terminal.
+    pub(super) fn injection(&self, terminal: u32, number: u32) -> u32 {
+        self.first_injection() + terminal * self.injection_channels + number
+    }
+
+    /// Terminal and number of an injection channel.
+    pub(super) fn injector(&self, channel: u32) -> (u32, u32) {
+        let index = channel - self.first_injection();
+        (index / self.injection_channels, index % self.injection_channels)
+    }
+
+    /// The kind of a channel; `None` for a vacant port.
+    pub(super) fn kind(&self, fabric: &Fabric, channel: u32) -> Option<ChannelKind> {
+        if channel >= self.first_injection() {
+            return (self.input_of_channel[channel as usize] != NONE)
+                .then_some(ChannelKind::Injection);
+        }
+        let router = self.router_of_output(channel);
+        let port = channel - self.first_output[router as usize];
+        if port >= fabric.outputs(router).len() as u32 {
+            return Some(ChannelKind::Ejection);
+        }
+        (self.input_of_channel[channel as usize] != NONE).then_some(ChannelKind::Network)
+    }
+
+    /// The router that a network or ejection channel leaves.
+    pub(super) fn router_of_output(&self, channel: u32) -> u32 {
+        self.first_output.partition_point(|&first| first <= channel) as u32 - 1
+    }
+
+    /// A channel's name for people.
+    pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
+        if channel >= self.first_injection() {
+            let (terminal, number) = self.injector(channel);
+            let router = fabric.terminal_router(terminal).expect("live");
+            return format!("{} injection {number}", fabric.router_name(router));
+        }
+        let router = self.router_of_output(channel);
+        let port = channel - self.first_output[router as usize];
+        let ports = fabric.outputs(router).len() as u32;
+        if port < ports {
+            fabric.channel_name(fabric.outputs(router).start + port)
+        } else {
+            format!("{} ejection {}", fabric.router_name(router), port - ports)
+        }
+    }
+
+    /// Words of a set of a router's (input port, virtual channel) pairs, for the largest router.
+    pub(super) fn request_words(&self) -> usize {
+        let most = self.first_input.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        (most as usize * VIRTUAL_CHANNELS).div_ceil(64).max(1)
+    }
+
+    /// Words of a set of a router's outputs, for the largest router.
+    pub(super) fn output_words(&self) -> usize {
+        let most = self.first_output.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        (most as usize).div_ceil(64).max(1)
+    }
+}
+
+/// The timing of network, injection and ejection channels, and the distinct flit times.
+fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], Vec<Picoseconds>) {
+    let crossbar = parameters.crossbar_latency;
+    let kinds = [
+        (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
+        (
+            parameters.injection_flit_time(),
+            parameters.injection_latency,
+            parameters.injection_latency,
+        ),
+        (parameters.ejection_flit_time(), parameters.ejection_latency + crossbar, 0),
+    ];
+    let mut flit_times: Vec<Picoseconds> = kinds.iter().map(|kind| kind.0).collect();
+    flit_times.sort_unstable();
+    flit_times.dedup();
+    let timings = kinds.map(|(flit_time, forward, back)| ChannelTiming {
+        flit_time,
+        forward,
+        back,
+        rate_class: flit_times.iter().position(|&time| time == flit_time).expect("listed") as u8,
+    });
+    (timings, flit_times)
+}

@@ -1,0 +1,98 @@
+//! What the engine runs: one of the kinds of traffic, behind one face.
+
+use super::{Exchange, Message, OpenLoad, Script};
+use crate::units::Picoseconds;
+
+/// Who may go on creating messages after something has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    Nobody,
+    /// This terminal, now.
+    Terminal(u32),
+    /// All terminals, at this time.
+    All(Picoseconds),
+}
+
+/// The traffic of a simulation, with its state. Terminals are independent of each other except
+/// through [`Self::sent`] and [`Self::received`].
+#[derive(Clone, Debug)]
+pub enum Workload {
+    Script(Script),
+    Load(OpenLoad),
+    Exchange(Exchange),
+}
+
+impl Workload {
+    /// When a terminal creates its first messages; `None` if it creates none, or only when woken.
+    pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        match self {
+            Self::Script(script) => script.first(terminal),
+            Self::Load(load) => load.first(terminal),
+            Self::Exchange(exchange) => exchange.first(terminal),
+        }
+    }
+
+    /// Adds the messages that a terminal creates at `now` and says when it creates the next ones.
+    pub fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+        messages: &mut Vec<Message>,
+    ) -> Option<Picoseconds> {
+        match self {
+            Self::Script(script) => script.create(terminal, now, messages),
+            Self::Load(load) => {
+                let (message, next) = load.create(terminal, now);
+                messages.push(message);
+                Some(next)
+            }
+            Self::Exchange(exchange) => {
+                exchange.create(terminal, now, messages);
+                None
+            }
+        }
+    }
+
+    /// A terminal's own message is done: its last flit has left, or, for a read, the response has
+    /// been received.
+    pub fn sent(&mut self, terminal: u32, now: Picoseconds) -> Wake {
+        match self {
+            Self::Exchange(exchange) => exchange.sent(terminal, now),
+            _ => Wake::Nobody,
+        }
+    }
+
+    /// A terminal has received a message with this tag.
+    pub fn received(&mut self, terminal: u32, tag: u32, now: Picoseconds) -> Wake {
+        match self {
+            Self::Exchange(exchange) => exchange.received(terminal, tag, now),
+            _ => Wake::Nobody,
+        }
+    }
+
+    /// Whether [`Self::received`] has to be called.
+    #[must_use]
+    pub fn wants_receipts(&self) -> bool {
+        matches!(self, Self::Exchange(_))
+    }
+
+    /// A time that divides all creation times.
+    #[must_use]
+    pub fn granularity(&self) -> Picoseconds {
+        match self {
+            Self::Script(script) => script.granularity(),
+            Self::Load(load) => load.granularity(),
+            Self::Exchange(exchange) => exchange.granularity(),
+        }
+    }
+
+    /// Bytes that its state takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Script(script) => script.memory(),
+            Self::Load(load) => load.memory(),
+            Self::Exchange(exchange) => exchange.memory(),
+        }
+    }
+}

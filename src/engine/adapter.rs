@@ -4,7 +4,7 @@
 use super::Engine;
 use super::event::Event;
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
-use super::packet::{Packet, PacketOrigin};
+use super::packet::{Packet, PacketOrigin, RATE_CLASSES};
 use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS};
 use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;
@@ -247,8 +247,9 @@ impl<O: Observer> Engine<'_, O> {
         let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
             + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];
-        let packet = Packet {
-            queue: output.queue + virtual_channel as u32,
+        let mut packet = Packet {
+            lines: [0; RATE_CLASSES],
+            input: output.input,
             next: NONE,
             ejection,
             source: terminal,
@@ -267,8 +268,6 @@ impl<O: Observer> Engine<'_, O> {
             hops: route.hops() as u16,
             runs,
         };
-        let slot = self.packets.insert(packet, origin);
-
         output.busy = true;
         output.credits[virtual_channel] -= flits;
         output.pointer = (virtual_channel + 1) as u32 % VIRTUAL_CHANNELS as u32;
@@ -276,7 +275,8 @@ impl<O: Observer> Engine<'_, O> {
         self.digest.add(now, channel, terminal, sequence);
         self.statistics.sent(channel, virtual_channel as u8, flits as u16);
         let timing = &self.network.timings[output.kind as usize];
-        let last = self.packets.send(slot, now, timing);
+        let last = packet.send(now, timing, &self.network.flit_times);
+        let slot = self.packets.insert(packet, origin);
         let header = match self.parameters.switching {
             super::Switching::VirtualCutThrough => now,
             super::Switching::StoreAndForward => last,

@@ -1,9 +1,9 @@
-//! The event calendar: a timing wheel whose buckets are single instants.
+//! The event calendar: a timing wheel of narrow buckets, each sorted when its time comes.
 //!
 //! Nearly all delays in a network are bounded by a channel's latency and a packet's length, so a ring
-//! of buckets, one for each tick of the next horizon, takes an event in constant time and needs no
-//! sorting: every event of a bucket happens at the same instant. A tick is the greatest common divisor
-//! of all delays. What lies beyond the horizon (the next message of an idle node) waits in a heap.
+//! of buckets over the next horizon takes an event in constant time. A bucket is so narrow that it
+//! holds a handful of events, which are sorted when the bucket is opened. What lies beyond the
+//! horizon (the next message of an idle node) waits in a heap.
 //!
 //! **Order.** Instants come in ascending order. Events of one instant come in no defined order:
 //! whoever handles them must not depend on it (docs/model.md: a router first takes in all that
@@ -17,7 +17,7 @@ use crate::units::Picoseconds;
 const NONE: u32 = u32::MAX;
 
 /// The most buckets: four bytes each, so that the ring fits a core's own cache.
-const MOST_BUCKETS: u64 = 1 << 18;
+const MOST_BUCKETS: u64 = 1 << 16;
 
 /// A future event of the engine, packed; see [`super::event`].
 pub(super) type Packed = u64;
@@ -26,17 +26,21 @@ pub(super) type Packed = u64;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     event: Packed,
+    /// Time since the bucket's start.
+    offset: u32,
     next: u32,
 }
 
 /// Future events by instant.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    tick: Picoseconds,
-    now: Picoseconds,
-    /// The bucket of `now`.
-    cursor: usize,
-    /// First entry of each bucket's chain.
+    /// Buckets are 2^shift picoseconds wide.
+    shift: u32,
+    /// Number of the open bucket since time 0: its events are in `open`.
+    opened: u64,
+    /// What is left of the open bucket, and what was added before it since it was opened; latest first.
+    open: Vec<(Picoseconds, Packed)>,
+    /// First entry of each later bucket's chain, by number modulo their count.
     buckets: Vec<u32>,
     occupied: Bitmap,
     entries: Vec<Entry>,
@@ -45,14 +49,15 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// A calendar at time 0 for events at multiples of `tick`, with buckets for delays up to
-    /// `horizon`, if that takes no more than 2^18 of them; longer delays cost a heap operation.
-    pub(super) fn new(tick: Picoseconds, horizon: Picoseconds) -> Self {
-        let buckets = (horizon / tick + 1).next_power_of_two().clamp(64, MOST_BUCKETS) as usize;
+    /// A calendar at time 0 with buckets of about `width`, enough of them for delays up to `horizon`
+    /// (at most 65536; longer delays cost a heap operation).
+    pub(super) fn new(width: Picoseconds, horizon: Picoseconds) -> Self {
+        let shift = width.max(1).ilog2().min(31);
+        let buckets = ((horizon >> shift) + 2).next_power_of_two().clamp(64, MOST_BUCKETS) as usize;
         Self {
-            tick,
-            now: 0,
-            cursor: 0,
+            shift,
+            opened: 0,
+            open: Vec::new(),
             buckets: vec![NONE; buckets],
             occupied: Bitmap::new(buckets),
             entries: Vec::new(),
@@ -61,43 +66,47 @@ impl Calendar {
         }
     }
 
-    /// The instant whose events were taken last.
-    pub(super) fn now(&self) -> Picoseconds {
-        self.now
-    }
-
     /// Whether no event is left.
     pub(super) fn is_empty(&self) -> bool {
-        self.far.is_empty() && self.occupied.next(0).is_none()
+        self.open.is_empty() && self.far.is_empty() && self.occupied.next(0).is_none()
     }
 
-    /// Adds an event at a later time; also at the present one if its events have not been taken yet.
+    /// Adds an event at a time after that of the events taken last.
     #[inline]
     pub(super) fn add(&mut self, time: Picoseconds, event: Packed) {
-        debug_assert!(time >= self.now && time.is_multiple_of(self.tick));
-        let ahead = if self.tick == 1 { time - self.now } else { (time - self.now) / self.tick };
-        if ahead >= self.buckets.len() as u64 {
+        let number = time >> self.shift;
+        if number <= self.opened {
+            let place = self.open.partition_point(|entry| entry.0 > time);
+            self.open.insert(place, (time, event));
+        } else if number - self.opened >= self.buckets.len() as u64 {
             self.far.push(Reverse((time, event)));
-            return;
+        } else {
+            self.chain(number, time, event);
         }
-        let bucket = (self.cursor + ahead as usize) & (self.buckets.len() - 1);
+    }
+
+    #[inline]
+    fn chain(&mut self, number: u64, time: Picoseconds, event: Packed) {
+        let bucket = number as usize & (self.buckets.len() - 1);
         let next = self.buckets[bucket];
         if next == NONE {
             self.occupied.set(bucket);
         }
+        let offset = (time - (number << self.shift)) as u32;
+        let entry = Entry { event, offset, next };
         self.buckets[bucket] = if self.free == NONE {
-            self.entries.push(Entry { event, next });
+            self.entries.push(entry);
             self.entries.len() as u32 - 1
         } else {
-            let entry = self.free;
-            self.free = self.entries[entry as usize].next;
-            self.entries[entry as usize] = Entry { event, next };
-            entry
+            let slot = self.free;
+            self.free = self.entries[slot as usize].next;
+            self.entries[slot as usize] = entry;
+            slot
         };
     }
 
     /// Moves on to the next instant that has events, if that is not after `limit`, and puts them all
-    /// into `batch` (emptied first). Otherwise the calendar stays where it is.
+    /// into `batch` (emptied first).
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -105,42 +114,62 @@ impl Calendar {
         batch: &mut Vec<Packed>,
     ) -> Option<Picoseconds> {
         batch.clear();
-        let near = self.occupied.next(self.cursor).map(|bucket| {
-            let ahead = bucket.wrapping_sub(self.cursor) & (self.buckets.len() - 1);
-            (self.now + ahead as u64 * self.tick, bucket)
-        });
-        let far = self.far.peek().map(|entry| entry.0.0);
-        let time = match (near, far) {
-            (Some((near, _)), Some(far)) => near.min(far),
-            (Some((near, _)), None) => near,
-            (None, Some(far)) => far,
-            (None, None) => return None,
-        };
+        if self.open.is_empty() && !self.open_next(limit) {
+            return None;
+        }
+        let time = self.open.last().expect("an opened bucket has events").0;
         if time > limit {
             return None;
         }
-        self.cursor =
-            (self.cursor + ((time - self.now) / self.tick) as usize) & (self.buckets.len() - 1);
-        self.now = time;
-        if let Some((near, bucket)) = near
-            && near == time
+        while let Some(&(at, event)) = self.open.last()
+            && at == time
         {
-            self.empty(bucket, batch);
-        }
-        while self.far.peek().is_some_and(|entry| entry.0.0 == time) {
-            batch.push(self.far.pop().expect("just seen").0.1);
+            batch.push(event);
+            self.open.pop();
         }
         Some(time)
     }
 
-    fn empty(&mut self, bucket: usize, batch: &mut Vec<Packed>) {
+    /// Opens the next bucket that has events, if it starts by `limit`.
+    fn open_next(&mut self, limit: Picoseconds) -> bool {
+        let mask = self.buckets.len() - 1;
+        let start = (self.opened + 1) as usize & mask;
+        let near = self
+            .occupied
+            .next(start)
+            .map(|bucket| self.opened + 1 + (bucket.wrapping_sub(start) & mask) as u64);
+        let far = self.far.peek().map(|entry| entry.0.0 >> self.shift);
+        // Far events are later than all buckets were when they were added, but the wheel has turned.
+        let Some(number) = near.into_iter().chain(far).min() else { return false };
+        if number << self.shift > limit {
+            return false;
+        }
+        self.opened = number;
+        if near == Some(number) {
+            self.unchain(number as usize & mask);
+        }
+        let horizon = number + self.buckets.len() as u64;
+        while self.far.peek().is_some_and(|entry| entry.0.0 >> self.shift < horizon) {
+            let (time, event) = self.far.pop().expect("just seen").0;
+            if time >> self.shift == number {
+                self.open.push((time, event));
+            } else {
+                self.chain(time >> self.shift, time, event);
+            }
+        }
+        self.open.sort_unstable_by_key(|entry| Reverse(entry.0));
+        true
+    }
+
+    fn unchain(&mut self, bucket: usize) {
         let first = self.buckets[bucket];
         self.buckets[bucket] = NONE;
         self.occupied.clear(bucket);
+        let start = self.opened << self.shift;
         let mut at = first;
         loop {
             let entry = self.entries[at as usize];
-            batch.push(entry.event);
+            self.open.push((start + u64::from(entry.offset), entry.event));
             if entry.next == NONE {
                 break;
             }
@@ -225,23 +254,25 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// A sorted list is the reference: same instants, same events at each.
-    fn agrees_with_a_sorted_list(seed: u64, tick: u64, horizon: u64, delay: u64) {
+    fn agrees_with_a_sorted_list(seed: u64, width: u64, horizon: u64, delay: u64) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut calendar = Calendar::new(tick, horizon);
+        let mut calendar = Calendar::new(width, horizon);
         let mut list: Vec<(u64, u64)> = Vec::new();
         let mut batch = Vec::new();
+        let mut now = 0;
         for number in 0..4_000u64 {
             for part in 0..random.random_range(0..4u64) {
-                let time = calendar.now() + tick * random.random_range(1..=delay);
+                let time = now + random.random_range(1..=delay);
                 calendar.add(time, number * 4 + part);
                 list.push((time, number * 4 + part));
             }
             list.sort_unstable();
-            let limit = calendar.now() + tick * random.random_range(0..2 * delay);
+            let limit = now + random.random_range(0..2 * delay);
             let taken = calendar.take(limit, &mut batch);
             let first = list.first().map(|entry| entry.0).filter(|&time| time <= limit);
             assert_eq!(taken, first);
             if let Some(time) = first {
+                now = time;
                 let mut expected: Vec<u64> = Vec::new();
                 list.retain(|entry| {
                     if entry.0 == time {
@@ -252,6 +283,7 @@ mod tests {
                 batch.sort_unstable();
                 assert_eq!(batch, expected);
             }
+            assert_eq!(calendar.is_empty(), list.is_empty());
         }
     }
 
@@ -260,8 +292,9 @@ mod tests {
         for seed in 0..10 {
             agrees_with_a_sorted_list(seed, 1, 50, 40);
             agrees_with_a_sorted_list(seed, 1, 50, 5_000);
-            agrees_with_a_sorted_list(seed, 1, 200_000, 190_000);
-            agrees_with_a_sorted_list(seed, 25, 2_500, 300);
+            agrees_with_a_sorted_list(seed, 8, 200, 30);
+            agrees_with_a_sorted_list(seed, 64, 200_000, 190_000);
+            agrees_with_a_sorted_list(seed, 1024, 2_500, 300_000);
         }
     }
 

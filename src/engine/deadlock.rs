@@ -9,6 +9,7 @@
 use std::fmt;
 
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
+use super::router::Queue;
 use super::{Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
@@ -74,8 +75,9 @@ impl<O: Observer> Engine<'_, O> {
     /// Looks for a deadlock in the present state: time linear in buffers and packets.
     #[must_use]
     pub fn find_deadlock(&self) -> Option<Deadlock> {
-        let waits: Vec<u32> =
-            (0..self.queues.len() as u32).map(|queue| self.waits_for(queue)).collect();
+        let waits: Vec<u32> = (0..(self.inputs.len() * VIRTUAL_CHANNELS) as u32)
+            .map(|queue| self.waits_for(queue))
+            .collect();
         // 0: not visited; otherwise the number of the walk that came here first.
         let mut visited = vec![0u32; waits.len()];
         for start in 0..waits.len() {
@@ -92,22 +94,27 @@ impl<O: Observer> Engine<'_, O> {
         None
     }
 
+    /// A buffer by number: input port, then virtual channel.
+    fn queue(&self, index: u32) -> &Queue {
+        &self.inputs[index as usize / VIRTUAL_CHANNELS].queues[index as usize % VIRTUAL_CHANNELS]
+    }
+
     /// The buffer whose lack of room stops the head of this one, if only that buffer's own packets
     /// can change it.
     fn waits_for(&self, index: u32) -> u32 {
-        let queue = &self.queues[index as usize];
+        let queue = self.queue(index);
         if !queue.asks() {
             return NONE;
         }
         let output = &self.outputs[queue.output as usize];
         let virtual_channel = index as usize % VIRTUAL_CHANNELS;
         let credits = output.credits[virtual_channel];
-        if output.busy || output.queue == NONE || credits >= queue.need {
+        if output.busy || output.input == NONE || credits >= queue.need {
             return NONE;
         }
-        let next = output.queue + virtual_channel as u32;
+        let next = output.input * VIRTUAL_CHANNELS as u32 + virtual_channel as u32;
         let mut settled = credits;
-        let mut packet = self.queues[next as usize].head;
+        let mut packet = self.queue(next).head;
         while packet != NONE {
             let packet_state = &self.packets.packets[packet as usize];
             settled += u32::from(packet_state.flits);
@@ -130,7 +137,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     fn waiting(&self, index: u32) -> Waiting {
-        let queue = &self.queues[index as usize];
+        let queue = self.queue(index);
         let input = index as usize / VIRTUAL_CHANNELS;
         let virtual_channel = index as usize % VIRTUAL_CHANNELS;
         let packet = &self.packets.packets[queue.head as usize];

@@ -21,6 +21,7 @@ mod packet;
 mod parameters;
 mod router;
 mod statistics;
+mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
@@ -28,6 +29,7 @@ pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
+pub use zero_load::zero_load_latency;
 
 use crate::routing::Routes;
 use crate::topology::Fabric;
@@ -38,7 +40,7 @@ use calendar::{Calendar, Packed};
 use event::Event;
 use network::Network;
 use packet::Packets;
-use router::{Output, Queue, Router};
+use router::{Input, Output, Router};
 use statistics::Statistics;
 
 /// Work done so far.
@@ -78,10 +80,7 @@ pub struct Engine<'f, O> {
     /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
     requests: Vec<u64>,
     request_words: usize,
-    queues: Vec<Queue>,
-    /// Packets that each input port is sending.
-    input_active: Vec<u32>,
-    crossbar_speedup: u32,
+    inputs: Vec<Input>,
     /// Flits that entering a ring needs beyond the packet.
     bubble: u32,
     routers: Vec<Router>,
@@ -113,20 +112,18 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
     ) -> Self {
         let network = Network::new(fabric, parameters);
-        let calendar = calendar(parameters, &network, &workload);
+        let calendar = calendar(parameters, &network);
         let mut engine = Self {
             fabric,
             routes,
             calendar,
-            packets: Packets::new(&network.flit_times),
+            packets: Packets::default(),
             outputs: router::outputs(&network, parameters),
             requests: vec![0; network.channels() * network.request_words()],
             request_words: network.request_words(),
-            queues: vec![Queue::EMPTY; network.inputs() * VIRTUAL_CHANNELS],
-            input_active: vec![0; network.inputs()],
-            crossbar_speedup: parameters.crossbar_speedup,
+            inputs: router::inputs(&network),
             bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
-            routers: vec![Router { next_output: 0, touched: false }; network.routers()],
+            routers: router::routers(&network),
             dirty: vec![0; network.routers() * network.output_words()],
             output_words: network.output_words(),
             touched_routers: Vec::new(),
@@ -154,6 +151,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
+    #[inline(never)]
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         while let Some(now) = self.calendar.take(limit, &mut batch) {
@@ -251,14 +249,13 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn memory(&self) -> (usize, usize) {
         let network = self.outputs.len() * size_of::<Output>()
             + (self.requests.len() + self.dirty.len()) * size_of::<u64>()
-            + self.queues.len() * size_of::<Queue>()
-            + self.input_active.len() * size_of::<u32>()
+            + self.inputs.len() * size_of::<Input>()
             + self.routers.len() * size_of::<Router>()
             + self.statistics.memory()
             + self.network.memory()
             + self.workload.memory()
             + self.adapters.memory();
-        (network, self.packets.bytes_a_packet())
+        (network, Packets::BYTES)
     }
 
     #[inline]
@@ -275,11 +272,10 @@ impl<'f, O: Observer> Engine<'f, O> {
             Event::Credit { channel, virtual_channel, flits } => {
                 let output = &mut self.outputs[channel as usize];
                 output.credits[usize::from(virtual_channel)] += u32::from(flits);
-                let (busy, owner) = (output.busy, output.owner);
-                if busy {
-                } else if channel >= self.network.first_injection() {
+                let owner = output.owner;
+                if output.kind == ChannelKind::Injection as u8 {
                     self.adapters.touch(owner);
-                } else if self.requested(channel) {
+                } else if !output.busy && output.asking > 0 {
                     self.touch(owner, channel);
                 }
             }
@@ -291,23 +287,15 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 }
 
-/// A calendar whose tick divides every delay, and whose wheel covers the delays of a packet's move.
-fn calendar(parameters: &Parameters, network: &Network, workload: &Workload) -> Calendar {
-    let mut delays = vec![parameters.routing_latency, parameters.send_overhead];
-    delays.extend([parameters.receive_overhead, parameters.service_time, workload.granularity()]);
-    for timing in &network.timings {
-        delays.extend([timing.flit_time, timing.forward, timing.back]);
-    }
-    let tick = delays.iter().copied().fold(0, gcd).max(1);
-    let slowest = network.flit_times.last().expect("three kinds of channel");
+/// A calendar whose wheel covers the delays of a packet's move, in buckets of about eight events: a
+/// busy router has about one event a flit time.
+fn calendar(parameters: &Parameters, network: &Network) -> Calendar {
+    let slowest = network.flit_times[2];
     let packet = u64::from(parameters.maximum_packet()) * slowest;
     let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();
     let horizon = longest.expect("three kinds") + parameters.routing_latency + packet;
-    Calendar::new(tick, horizon)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    let fastest = network.flit_times[0];
+    Calendar::new((8 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
 }
 
 /// Runs a list of messages until everything is delivered, or nothing moves any more.

@@ -6,6 +6,7 @@
 //! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
 //! order of the fabric's channel numbers, then those of injection channels.
 
+use super::packet::RATE_CLASSES;
 use super::parameters::{Parameters, VIRTUAL_CHANNELS};
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
@@ -43,16 +44,14 @@ pub(super) struct Network {
     /// The channel that feeds an input port.
     pub channel_of_input: Vec<u32>,
     pub router_of_input: Vec<u32>,
-    /// The ring of the channel that feeds an input port, or [`NONE`].
-    pub ring_of_input: Vec<u32>,
     pub ring_of_channel: Vec<u32>,
     /// First ejection channel of each terminal, or [`NONE`].
     pub ejection_of_terminal: Vec<u32>,
     /// Number of input ports that network channels feed, per router.
     pub transit_inputs: Vec<u32>,
     pub timings: [ChannelTiming; 3],
-    /// Distinct flit times, fastest first.
-    pub flit_times: Vec<Picoseconds>,
+    /// Distinct flit times, fastest first; the last one repeated if there are fewer.
+    pub flit_times: [Picoseconds; RATE_CLASSES],
     injection_channels: u32,
 }
 
@@ -70,7 +69,6 @@ impl Network {
             input_of_channel: Vec::new(),
             channel_of_input: Vec::new(),
             router_of_input: Vec::new(),
-            ring_of_input: Vec::new(),
             ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
@@ -130,9 +128,6 @@ impl Network {
                 }
             }
         }
-        let rings = &self.ring_of_channel;
-        self.ring_of_input =
-            self.channel_of_input.iter().map(|&channel| rings[channel as usize]).collect();
         self.router_of_input = (0..fabric.routers())
             .flat_map(|router| {
                 let inputs =
@@ -155,7 +150,6 @@ impl Network {
             + self.input_of_channel.len()
             + self.channel_of_input.len()
             + self.router_of_input.len()
-            + self.ring_of_input.len()
             + self.ring_of_channel.len()
             + self.ejection_of_terminal.len()
             + self.transit_inputs.len();
@@ -240,7 +234,7 @@ impl Network {
 }
 
 /// The timing of network, injection and ejection channels, and the distinct flit times.
-fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], Vec<Picoseconds>) {
+fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], [Picoseconds; RATE_CLASSES]) {
     let crossbar = parameters.crossbar_latency;
     let kinds = [
         (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
@@ -260,5 +254,7 @@ fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], Vec<Picoseconds>) {
         back,
         rate_class: flit_times.iter().position(|&time| time == flit_time).expect("listed") as u8,
     });
-    (timings, flit_times)
+    let slowest = *flit_times.last().expect("three kinds");
+    flit_times.resize(RATE_CLASSES, slowest);
+    (timings, flit_times.try_into().expect("just resized"))
 }

@@ -2,15 +2,24 @@
 
 use super::network::ChannelTiming;
 use crate::routing::{MAXIMUM_RUNS, Run};
-use crate::topology::NONE;
 use crate::units::Picoseconds;
 
+/// The most distinct flit times in one fabric: network, injection and ejection channels have one each.
+pub(super) const RATE_CLASSES: usize = 3;
+
 /// What routers need of a packet.
+///
+/// Its flit `i` arrives at `max over k of (lines[k] + i * flit_time_k)`, one line a distinct flit time:
+/// every channel that the packet has crossed since the slowest one left such a line (0: none), and
+/// those of faster channels before it are below the slower ones. That is exact, since a flit starts at
+/// the later of its own arrival and the end of the one before it (docs/model.md, "Time of a packet's
+/// flits").
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    /// The buffer (input port and virtual channel) in which it is or will be next.
-    pub queue: u32,
-    /// The packet behind it in that buffer.
+    pub lines: [Picoseconds; RATE_CLASSES],
+    /// The input port at which it is or will be next.
+    pub input: u32,
+    /// The packet behind it in its buffer.
     pub next: u32,
     /// The ejection channel at its destination.
     pub ejection: u32,
@@ -25,7 +34,34 @@ pub(super) struct Packet {
     pub virtual_channel: u8,
 }
 
-/// What only the ends need of a packet.
+impl Packet {
+    /// Sends the packet on a channel from `start`: when its last flit starts there. Its lines become
+    /// those of its arrival at the far end.
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        start: Picoseconds,
+        channel: &ChannelTiming,
+        flit_times: &[Picoseconds; RATE_CLASSES],
+    ) -> Picoseconds {
+        let behind = u64::from(self.flits - 1);
+        let class = usize::from(channel.rate_class);
+        let mut last = start + behind * channel.flit_time;
+        for (place, line) in self.lines.iter_mut().enumerate() {
+            if place == class {
+                *line = start + channel.forward;
+            } else if place < class {
+                *line = 0;
+            } else if *line > 0 {
+                last = last.max(*line + behind * flit_times[place]);
+                *line += channel.forward;
+            }
+        }
+        last
+    }
+}
+
+/// What only the ends need of a packet, and its route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PacketOrigin {
     pub created: Picoseconds,
@@ -37,88 +73,36 @@ pub(super) struct PacketOrigin {
 }
 
 /// All packets under way. Slots are reused; their numbers have no meaning in the model.
-///
-/// A packet's flit `i` arrives at `max over k of (line_k + i * flit_time_k)`, one line a distinct flit
-/// time: every channel that the packet has crossed since the slowest one left such a line, and faster
-/// ones are below the slower. That is exact, since a flit starts at the later of its own arrival and
-/// the end of the one before it (docs/model.md, "Time of a packet's flits").
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Packets {
     pub packets: Vec<Packet>,
     pub origins: Vec<PacketOrigin>,
-    lines: Vec<Picoseconds>,
-    flit_times: Vec<Picoseconds>,
     free: Vec<u32>,
 }
 
 impl Packets {
-    pub(super) fn new(flit_times: &[Picoseconds]) -> Self {
-        Self {
-            packets: Vec::new(),
-            origins: Vec::new(),
-            lines: Vec::new(),
-            flit_times: flit_times.to_vec(),
-            free: Vec::new(),
-        }
-    }
+    /// Bytes that a packet under way takes.
+    pub(super) const BYTES: usize = size_of::<Packet>() + size_of::<PacketOrigin>();
 
-    /// A slot for a new packet, all of whose flits are there from the start.
+    /// A slot for a new packet.
     pub(super) fn insert(&mut self, packet: Packet, origin: PacketOrigin) -> u32 {
-        let classes = self.flit_times.len();
         let Some(slot) = self.free.pop() else {
             self.packets.push(packet);
             self.origins.push(origin);
-            self.lines.extend((0..classes).map(|_| 0));
             return self.packets.len() as u32 - 1;
         };
         self.packets[slot as usize] = packet;
         self.origins[slot as usize] = origin;
-        self.lines[slot as usize * classes..][..classes].fill(0);
         slot
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
-        self.packets[slot as usize].next = NONE;
         self.free.push(slot);
-    }
-
-    /// Bytes that a packet under way takes.
-    pub(super) fn bytes_a_packet(&self) -> usize {
-        size_of::<Packet>()
-            + size_of::<PacketOrigin>()
-            + self.flit_times.len() * size_of::<Picoseconds>()
     }
 
     /// Packets under way.
     pub(super) fn count(&self) -> usize {
         self.packets.len() - self.free.len()
-    }
-
-    /// Sends a packet on a channel from `start`: when its last flit starts there. Its lines become
-    /// those of its arrival at the far end.
-    #[inline]
-    pub(super) fn send(
-        &mut self,
-        slot: u32,
-        start: Picoseconds,
-        channel: &ChannelTiming,
-    ) -> Picoseconds {
-        let classes = self.flit_times.len();
-        let behind = u64::from(self.packets[slot as usize].flits - 1);
-        let class = usize::from(channel.rate_class);
-        let lines = &mut self.lines[slot as usize * classes..][..classes];
-        let mut last = start + behind * channel.flit_time;
-        for line in &mut lines[..class] {
-            *line = 0;
-        }
-        lines[class] = start + channel.forward;
-        for (line, flit_time) in lines[class + 1..].iter_mut().zip(&self.flit_times[class + 1..]) {
-            if *line > 0 {
-                last = last.max(*line + behind * flit_time);
-                *line += channel.forward;
-            }
-        }
-        last
     }
 }
 
@@ -130,14 +114,14 @@ mod tests {
 
     #[test]
     fn the_closed_form_equals_the_recursion_over_flits() {
-        let flit_times = [2, 3, 5, 11];
+        let flit_times = [2, 3, 11];
         let mut random = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..2_000 {
             let flits = random.random_range(1..30u16);
-            let mut packets = Packets::new(&flit_times);
-            let packet = Packet {
-                queue: 0,
-                next: NONE,
+            let mut packet = Packet {
+                lines: [0; RATE_CLASSES],
+                input: 0,
+                next: 0,
                 ejection: 0,
                 source: 0,
                 sequence: 0,
@@ -147,19 +131,10 @@ mod tests {
                 run: 0,
                 virtual_channel: 0,
             };
-            let origin = PacketOrigin {
-                created: 0,
-                injected: 0,
-                message: 0,
-                payload: 0,
-                hops: 0,
-                runs: [Run::default(); MAXIMUM_RUNS],
-            };
-            let slot = packets.insert(packet, origin);
             let mut arrivals = vec![0u64; usize::from(flits)];
             let mut earliest = 0;
             for _ in 0..random.random_range(1..8) {
-                let rate_class = random.random_range(0..4u8);
+                let rate_class = random.random_range(0..3u8);
                 let timing = ChannelTiming {
                     flit_time: flit_times[usize::from(rate_class)],
                     forward: random.random_range(1..50),
@@ -171,7 +146,7 @@ mod tests {
                 for flit in 1..usize::from(flits) {
                     starts.push(arrivals[flit].max(starts[flit - 1] + timing.flit_time));
                 }
-                assert_eq!(packets.send(slot, start, &timing), *starts.last().unwrap());
+                assert_eq!(packet.send(start, &timing, &flit_times), *starts.last().unwrap());
                 arrivals = starts.iter().map(|start| start + timing.forward).collect();
                 earliest = arrivals[0];
             }

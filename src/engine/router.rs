@@ -14,8 +14,6 @@ use super::{ChannelKind, Engine, Network};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-const CHANNELS: u32 = VIRTUAL_CHANNELS as u32;
-
 /// The sending end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
@@ -24,13 +22,18 @@ pub(super) struct Output {
     /// The router it leaves, or the terminal of an injection channel.
     pub owner: u32,
     pub ring: u32,
-    /// First buffer at the far end; [`NONE`] for ejection channels.
-    pub queue: u32,
-    /// Where the search for the next packet starts.
+    /// The input port at the far end; [`NONE`] for ejection channels.
+    pub input: u32,
+    /// Buffers whose heads ask for it.
+    pub asking: u32,
+    /// Where the search for the next packet starts: a pair of input port and virtual channel of its
+    /// router, or the virtual channel of an injection channel.
     pub pointer: u32,
-    /// The buffer (or source queue) whose packet it sends.
+    /// The input port whose packet it sends; of an injection channel the message whose last packet it
+    /// sends, or [`NONE`].
     pub sender: u32,
     pub sender_flits: u16,
+    pub sender_channel: u8,
     pub busy: bool,
     /// Index into the network's timings.
     pub kind: u8,
@@ -46,13 +49,15 @@ pub(super) struct Queue {
     pub output: u32,
     /// Credits that the head needs; [`SENDING`] while a packet is being sent.
     pub need: u32,
+    /// Flits of the head.
+    pub flits: u32,
 }
 
 /// Marks in [`Queue::need`] that a packet of the buffer is being sent, so that its head must wait.
 pub(super) const SENDING: u32 = u32::MAX;
 
 impl Queue {
-    pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE, output: NONE, need: 0 };
+    const EMPTY: Self = Self { head: NONE, tail: NONE, output: NONE, need: 0, flits: 0 };
 
     /// Whether its head is asking for an output.
     #[inline]
@@ -61,129 +66,149 @@ impl Queue {
     }
 }
 
-/// What a router keeps besides its outputs and buffers.
+/// The receiving end of a channel: two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(128))]
+pub(super) struct Input {
+    pub router: u32,
+    /// First output of its router.
+    first_output: u32,
+    /// Its first (input port, virtual channel) pair among those of its router.
+    first_bit: u32,
+    /// The ring of the channel that feeds it, or [`NONE`].
+    ring: u32,
+    /// The channel that feeds it, and its kind.
+    pub feeder: u32,
+    feeder_kind: u32,
+    /// Packets that it is sending.
+    active: u32,
+    pub queues: [Queue; VIRTUAL_CHANNELS],
+}
+
+/// What a router keeps besides its outputs and inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Router {
+    pub first_output: u32,
+    first_input: u32,
+    /// (Input port, virtual channel) pairs of network channels; those of injection channels follow.
+    transit: u32,
     /// The output that the next walk starts at, relative to the router's first.
-    pub next_output: u32,
+    next_output: u32,
     /// Whether it is among those to be served at this instant.
-    pub touched: bool,
+    touched: bool,
 }
 
 impl<O: Observer> Engine<'_, O> {
     /// A packet's header is there and routed: it joins its buffer, and asks if it is the first.
-    #[inline]
-    pub(super) fn ready(&mut self, packet: u32, now: Picoseconds) {
-        let index = self.packets.packets[packet as usize].queue;
-        let queue = &mut self.queues[index as usize];
+    #[inline(never)]
+    pub(super) fn ready(&mut self, slot: u32, now: Picoseconds) {
+        let packet = &self.packets.packets[slot as usize];
+        let (input, virtual_channel) = (packet.input, packet.virtual_channel);
+        let queue = &mut self.inputs[input as usize].queues[usize::from(virtual_channel)];
         if queue.head == NONE {
-            queue.head = packet;
-            queue.tail = packet;
+            queue.head = slot;
+            queue.tail = slot;
             if queue.need != SENDING {
-                self.ask(index, now);
+                self.ask(input, virtual_channel, now);
             }
         } else {
-            let tail = std::mem::replace(&mut queue.tail, packet);
-            self.packets.packets[tail as usize].next = packet;
+            let tail = std::mem::replace(&mut queue.tail, slot);
+            self.packets.packets[tail as usize].next = slot;
         }
     }
 
     /// Lets the head of a buffer ask for its next output.
     #[inline]
-    fn ask(&mut self, index: u32, now: Picoseconds) {
-        let queue = &mut self.queues[index as usize];
+    fn ask(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
+        let input = &mut self.inputs[index as usize];
+        let queue = &mut input.queues[usize::from(virtual_channel)];
         let packet = &self.packets.packets[queue.head as usize];
-        let input = index / CHANNELS;
-        let router = self.network.router_of_input[input as usize];
-        let output = if packet.hops_left == 0 {
+        let channel = if packet.hops_left == 0 {
             packet.ejection
         } else {
-            self.network.first_output[router as usize] + u32::from(packet.port)
+            input.first_output + u32::from(packet.port)
         };
-        let sender = &self.outputs[output as usize];
-        let enters =
-            sender.ring != NONE && self.network.ring_of_input[input as usize] != sender.ring;
-        queue.need = u32::from(packet.flits) + if enters { self.bubble } else { 0 };
-        queue.output = output;
-        let bit = index - self.network.first_input[router as usize] * CHANNELS;
-        self.requests[output as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
-        if sender.busy {
-            self.statistics.stalled_if_not(output, Stall::OutputBusy, now);
+        let output = &mut self.outputs[channel as usize];
+        let enters = output.ring != NONE && output.ring != input.ring;
+        queue.flits = u32::from(packet.flits);
+        queue.need = queue.flits + if enters { self.bubble } else { 0 };
+        queue.output = channel;
+        let bit = input.first_bit + u32::from(virtual_channel);
+        self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
+        output.asking += 1;
+        if output.busy {
+            self.statistics.stalled_if_not(channel, Stall::OutputBusy, now);
         } else {
-            self.touch(router, output);
+            let router = input.router;
+            self.touch(router, channel);
         }
     }
 
     /// Notes that an output may be able to grant at this instant.
     #[inline]
-    pub(super) fn touch(&mut self, router: u32, output: u32) {
-        let local = output - self.network.first_output[router as usize];
-        self.dirty[router as usize * self.output_words + local as usize / 64] |= 1 << (local % 64);
+    pub(super) fn touch(&mut self, router: u32, channel: u32) {
         let state = &mut self.routers[router as usize];
+        let local = channel - state.first_output;
+        self.dirty[router as usize * self.output_words + local as usize / 64] |= 1 << (local % 64);
         if !state.touched {
             state.touched = true;
             self.touched_routers.push(router);
         }
     }
 
-    /// Whether any packet asks for an output.
-    #[inline]
-    pub(super) fn requested(&self, output: u32) -> bool {
-        let words = &self.requests[output as usize * self.request_words..][..self.request_words];
-        words.iter().any(|&word| word != 0)
-    }
-
     /// The last flit of a router's packet has left: output, input port and space are free.
-    #[inline]
+    #[inline(never)]
     pub(super) fn release(&mut self, channel: u32, now: Picoseconds) {
         let output = &mut self.outputs[channel as usize];
         output.busy = false;
-        let (router, index, flits) = (output.owner, output.sender, output.sender_flits);
-        if self.requested(channel) {
+        let (router, index) = (output.owner, output.sender);
+        let (flits, virtual_channel) = (output.sender_flits, output.sender_channel);
+        if output.asking > 0 {
             self.touch(router, channel);
         }
-        let input = index / CHANNELS;
-        let active = &mut self.input_active[input as usize];
-        let was_full = *active >= self.crossbar_speedup;
-        *active -= 1;
+        let input = &mut self.inputs[index as usize];
+        let was_full = input.active == self.parameters.crossbar_speedup;
+        input.active -= 1;
+        let queue = &mut input.queues[usize::from(virtual_channel)];
+        queue.need = 0;
+        let asks = queue.head != NONE;
+        let back = self.network.timings[input.feeder_kind as usize].back;
+        let credit = Event::Credit { channel: input.feeder, virtual_channel, flits };
+        self.calendar.add(now + back, credit.pack());
         if was_full {
-            for other in input * CHANNELS..(input + 1) * CHANNELS {
-                let queue = self.queues[other as usize];
-                if queue.asks() && !self.outputs[queue.output as usize].busy {
+            for other in 0..VIRTUAL_CHANNELS {
+                let queue = self.inputs[index as usize].queues[other];
+                if other != usize::from(virtual_channel)
+                    && queue.asks()
+                    && !self.outputs[queue.output as usize].busy
+                {
                     self.touch(router, queue.output);
                 }
             }
         }
-        self.queues[index as usize].need = 0;
-        if self.queues[index as usize].head != NONE {
-            self.ask(index, now);
+        if asks {
+            self.ask(index, virtual_channel, now);
         }
-        let feeder = self.network.channel_of_input[input as usize];
-        let back = self.network.timings[self.outputs[feeder as usize].kind as usize].back;
-        let virtual_channel = (index % CHANNELS) as u8;
-        let credit = Event::Credit { channel: feeder, virtual_channel, flits };
-        self.calendar.add(now + back, credit.pack());
     }
 
     /// Serves a router once: each of its touched, free outputs, starting behind the latest grant's.
-    #[inline]
-    pub(super) fn allocate(&mut self, router: u32, now: Picoseconds) {
-        let state = &mut self.routers[router as usize];
-        state.touched = false;
-        let start = state.next_output;
-        let first = self.network.first_output[router as usize];
-        let words = router as usize * self.output_words..(router as usize + 1) * self.output_words;
-        for (low, high) in [(start, u32::MAX), (0, start)] {
-            for word in words.clone() {
-                let base = (word - words.start) as u32 * 64;
-                let mut bits = self.dirty[word] & mask(base, low, high);
-                self.dirty[word] &= !bits;
-                while bits != 0 {
-                    let output = first + base + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    if !self.outputs[output as usize].busy && self.requested(output) {
-                        self.serve(output, router, now);
-                    }
+    #[inline(never)]
+    pub(super) fn allocate(&mut self, index: u32, now: Picoseconds) {
+        let router = &mut self.routers[index as usize];
+        router.touched = false;
+        let (first, start) = (router.first_output, router.next_output);
+        let words = self.output_words;
+        for step in 0..=words {
+            let (word, base, mask) = cyclic(start, step, words);
+            let dirty = &mut self.dirty[index as usize * words + word];
+            let mut bits = *dirty & mask;
+            *dirty &= !mask;
+            while bits != 0 {
+                let channel = first + base + bits.trailing_zeros();
+                bits &= bits - 1;
+                let output = &self.outputs[channel as usize];
+                if !output.busy && output.asking > 0 {
+                    self.serve(channel, index, now);
                 }
             }
         }
@@ -191,92 +216,99 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Grants a free output to the first packet that can go, or notes why none can.
     #[inline]
-    fn serve(&mut self, output: u32, router: u32, now: Picoseconds) {
-        let pointer = self.outputs[output as usize].pointer;
-        let transit = self.network.transit_inputs[router as usize] * CHANNELS;
-        let mut segments = [(pointer, u32::MAX), (0, pointer), (0, 0)];
-        if self.parameters.arbitration == Arbitration::TransitFirst {
-            segments = if pointer < transit {
-                [(pointer, transit), (0, pointer), (transit, u32::MAX)]
-            } else {
-                [(0, transit), (pointer, u32::MAX), (transit, pointer)]
-            };
-        }
-        let first_queue = self.network.first_input[router as usize] * CHANNELS;
+    fn serve(&mut self, channel: u32, router: u32, now: Picoseconds) {
+        let sets = match self.parameters.arbitration {
+            Arbitration::RoundRobin => &[(0, u32::MAX)][..],
+            Arbitration::TransitFirst => {
+                let transit = self.routers[router as usize].transit;
+                &[(0, transit), (transit, u32::MAX)][..]
+            }
+        };
+        let output = &self.outputs[channel as usize];
+        let first_input = self.routers[router as usize].first_input;
+        let words = self.request_words;
         let mut stall = Stall::NoCredit;
-        for (low, high) in segments {
-            for word in 0..self.request_words {
-                let base = word as u32 * 64;
-                let place = output as usize * self.request_words + word;
-                let mut bits = self.requests[place] & mask(base, low, high);
+        for &(low, high) in sets {
+            for step in 0..=words {
+                let (word, base, mask) = cyclic(output.pointer, step, words);
+                let requests = self.requests[channel as usize * words + word];
+                let mut bits = requests & mask & between(low, high, base);
                 while bits != 0 {
                     let bit = base + bits.trailing_zeros();
                     bits &= bits - 1;
-                    match self.obstacle(output, first_queue + bit) {
-                        None => return self.grant(output, router, bit, now),
+                    let input = first_input + bit / VIRTUAL_CHANNELS as u32;
+                    let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
+                    match self.obstacle(output, input, virtual_channel) {
+                        None => return self.grant(channel, router, input, virtual_channel, now),
                         Some(obstacle) => stall = stall.max(obstacle),
                     }
                 }
             }
         }
-        self.statistics.stalled(output, stall, now);
+        self.statistics.stalled(channel, stall, now);
     }
 
     /// Why the head of a buffer can't have a free output now.
     #[inline]
-    fn obstacle(&self, output: u32, index: u32) -> Option<Stall> {
-        let sender = &self.outputs[output as usize];
-        let need = self.queues[index as usize].need;
-        let credits = sender.credits[(index % CHANNELS) as usize];
-        if sender.queue != NONE && credits < need {
-            let packet = self.queues[index as usize].head;
-            let flits = u32::from(self.packets.packets[packet as usize].flits);
-            return Some(if credits < flits { Stall::NoCredit } else { Stall::Bubble });
+    fn obstacle(&self, output: &Output, input: u32, virtual_channel: u8) -> Option<Stall> {
+        let input = &self.inputs[input as usize];
+        let queue = &input.queues[usize::from(virtual_channel)];
+        let credits = output.credits[usize::from(virtual_channel)];
+        if credits < queue.need && output.input != NONE {
+            return Some(if credits < queue.flits { Stall::NoCredit } else { Stall::Bubble });
         }
-        let active = self.input_active[(index / CHANNELS) as usize];
-        (active >= self.crossbar_speedup).then_some(Stall::InputBusy)
+        (input.active >= self.parameters.crossbar_speedup).then_some(Stall::InputBusy)
     }
 
-    /// Sends the head of the router's buffer number `bit` through an output.
+    /// Sends the head of a buffer through an output.
     #[inline]
-    fn grant(&mut self, channel: u32, router: u32, bit: u32, now: Picoseconds) {
-        let network = &self.network;
-        let index = network.first_input[router as usize] * CHANNELS + bit;
-        let queue = &mut self.queues[index as usize];
+    fn grant(
+        &mut self,
+        channel: u32,
+        router: u32,
+        index: u32,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) {
+        let input = &mut self.inputs[index as usize];
+        let queue = &mut input.queues[usize::from(virtual_channel)];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
         queue.head = std::mem::replace(&mut packet.next, NONE);
         queue.need = SENDING;
-        self.input_active[(index / CHANNELS) as usize] += 1;
+        input.active += 1;
+        let bit = input.first_bit + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] &=
             !(1 << (bit % 64));
-        self.routers[router as usize].next_output =
-            channel - network.first_output[router as usize] + 1;
+        self.routers[router as usize].next_output = channel - input.first_output + 1;
 
         let output = &mut self.outputs[channel as usize];
         output.pointer = bit + 1;
+        output.asking -= 1;
         output.busy = true;
         output.sender = index;
         output.sender_flits = packet.flits;
-        let virtual_channel = packet.virtual_channel;
-        let timing = &network.timings[output.kind as usize];
-        let ejects = output.queue == NONE;
-        if !ejects {
+        output.sender_channel = virtual_channel;
+        self.digest.add(now, channel, packet.source, packet.sequence);
+        self.statistics.sent(channel, virtual_channel, packet.flits);
+        if output.asking > 0 {
+            self.statistics.stalled(channel, Stall::OutputBusy, now);
+        } else {
+            self.statistics.moving(channel, now);
+        }
+        let timing = &self.network.timings[usize::from(output.kind)];
+        let last = packet.send(now, timing, &self.network.flit_times);
+        let arrival = if output.input == NONE {
+            (last + timing.forward, Event::Deliver { packet: slot })
+        } else {
             output.credits[usize::from(virtual_channel)] -= u32::from(packet.flits);
-            packet.queue = output.queue + u32::from(virtual_channel);
+            packet.input = output.input;
             packet.hops_left -= 1;
             if packet.hops_left == 0 {
                 packet.run += 1;
                 let run = self.packets.origins[slot as usize].runs.get(usize::from(packet.run));
                 (packet.port, packet.hops_left) = run.map_or((0, 0), |run| (run.port, run.hops));
             }
-        }
-        self.digest.add(now, channel, packet.source, packet.sequence);
-        self.statistics.sent(channel, virtual_channel, packet.flits);
-        let last = self.packets.send(slot, now, timing);
-        let arrival = if ejects {
-            (last + timing.forward, Event::Deliver { packet: slot })
-        } else {
             let header = match self.parameters.switching {
                 Switching::VirtualCutThrough => now,
                 Switching::StoreAndForward => last,
@@ -286,17 +318,30 @@ impl<O: Observer> Engine<'_, O> {
         };
         self.calendar.add(arrival.0, arrival.1.pack());
         self.calendar.add(last + timing.flit_time, Event::Release { channel }.pack());
-        if self.requested(channel) {
-            self.statistics.stalled(channel, Stall::OutputBusy, now);
-        } else {
-            self.statistics.moving(channel, now);
-        }
     }
 }
 
-/// The bits of a word starting at bit `base` that lie in `low..high`.
+/// Step `step` of `0..=words` of a cyclic walk over a set of `words` words from bit `start`: the word,
+/// its first bit's number, and which of its bits belong to the step. The first word is visited twice,
+/// first from `start`, at last up to it.
 #[inline]
-fn mask(base: u32, low: u32, high: u32) -> u64 {
+fn cyclic(start: u32, step: usize, words: usize) -> (usize, u32, u64) {
+    // A start behind the last word is one at the first bit.
+    let start = if start as usize >= words * 64 { 0 } else { start };
+    let first = start as usize / 64;
+    let word = if first + step < words { first + step } else { first + step - words };
+    let upper = u64::MAX << (start % 64);
+    let mask = match step {
+        0 => upper,
+        _ if step == words => !upper,
+        _ => u64::MAX,
+    };
+    (word, word as u32 * 64, mask)
+}
+
+/// The bits of the word that starts at bit `base` that lie in `low..high`.
+#[inline]
+fn between(low: u32, high: u32, base: u32) -> u64 {
     let below = |bound: u32| match bound.saturating_sub(base) {
         64.. => u64::MAX,
         bits => (1 << bits) - 1,
@@ -318,10 +363,12 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             credits: [capacity; VIRTUAL_CHANNELS],
             owner,
             ring: network.ring_of_channel[channel as usize],
-            queue: if input == NONE { NONE } else { input * CHANNELS },
+            input,
+            asking: 0,
             pointer: 0,
             sender: NONE,
             sender_flits: 0,
+            sender_channel: 0,
             busy: false,
             kind: kind as u8,
         }
@@ -337,4 +384,39 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             .map(|channel| output(channel, network.injector(channel).0, ChannelKind::Injection)),
     );
     outputs
+}
+
+/// The receiving ends of all channels, empty.
+pub(super) fn inputs(network: &Network) -> Vec<Input> {
+    let feeders = network.channel_of_input.iter().zip(&network.router_of_input);
+    (0u32..)
+        .zip(feeders)
+        .map(|(index, (&feeder, &router))| {
+            let injects = feeder >= network.first_injection();
+            Input {
+                router,
+                first_output: network.first_output[router as usize],
+                first_bit: (index - network.first_input[router as usize]) * VIRTUAL_CHANNELS as u32,
+                ring: network.ring_of_channel[feeder as usize],
+                feeder,
+                feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
+                    as u32,
+                active: 0,
+                queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
+            }
+        })
+        .collect()
+}
+
+/// All routers, idle.
+pub(super) fn routers(network: &Network) -> Vec<Router> {
+    (0..network.routers())
+        .map(|router| Router {
+            first_output: network.first_output[router],
+            first_input: network.first_input[router],
+            transit: network.transit_inputs[router] * VIRTUAL_CHANNELS as u32,
+            next_output: 0,
+            touched: false,
+        })
+        .collect()
 }

@@ -1,5 +1,39 @@
-//! What is measured, and for how long.
+//! What is measured, and for how long: latency, throughput, fairness, steady state, saturation.
+//!
+//! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
+//! arithmetic only: equal runs give equal numbers to the last bit.
 
+mod collector;
+mod exchange;
+mod interval;
+mod load_point;
+mod saturation;
 mod settings;
+mod trend;
 
+pub use collector::{Collector, Delivered, Distribution};
+pub use exchange::{ExchangeMeasurement, measure_exchange};
+pub use interval::{half_width_95, jain_fairness};
+pub use load_point::{LoadMeasurement, Offered, Status, measure_load};
+pub use saturation::{Saturation, bisect};
 pub use settings::Settings;
+
+use crate::units::Picoseconds;
+
+/// What a measurement is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    WarmUp,
+    Measuring,
+}
+
+/// How far a measurement has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub phase: Phase,
+    /// Simulated time.
+    pub time: Picoseconds,
+    /// Windows (of an exchange: percent of the messages) done, and the most there can be.
+    pub done: u32,
+    pub most: u32,
+}

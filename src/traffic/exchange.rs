@@ -219,13 +219,6 @@ impl Exchange {
         if self.progress[terminal as usize].sent { Wake::Nobody } else { Wake::Terminal(terminal) }
     }
 
-    pub(super) fn granularity(&self) -> Picoseconds {
-        match self.between {
-            Between::Barrier { latency } => latency,
-            _ => 0,
-        }
-    }
-
     pub(super) fn memory(&self) -> usize {
         self.progress.len() * size_of::<Progress>()
             + self.expected.len() * size_of::<u16>()

@@ -36,10 +36,6 @@ impl Script {
         self.messages.get(end).filter(|message| message.source == terminal).map(|m| m.time)
     }
 
-    pub(super) fn granularity(&self) -> Picoseconds {
-        if self.messages.is_empty() { 0 } else { 1 }
-    }
-
     pub(super) fn memory(&self) -> usize {
         self.messages.len() * size_of::<Message>()
     }

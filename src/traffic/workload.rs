@@ -76,16 +76,6 @@ impl Workload {
         matches!(self, Self::Exchange(_))
     }
 
-    /// A time that divides all creation times.
-    #[must_use]
-    pub fn granularity(&self) -> Picoseconds {
-        match self {
-            Self::Script(script) => script.granularity(),
-            Self::Load(load) => load.granularity(),
-            Self::Exchange(exchange) => exchange.granularity(),
-        }
-    }
-
     /// Bytes that its state takes.
     #[must_use]
     pub fn memory(&self) -> usize {

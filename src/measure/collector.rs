@@ -1,0 +1,172 @@
+//! Gathers what reaches the sinks while a measurement is on.
+
+use hdrhistogram::Histogram;
+
+use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
+use crate::units::Picoseconds;
+
+/// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come from
+/// a histogram), mean and maximum are exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distribution {
+    pub count: u64,
+    pub mean: f64,
+    pub p50: Picoseconds,
+    pub p95: Picoseconds,
+    pub p99: Picoseconds,
+    pub p999: Picoseconds,
+    pub maximum: Picoseconds,
+}
+
+#[derive(Clone, Debug)]
+struct Latencies {
+    histogram: Histogram<u64>,
+    sum: u128,
+    maximum: Picoseconds,
+}
+
+impl Latencies {
+    fn new() -> Self {
+        let histogram = Histogram::new(3).expect("three digits are allowed");
+        Self { histogram, sum: 0, maximum: 0 }
+    }
+
+    fn record(&mut self, latency: Picoseconds) {
+        self.histogram.record(latency).expect("the histogram resizes itself");
+        self.sum += u128::from(latency);
+        self.maximum = self.maximum.max(latency);
+    }
+
+    fn distribution(&self) -> Option<Distribution> {
+        let count = self.histogram.len();
+        let quantile = |share: f64| self.histogram.value_at_quantile(share).min(self.maximum);
+        (count > 0).then(|| Distribution {
+            count,
+            mean: self.sum as f64 / count as f64,
+            p50: quantile(0.5),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            maximum: self.maximum,
+        })
+    }
+}
+
+/// What was delivered in a stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    pub packets: u64,
+    pub flits: u64,
+    pub payload: u64,
+    pub hops: u64,
+    /// Sum of the packets' latencies from creation, and from injection, in picoseconds.
+    pub latency: u64,
+    pub network_latency: u64,
+}
+
+impl Delivered {
+    fn add(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.payload += other.payload;
+        self.hops += other.hops;
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+    }
+}
+
+/// An observer that sums up what is delivered while it is on.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    on: bool,
+    window: Delivered,
+    total: Delivered,
+    packets: Latencies,
+    messages: Latencies,
+    payload_by_source: Vec<u64>,
+    latest_completion: Picoseconds,
+}
+
+impl Collector {
+    /// For a fabric of so many terminals; off.
+    #[must_use]
+    pub fn new(terminals: u32) -> Self {
+        Self {
+            on: false,
+            window: Delivered::default(),
+            total: Delivered::default(),
+            packets: Latencies::new(),
+            messages: Latencies::new(),
+            payload_by_source: vec![0; terminals as usize],
+            latest_completion: 0,
+        }
+    }
+
+    /// Counts from now on.
+    pub fn start(&mut self) {
+        self.on = true;
+    }
+
+    /// What was delivered since the last call (or the start).
+    pub fn end_window(&mut self) -> Delivered {
+        let window = std::mem::take(&mut self.window);
+        self.total.add(window);
+        window
+    }
+
+    /// What was delivered in all windows that have ended.
+    #[must_use]
+    pub fn total(&self) -> Delivered {
+        self.total
+    }
+
+    /// Latencies of packets, from creation to the last flit at the sink.
+    #[must_use]
+    pub fn packet_latency(&self) -> Option<Distribution> {
+        self.packets.distribution()
+    }
+
+    /// Latencies of messages, host overheads included; of a read, from its creation to its end.
+    #[must_use]
+    pub fn message_latency(&self) -> Option<Distribution> {
+        self.messages.distribution()
+    }
+
+    /// Payload delivered from each source.
+    #[must_use]
+    pub fn payload_by_source(&self) -> &[u64] {
+        &self.payload_by_source
+    }
+
+    /// When the last message was complete.
+    #[must_use]
+    pub fn latest_completion(&self) -> Picoseconds {
+        self.latest_completion
+    }
+}
+
+impl Observer for Collector {
+    fn packet_delivered(&mut self, packet: &DeliveredPacket) {
+        if !self.on {
+            return;
+        }
+        let latency = packet.delivered - packet.created;
+        self.window.add(Delivered {
+            packets: 1,
+            flits: u64::from(packet.flits),
+            payload: u64::from(packet.payload),
+            hops: u64::from(packet.hops),
+            latency,
+            network_latency: packet.delivered - packet.injected,
+        });
+        self.packets.record(latency);
+        self.payload_by_source[packet.source as usize] += u64::from(packet.payload);
+    }
+
+    fn message_completed(&mut self, message: &CompletedMessage) {
+        if self.on {
+            self.messages.record(message.completed - message.created);
+            self.latest_completion = self.latest_completion.max(message.completed);
+        }
+    }
+}

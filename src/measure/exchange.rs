@@ -1,0 +1,78 @@
+//! A finite workload, run to its end: completion time and bandwidth a node.
+
+use super::collector::{Collector, Distribution};
+use super::{Phase, Progress};
+use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::units::Picoseconds;
+
+/// The simulated time between two looks at whether anything still moves.
+const LOOK_EVERY: Picoseconds = 20_000_000;
+
+/// What a finite workload gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExchangeMeasurement {
+    /// When the last message had been received, host overheads included.
+    pub completion: Picoseconds,
+    /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
+    /// the completion time: bytes a second.
+    pub bandwidth: f64,
+    pub messages: u64,
+    pub payload: u64,
+    pub packet_latency: Option<Distribution>,
+    pub network_latency: Option<f64>,
+    pub message_latency: Option<Distribution>,
+    pub hops: Option<f64>,
+    pub counters: Counters,
+    pub digest: Digest,
+    pub channels: Vec<ChannelReport>,
+}
+
+/// Runs until nothing is left, `messages` of them in all.
+///
+/// # Errors
+/// If packets wait for each other in a cycle.
+pub fn measure_exchange(
+    engine: &mut Engine<'_, Collector>,
+    messages: u64,
+    senders: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ExchangeMeasurement, Deadlock> {
+    engine.observer().start();
+    let mut delivered = 0;
+    while engine.run_until(engine.now() + LOOK_EVERY) {
+        let packets = engine.counters().packets_delivered;
+        if packets == delivered && engine.packets_under_way() > 0 {
+            engine.find_deadlock().map_or(Ok(()), Err)?;
+        }
+        delivered = packets;
+        let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
+        let percent = |count: u64| (count * 100 / messages.max(1)) as u32;
+        progress(Progress {
+            phase: Phase::Measuring,
+            time: engine.now(),
+            done: percent(done),
+            most: 100,
+        });
+    }
+    engine.find_deadlock().map_or(Ok(()), Err)?;
+    let channels = engine.channels();
+    let (counters, digest) = (engine.counters(), engine.digest());
+    let collector = engine.observer();
+    let total = collector.end_window();
+    let completion = collector.latest_completion();
+    let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+    let message_latency = collector.message_latency();
+    Ok(ExchangeMeasurement {
+        completion,
+        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12 / completion.max(1) as f64,
+        messages: message_latency.map_or(0, |latency| latency.count),
+        payload: total.payload,
+        packet_latency: collector.packet_latency(),
+        network_latency: mean(total.network_latency),
+        message_latency,
+        hops: mean(total.hops),
+        counters,
+        digest,
+        channels,
+    })
+}

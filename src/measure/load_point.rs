@@ -1,0 +1,253 @@
+//! One point of a load curve: warm up until steady, measure until precise enough, say how it went.
+//!
+//! **Steady state.** What is under way (flits created and not yet delivered, source queues included) is
+//! sampled eight times a window. Warm-up ends when the regression slope over the latest three
+//! windows is, up to sign, at most `growth` of the offered flits. If that never happens within
+//! `warm_up_windows`, or if what is under way grows by more than that during the measurement, the
+//! point is not steady: the network is past saturation.
+//!
+//! **Precision.** Windows are measured until the 95% confidence interval of the mean packet latency,
+//! from the means of the windows, is at most `precision` of the mean on either side, or
+//! `maximum_windows` have passed. Packets count in the window in which they are delivered.
+
+use super::collector::{Collector, Delivered, Distribution};
+use super::interval::{half_width_95, jain_fairness};
+use super::settings::Settings;
+use super::trend::slope;
+use super::{Phase, Progress};
+use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::units::Picoseconds;
+
+const SAMPLES_A_WINDOW: u64 = 8;
+const TREND_WINDOWS: usize = 3;
+
+/// A window is as long as this many zero-load latencies, and as this many packets take to be
+/// created, network-wide.
+const LATENCIES_A_WINDOW: u64 = 10;
+const PACKETS_A_WINDOW: f64 = 3_000.0;
+
+/// How a measurement ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// Steady, and the mean latency is as precise as asked for.
+    Steady,
+    /// Steady, but the budget of windows ended before the mean latency was precise enough.
+    SteadyImprecise,
+    /// What is under way grew by this fraction of what was offered.
+    NotSteady { growth: f64 },
+    /// Packets wait for each other in a cycle.
+    Deadlock(Deadlock),
+}
+
+impl Status {
+    /// Whether the load is one that the network sustains.
+    #[must_use]
+    pub fn sustained(&self) -> bool {
+        matches!(self, Self::Steady | Self::SteadyImprecise)
+    }
+}
+
+/// What a load point gave. Rates are per sending terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadMeasurement {
+    pub status: Status,
+    /// Accepted flits in flits a flit time of a network channel.
+    pub accepted_flits: f64,
+    /// Accepted payload in bytes a second: mean, and of the least served source.
+    pub accepted_payload: f64,
+    pub accepted_payload_minimum: f64,
+    pub fairness: Option<f64>,
+    pub packet_latency: Option<Distribution>,
+    /// Half width of the 95% confidence interval of the mean packet latency, in picoseconds.
+    pub packet_latency_interval: Option<f64>,
+    /// Mean latency from injection, in picoseconds.
+    pub network_latency: Option<f64>,
+    pub message_latency: Option<Distribution>,
+    pub hops: Option<f64>,
+    pub warm_up: Picoseconds,
+    pub measured: Picoseconds,
+    pub windows: u32,
+    pub counters: Counters,
+    pub digest: Digest,
+    pub channels: Vec<ChannelReport>,
+}
+
+/// What the measurement has to know of the traffic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offered {
+    /// Flits a picosecond that all terminals together offer.
+    pub flits: f64,
+    /// Packets a picosecond, likewise.
+    pub packets: f64,
+    /// Time a flit takes on a network channel.
+    pub flit_time: Picoseconds,
+    /// Mean latency of a packet in the empty network.
+    pub zero_load: Picoseconds,
+}
+
+/// Runs a load point; `progress` is told after every window.
+pub fn measure_load(
+    engine: &mut Engine<'_, Collector>,
+    offered: &Offered,
+    senders: &[u32],
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+) -> LoadMeasurement {
+    let mut point = LoadPoint {
+        window: settings.window.unwrap_or_else(|| window_length(offered)),
+        offered: *offered,
+        backlog: Vec::new(),
+        engine,
+    };
+    let warmed_up = point.warm_up(settings, progress);
+    point.measure(senders, settings, warmed_up, progress)
+}
+
+/// The length of a window that the settings leave open, a multiple of the sampling interval.
+fn window_length(offered: &Offered) -> Picoseconds {
+    let packets = (PACKETS_A_WINDOW / offered.packets) as Picoseconds;
+    (LATENCIES_A_WINDOW * offered.zero_load).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
+}
+
+struct LoadPoint<'e, 'f> {
+    engine: &'e mut Engine<'f, Collector>,
+    offered: Offered,
+    window: Picoseconds,
+    /// Flits under way at each sampling time.
+    backlog: Vec<f64>,
+}
+
+impl LoadPoint<'_, '_> {
+    /// Simulates a window and samples what is under way.
+    fn run_window(&mut self) -> Result<(), Deadlock> {
+        let start = self.engine.now();
+        for sample in 1..=SAMPLES_A_WINDOW {
+            self.engine.run_until(start + self.window * sample / SAMPLES_A_WINDOW);
+            let counters = self.engine.counters();
+            self.backlog.push((counters.flits_created - counters.flits_delivered) as f64);
+        }
+        self.engine.find_deadlock().map_or(Ok(()), Err)
+    }
+
+    /// Growth of what is under way over the latest `windows`, as a fraction of what is offered.
+    fn growth(&self, windows: usize) -> f64 {
+        let samples = windows * SAMPLES_A_WINDOW as usize;
+        let latest = &self.backlog[self.backlog.len().saturating_sub(samples)..];
+        let interval = (self.window / SAMPLES_A_WINDOW) as f64;
+        slope(latest) / interval / self.offered.flits
+    }
+
+    /// Whether what is under way became level; `Err` if it never can.
+    fn warm_up(
+        &mut self,
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<bool, Deadlock> {
+        for window in 1..=settings.warm_up_windows {
+            self.run_window()?;
+            progress(Progress {
+                phase: Phase::WarmUp,
+                time: self.engine.now(),
+                done: window,
+                most: settings.warm_up_windows,
+            });
+            let enough = window as usize >= TREND_WINDOWS;
+            if enough && self.growth(TREND_WINDOWS).abs() <= settings.growth {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn measure(
+        &mut self,
+        senders: &[u32],
+        settings: &Settings,
+        warmed_up: Result<bool, Deadlock>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> LoadMeasurement {
+        let start = self.engine.now();
+        self.engine.reset_channels();
+        self.engine.observer().start();
+        let mut means = Vec::new();
+        let mut interval = None;
+        let mut windows = 0;
+        let (level, mut deadlock) = match warmed_up {
+            Ok(level) => (level, None),
+            Err(deadlock) => (false, Some(deadlock)),
+        };
+        // Past saturation latencies grow for ever: the fewest windows do.
+        let most = if level { settings.maximum_windows } else { settings.minimum_windows };
+        while windows < most && deadlock.is_none() {
+            deadlock = self.run_window().err();
+            windows += 1;
+            let delivered: Delivered = self.engine.observer().end_window();
+            if delivered.packets > 0 {
+                means.push(delivered.latency as f64 / delivered.packets as f64);
+            }
+            interval = half_width_95(&means);
+            progress(Progress {
+                phase: Phase::Measuring,
+                time: self.engine.now(),
+                done: windows,
+                most,
+            });
+            if windows >= settings.minimum_windows && self.precise(interval, settings) {
+                break;
+            }
+        }
+        let growth = self.growth(windows as usize);
+        let status = match deadlock {
+            Some(deadlock) => Status::Deadlock(deadlock),
+            None if !level || growth > settings.growth => Status::NotSteady { growth },
+            None if self.precise(interval, settings) => Status::Steady,
+            None => Status::SteadyImprecise,
+        };
+        self.result(status, start, windows, interval, senders)
+    }
+
+    fn precise(&mut self, interval: Option<f64>, settings: &Settings) -> bool {
+        let total = self.engine.observer().total();
+        interval.is_some_and(|half| {
+            half * total.packets as f64 <= settings.precision * total.latency as f64
+        })
+    }
+
+    fn result(
+        &mut self,
+        status: Status,
+        start: Picoseconds,
+        windows: u32,
+        interval: Option<f64>,
+        senders: &[u32],
+    ) -> LoadMeasurement {
+        let measured = self.engine.now() - start;
+        let time = measured.max(1) as f64;
+        let terminals = senders.len().max(1) as f64;
+        let collector = self.engine.observer();
+        let total = collector.total();
+        let by_source = collector.payload_by_source();
+        let payload = |source: &u32| by_source[*source as usize];
+        let least = senders.iter().map(payload).min().unwrap_or(0);
+        let a_second = 1e12 / time;
+        let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+        LoadMeasurement {
+            status,
+            accepted_flits: total.flits as f64 * self.offered.flit_time as f64 / time / terminals,
+            accepted_payload: total.payload as f64 * a_second / terminals,
+            accepted_payload_minimum: least as f64 * a_second,
+            fairness: jain_fairness(senders.iter().map(payload)),
+            packet_latency: collector.packet_latency(),
+            packet_latency_interval: interval,
+            network_latency: mean(total.network_latency),
+            message_latency: collector.message_latency(),
+            hops: mean(total.hops),
+            warm_up: start,
+            measured,
+            windows,
+            counters: self.engine.counters(),
+            digest: self.engine.digest(),
+            channels: self.engine.channels(),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use super::Engine;
 use super::event::Event;
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES};
-use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS};
+use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
 use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake};
@@ -179,6 +179,7 @@ impl<O: Observer> Engine<'_, O> {
         let queue = &mut self.adapters.queues[queue];
         if queue.head == NONE {
             queue.head = slot;
+            self.outputs[(self.network.first_injection() + channel) as usize].asking += 1;
         } else {
             self.adapters.transfers[queue.tail as usize].next = slot;
         }
@@ -191,30 +192,45 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn inject_all(&mut self, terminal: u32, now: Picoseconds) {
         self.adapters.adapters[terminal as usize].touched = false;
         for number in 0..self.parameters.injection_channels {
-            let channel = self.network.injection(terminal, number);
-            if !self.outputs[channel as usize].busy {
-                self.inject(channel, terminal, now);
-            }
+            self.inject(self.network.injection(terminal, number), terminal, now);
         }
     }
 
-    /// Sends the first packet that has room through a free injection channel.
+    /// Sends the first packet that has room through an injection channel, if that is free; sees to it
+    /// that the channel is looked at again when the next one may go.
+    #[inline]
     fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
         let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
-        let pointer = self.outputs[channel as usize].pointer as usize;
-        for step in 0..VIRTUAL_CHANNELS {
-            let virtual_channel = (pointer + step) % VIRTUAL_CHANNELS;
-            let slot = self.adapters.queues[first + virtual_channel].head;
-            if slot == NONE {
-                continue;
-            }
-            let transfer = &self.adapters.transfers[slot as usize];
-            let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
-            let flits = self.parameters.packet_flits(payload);
-            if self.outputs[channel as usize].credits[virtual_channel] >= flits {
-                return self.send_packet(channel, terminal, virtual_channel, payload, flits, now);
+        let output = &mut self.outputs[channel as usize];
+        // `asking` counts an injection channel's source queues that are not empty.
+        if output.asking == 0 {
+            return;
+        }
+        let mut retry = output.free_at;
+        if output.free_at <= now {
+            output.take_credits(&mut self.credits, now);
+            retry = Picoseconds::MAX;
+            let pointer = output.pointer as usize;
+            let virtual_channels = (pointer..VIRTUAL_CHANNELS).chain(0..pointer);
+            for virtual_channel in virtual_channels {
+                let slot = self.adapters.queues[first + virtual_channel].head;
+                if slot == NONE {
+                    continue;
+                }
+                let transfer = &self.adapters.transfers[slot as usize];
+                let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
+                let flits = self.parameters.packet_flits(payload);
+                let output = &self.outputs[channel as usize];
+                if output.credits[virtual_channel] >= flits {
+                    self.send_packet(channel, terminal, virtual_channel, payload, flits, now);
+                    let output = &self.outputs[channel as usize];
+                    retry = if output.asking > 0 { output.free_at } else { Picoseconds::MAX };
+                    break;
+                }
+                retry = retry.min(output.credits_at(&self.credits, virtual_channel as u8, flits));
             }
         }
+        self.wake_at(channel, retry);
     }
 
     fn send_packet(
@@ -235,7 +251,11 @@ impl<O: Observer> Engine<'_, O> {
         let is_last = transfer.packets_left == 0;
         if is_last {
             queue.head = std::mem::replace(&mut transfer.next, NONE);
+            if queue.head == NONE {
+                self.outputs[channel as usize].asking -= 1;
+            }
         }
+        let is_data = transfer.role == Role::Data;
         let adapter = &mut self.adapters.adapters[terminal as usize];
         let sequence = adapter.sequence;
         adapter.sequence += 1;
@@ -268,34 +288,30 @@ impl<O: Observer> Engine<'_, O> {
             hops: route.hops() as u16,
             runs,
         };
-        output.busy = true;
         output.credits[virtual_channel] -= flits;
         output.pointer = (virtual_channel + 1) as u32 % VIRTUAL_CHANNELS as u32;
-        output.sender = if is_last { message } else { NONE };
         self.digest.add(now, channel, terminal, sequence);
         self.statistics.sent(channel, virtual_channel as u8, flits as u16);
-        let timing = &self.network.timings[output.kind as usize];
+        let timing = &self.network.timings[usize::from(output.kind)];
         let last = packet.send(now, timing, &self.network.flit_times);
-        let slot = self.packets.insert(packet, origin);
+        output.free_at = last + timing.flit_time;
         let header = match self.parameters.switching {
-            super::Switching::VirtualCutThrough => now,
-            super::Switching::StoreAndForward => last,
+            Switching::VirtualCutThrough => now,
+            Switching::StoreAndForward => last,
         };
         let ready = header + timing.forward + self.parameters.routing_latency;
+        let slot = self.packets.insert(packet, origin);
         self.calendar.add(ready, Event::Ready { packet: slot }.pack());
-        self.calendar.add(last + timing.flit_time, Event::Release { channel }.pack());
+        if is_last && is_data && self.workload.wants_receipts() {
+            let event = Event::Sent { terminal };
+            self.calendar.add(self.outputs[channel as usize].free_at, event.pack());
+        }
     }
 
-    /// The last flit of an injected packet has left.
-    pub(super) fn injection_released(&mut self, channel: u32, now: Picoseconds) {
-        let output = &mut self.outputs[channel as usize];
-        output.busy = false;
-        let (terminal, message) = (output.owner, output.sender);
-        self.adapters.touch(terminal);
-        if message != NONE && self.adapters.transfers[message as usize].role == Role::Data {
-            let wake = self.workload.sent(terminal, now);
-            self.wake(wake, now);
-        }
+    /// The last flit of a terminal's message has left.
+    pub(super) fn sent(&mut self, terminal: u32, now: Picoseconds) {
+        let wake = self.workload.sent(terminal, now);
+        self.wake(wake, now);
     }
 
     /// A packet's last flit is at its sink.

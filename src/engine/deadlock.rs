@@ -9,7 +9,7 @@
 use std::fmt;
 
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
-use super::router::Queue;
+use super::router::{Output, Queue};
 use super::{Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
@@ -103,13 +103,13 @@ impl<O: Observer> Engine<'_, O> {
     /// can change it.
     fn waits_for(&self, index: u32) -> u32 {
         let queue = self.queue(index);
-        if !queue.asks() {
+        if queue.output == NONE {
             return NONE;
         }
         let output = &self.outputs[queue.output as usize];
         let virtual_channel = index as usize % VIRTUAL_CHANNELS;
-        let credits = output.credits[virtual_channel];
-        if output.busy || output.input == NONE || credits >= queue.need {
+        let credits = self.credits_due(output, virtual_channel);
+        if output.free_at > self.clock || output.input == NONE || credits >= self.need(queue) {
             return NONE;
         }
         let next = output.input * VIRTUAL_CHANNELS as u32 + virtual_channel as u32;
@@ -121,6 +121,25 @@ impl<O: Observer> Engine<'_, O> {
             packet = packet_state.next;
         }
         if settled == self.parameters.buffer { next } else { NONE }
+    }
+
+    /// Credits that a virtual channel has or will get without anything else having to move.
+    fn credits_due(&self, output: &Output, virtual_channel: usize) -> u32 {
+        let mut credits = output.credits[virtual_channel];
+        let mut at = output.returning;
+        while at != NONE {
+            let credit = &self.credits.credits[at as usize];
+            if usize::from(credit.virtual_channel) == virtual_channel {
+                credits += u32::from(credit.flits);
+            }
+            at = credit.next;
+        }
+        credits
+    }
+
+    /// Credits that the head of a buffer needs.
+    fn need(&self, queue: &Queue) -> u32 {
+        u32::from(queue.flits) + if queue.enters { self.bubble } else { 0 }
     }
 
     fn describe(&self, start: u32, waits: &[u32]) -> Deadlock {
@@ -154,8 +173,8 @@ impl<O: Observer> Engine<'_, O> {
             source: terminal_name(packet.source),
             destination: self.fabric.router_name(ejection_router),
             output: channel_name(queue.output),
-            needed: queue.need,
-            free: self.outputs[queue.output as usize].credits[virtual_channel],
+            needed: self.need(queue),
+            free: self.credits_due(&self.outputs[queue.output as usize], virtual_channel),
         }
     }
 }

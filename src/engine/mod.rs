@@ -40,7 +40,7 @@ use calendar::{Calendar, Packed};
 use event::Event;
 use network::Network;
 use packet::Packets;
-use router::{Input, Output, Router};
+use router::{Credits, Input, Output, Router};
 use statistics::Statistics;
 
 /// Work done so far.
@@ -81,6 +81,7 @@ pub struct Engine<'f, O> {
     requests: Vec<u64>,
     request_words: usize,
     inputs: Vec<Input>,
+    credits: Credits,
     /// Flits that entering a ring needs beyond the packet.
     bubble: u32,
     routers: Vec<Router>,
@@ -97,6 +98,8 @@ pub struct Engine<'f, O> {
     clock: Picoseconds,
     counters: Counters,
     batch: Vec<Packed>,
+    /// Whether the present instant has one event only. It concerns one output at most.
+    alone: bool,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
@@ -122,6 +125,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             requests: vec![0; network.channels() * network.request_words()],
             request_words: network.request_words(),
             inputs: router::inputs(&network),
+            credits: Credits::new(),
             bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
             routers: router::routers(&network),
             dirty: vec![0; network.routers() * network.output_words()],
@@ -134,6 +138,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             clock: 0,
             counters: Counters::default(),
             batch: Vec::new(),
+            alone: false,
             parameters: parameters.clone(),
             workload: Workload::Script(Script::default()),
             network,
@@ -151,12 +156,12 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
-    #[inline(never)]
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let mut batch = std::mem::take(&mut self.batch);
         while let Some(now) = self.calendar.take(limit, &mut batch) {
             self.clock = now;
             self.counters.events += batch.len() as u64;
+            self.alone = batch.len() == 1;
             for &event in &batch {
                 self.happen(Event::unpack(event), now);
             }
@@ -262,32 +267,18 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn happen(&mut self, event: Event, now: Picoseconds) {
         match event {
             Event::Ready { packet } => self.ready(packet, now),
-            Event::Release { channel } => {
-                if channel >= self.network.first_injection() {
-                    self.injection_released(channel, now);
-                } else {
-                    self.release(channel, now);
-                }
-            }
-            Event::Credit { channel, virtual_channel, flits } => {
-                let output = &mut self.outputs[channel as usize];
-                output.credits[usize::from(virtual_channel)] += u32::from(flits);
-                let owner = output.owner;
-                if output.kind == ChannelKind::Injection as u8 {
-                    self.adapters.touch(owner);
-                } else if !output.busy && output.asking > 0 {
-                    self.touch(owner, channel);
-                }
-            }
+            Event::Ask { input, virtual_channel } => self.ask(input, virtual_channel, now),
+            Event::Wake { channel } => self.wake_up(channel, now),
             Event::Deliver { packet } => self.deliver(packet, now),
             Event::Create { terminal } => self.create(terminal, now),
             Event::Enqueue { message } => self.enqueue(message),
+            Event::Sent { terminal } => self.sent(terminal, now),
             Event::Receive { message } => self.receive(message, now),
         }
     }
 }
 
-/// A calendar whose wheel covers the delays of a packet's move, in buckets of about eight events: a
+/// A calendar whose wheel covers the delays of a packet's move, in buckets of a dozen events: a
 /// busy router has about one event a flit time.
 fn calendar(parameters: &Parameters, network: &Network) -> Calendar {
     let slowest = network.flit_times[2];
@@ -295,7 +286,7 @@ fn calendar(parameters: &Parameters, network: &Network) -> Calendar {
     let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();
     let horizon = longest.expect("three kinds") + parameters.routing_latency + packet;
     let fastest = network.flit_times[0];
-    Calendar::new((8 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
+    Calendar::new((64 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
 }
 
 /// Runs a list of messages until everything is delivered, or nothing moves any more.

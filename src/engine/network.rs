@@ -164,10 +164,6 @@ impl Network {
         self.ring_of_channel.len()
     }
 
-    pub(super) fn inputs(&self) -> usize {
-        self.channel_of_input.len()
-    }
-
     /// The number from which channels are injection channels.
     pub(super) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")

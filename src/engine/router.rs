@@ -1,10 +1,15 @@
 //! The input-buffered router: asking, granting, releasing (docs/model.md, "Router").
 //!
-//! A grant stands for the whole packet's move: the times of all its flits follow from it, so a
-//! router sees three events a packet: ready, release, credit. An output is looked at only when
-//! something has changed that could let it grant: a new request, a credit, its own release, or the
-//! release of an input port that one of its requests waits for. That gives the same grants as looking
-//! at all outputs, since an output that could not grant before still can't if nothing changed for it.
+//! A grant stands for the whole packet's move: the times of all its flits follow from it, and with them
+//! the times at which output, input port and space are free and the credits are back upstream. So these
+//! need no events of their own. They are noted where they matter (`free_at`, `returning`), and an event
+//! wakes an output only if a packet is waiting for what happens then. A packet in an idle network
+//! costs one event a hop.
+//!
+//! An output is looked at only when something has changed that could let it grant: a new request, its
+//! own release, a credit, or the release of an input port that one of its requests waits for. That gives
+//! the same grants as looking at all outputs at every instant, since an output that could not grant
+//! before still can't if nothing changed for it.
 
 use super::event::Event;
 use super::observer::Observer;
@@ -14,11 +19,20 @@ use super::{ChannelKind, Engine, Network};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
+/// No wake-up is due.
+const NEVER: Picoseconds = Picoseconds::MAX;
+
 /// The sending end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
+    /// When the last flit of the latest packet has left.
+    pub free_at: Picoseconds,
+    /// When it is looked at next, if nothing else happens.
+    pub wake_at: Picoseconds,
     /// Flits free in the buffers at the far end, as far as known here.
     pub credits: [u32; VIRTUAL_CHANNELS],
+    /// The first of the credits on their way back, in the order in which they arrive.
+    pub returning: u32,
     /// The router it leaves, or the terminal of an injection channel.
     pub owner: u32,
     pub ring: u32,
@@ -29,47 +43,129 @@ pub(super) struct Output {
     /// Where the search for the next packet starts: a pair of input port and virtual channel of its
     /// router, or the virtual channel of an injection channel.
     pub pointer: u32,
-    /// The input port whose packet it sends; of an injection channel the message whose last packet it
-    /// sends, or [`NONE`].
-    pub sender: u32,
-    pub sender_flits: u16,
-    pub sender_channel: u8,
-    pub busy: bool,
     /// Index into the network's timings.
     pub kind: u8,
 }
 
-/// A buffer of an input port and virtual channel: packets that wait, the first of which asks, unless
-/// the one before it is still being sent.
+/// Credits on their way back to a channel's sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    pub head: u32,
-    pub tail: u32,
-    /// The output that the head asks for.
-    pub output: u32,
-    /// Credits that the head needs; [`SENDING`] while a packet is being sent.
-    pub need: u32,
-    /// Flits of the head.
-    pub flits: u32,
+pub(super) struct Credit {
+    pub time: Picoseconds,
+    pub flits: u16,
+    pub virtual_channel: u8,
+    /// The credits that arrive next there.
+    pub next: u32,
 }
 
-/// Marks in [`Queue::need`] that a packet of the buffer is being sent, so that its head must wait.
-pub(super) const SENDING: u32 = u32::MAX;
+/// All credits on their way, in chains by channel.
+#[derive(Debug)]
+pub(super) struct Credits {
+    pub credits: Vec<Credit>,
+    free: u32,
+}
 
-impl Queue {
-    const EMPTY: Self = Self { head: NONE, tail: NONE, output: NONE, need: 0, flits: 0 };
+impl Credits {
+    pub(super) fn new() -> Self {
+        Self { credits: Vec::new(), free: NONE }
+    }
 
-    /// Whether its head is asking for an output.
     #[inline]
-    pub(super) fn asks(&self) -> bool {
-        self.head != NONE && self.need != SENDING
+    fn insert(&mut self, credit: Credit) -> u32 {
+        if self.free == NONE {
+            self.credits.push(credit);
+            return self.credits.len() as u32 - 1;
+        }
+        let slot = self.free;
+        self.free = self.credits[slot as usize].next;
+        self.credits[slot as usize] = credit;
+        slot
+    }
+
+    /// Adds credits to a channel's chain, behind those that arrive before or with them.
+    #[inline]
+    fn send(&mut self, first: &mut u32, credit: Credit) {
+        let mut before = NONE;
+        let mut at = *first;
+        while at != NONE && self.credits[at as usize].time <= credit.time {
+            before = at;
+            at = self.credits[at as usize].next;
+        }
+        let slot = self.insert(Credit { next: at, ..credit });
+        if before == NONE {
+            *first = slot;
+        } else {
+            self.credits[before as usize].next = slot;
+        }
     }
 }
 
-/// The receiving end of a channel: two cache lines.
+impl Output {
+    /// Takes in the credits that have arrived by `now`.
+    #[inline]
+    pub(super) fn take_credits(&mut self, credits: &mut Credits, now: Picoseconds) {
+        while self.returning != NONE {
+            let slot = self.returning;
+            let credit = credits.credits[slot as usize];
+            if credit.time > now {
+                break;
+            }
+            self.credits[usize::from(credit.virtual_channel)] += u32::from(credit.flits);
+            self.returning = credit.next;
+            credits.credits[slot as usize].next = credits.free;
+            credits.free = slot;
+        }
+    }
+
+    /// When a virtual channel will have `need` credits, if those under way suffice.
+    #[inline]
+    pub(super) fn credits_at(
+        &self,
+        credits: &Credits,
+        virtual_channel: u8,
+        need: u32,
+    ) -> Picoseconds {
+        let mut have = self.credits[usize::from(virtual_channel)];
+        let mut at = self.returning;
+        while at != NONE {
+            let credit = credits.credits[at as usize];
+            if credit.virtual_channel == virtual_channel {
+                have += u32::from(credit.flits);
+                if have >= need {
+                    return credit.time;
+                }
+            }
+            at = credit.next;
+        }
+        NEVER
+    }
+}
+
+/// A buffer of an input port and virtual channel: packets that wait, the first of which asks once the
+/// one before it has left.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(128))]
+pub(super) struct Queue {
+    /// When the last flit of the latest packet sent from it has left.
+    pub free_at: Picoseconds,
+    pub head: u32,
+    pub tail: u32,
+    /// The output that the head asks for; [`NONE`] if it does not yet.
+    pub output: u32,
+    /// Flits of the head that asks.
+    pub flits: u16,
+    /// Whether the head would enter a ring, and so needs the bubble.
+    pub enters: bool,
+}
+
+impl Queue {
+    const EMPTY: Self =
+        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, flits: 0, enters: false };
+}
+
+/// The receiving end of a channel.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
+    /// When the packet whose grant was the latest has left.
+    free_at: Picoseconds,
     pub router: u32,
     /// First output of its router.
     first_output: u32,
@@ -80,9 +176,23 @@ pub(super) struct Input {
     /// The channel that feeds it, and its kind.
     pub feeder: u32,
     feeder_kind: u32,
-    /// Packets that it is sending.
-    active: u32,
     pub queues: [Queue; VIRTUAL_CHANNELS],
+}
+
+impl Input {
+    /// When it can send another packet; at most `now` if it can already.
+    #[inline]
+    fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
+        if crossbar_speedup == 1 {
+            return self.free_at;
+        }
+        let sending = self.queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
+        if (sending.clone().count() as u32) < crossbar_speedup {
+            now
+        } else {
+            sending.min().unwrap_or(now)
+        }
+    }
 }
 
 /// What a router keeps besides its outputs and inputs.
@@ -100,26 +210,28 @@ pub(super) struct Router {
 
 impl<O: Observer> Engine<'_, O> {
     /// A packet's header is there and routed: it joins its buffer, and asks if it is the first.
-    #[inline(never)]
+    #[inline]
     pub(super) fn ready(&mut self, slot: u32, now: Picoseconds) {
         let packet = &self.packets.packets[slot as usize];
-        let (input, virtual_channel) = (packet.input, packet.virtual_channel);
-        let queue = &mut self.inputs[input as usize].queues[usize::from(virtual_channel)];
-        if queue.head == NONE {
-            queue.head = slot;
-            queue.tail = slot;
-            if queue.need != SENDING {
-                self.ask(input, virtual_channel, now);
-            }
-        } else {
+        let (index, virtual_channel) = (packet.input, packet.virtual_channel);
+        let queue = &mut self.inputs[index as usize].queues[usize::from(virtual_channel)];
+        if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, slot);
             self.packets.packets[tail as usize].next = slot;
+            return;
+        }
+        queue.head = slot;
+        queue.tail = slot;
+        if queue.free_at <= now {
+            self.ask(index, virtual_channel, now);
+        } else {
+            self.calendar.add(queue.free_at, Event::Ask { input: index, virtual_channel }.pack());
         }
     }
 
     /// Lets the head of a buffer ask for its next output.
     #[inline]
-    fn ask(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
+    pub(super) fn ask(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
         let input = &mut self.inputs[index as usize];
         let queue = &mut input.queues[usize::from(virtual_channel)];
         let packet = &self.packets.packets[queue.head as usize];
@@ -129,24 +241,29 @@ impl<O: Observer> Engine<'_, O> {
             input.first_output + u32::from(packet.port)
         };
         let output = &mut self.outputs[channel as usize];
-        let enters = output.ring != NONE && output.ring != input.ring;
-        queue.flits = u32::from(packet.flits);
-        queue.need = queue.flits + if enters { self.bubble } else { 0 };
+        queue.flits = packet.flits;
+        queue.enters = output.ring != NONE && output.ring != input.ring;
         queue.output = channel;
+        let router = input.router;
         let bit = input.first_bit + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
         output.asking += 1;
-        if output.busy {
-            self.statistics.stalled_if_not(channel, Stall::OutputBusy, now);
+        if output.free_at <= now {
+            self.touch(router, channel, now);
         } else {
-            let router = input.router;
-            self.touch(router, channel);
+            let free_at = output.free_at;
+            self.statistics.stalled_if_not(channel, Stall::OutputBusy, now);
+            self.wake_at(channel, free_at);
         }
     }
 
-    /// Notes that an output may be able to grant at this instant.
+    /// Notes that an output may be able to grant at this instant. If nothing else happens at it, the
+    /// output is served at once.
     #[inline]
-    pub(super) fn touch(&mut self, router: u32, channel: u32) {
+    fn touch(&mut self, router: u32, channel: u32, now: Picoseconds) {
+        if self.alone {
+            return self.serve(channel, router, now);
+        }
         let state = &mut self.routers[router as usize];
         let local = channel - state.first_output;
         self.dirty[router as usize * self.output_words + local as usize / 64] |= 1 << (local % 64);
@@ -156,43 +273,37 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The last flit of a router's packet has left: output, input port and space are free.
-    #[inline(never)]
-    pub(super) fn release(&mut self, channel: u32, now: Picoseconds) {
+    /// Sees to it that a channel's sender is looked at by `time`.
+    #[inline]
+    pub(super) fn wake_at(&mut self, channel: u32, time: Picoseconds) {
         let output = &mut self.outputs[channel as usize];
-        output.busy = false;
-        let (router, index) = (output.owner, output.sender);
-        let (flits, virtual_channel) = (output.sender_flits, output.sender_channel);
-        if output.asking > 0 {
-            self.touch(router, channel);
+        if time < output.wake_at {
+            output.wake_at = time;
+            self.calendar.add(time, Event::Wake { channel }.pack());
         }
-        let input = &mut self.inputs[index as usize];
-        let was_full = input.active == self.parameters.crossbar_speedup;
-        input.active -= 1;
-        let queue = &mut input.queues[usize::from(virtual_channel)];
-        queue.need = 0;
-        let asks = queue.head != NONE;
-        let back = self.network.timings[input.feeder_kind as usize].back;
-        let credit = Event::Credit { channel: input.feeder, virtual_channel, flits };
-        self.calendar.add(now + back, credit.pack());
-        if was_full {
-            for other in 0..VIRTUAL_CHANNELS {
-                let queue = self.inputs[index as usize].queues[other];
-                if other != usize::from(virtual_channel)
-                    && queue.asks()
-                    && !self.outputs[queue.output as usize].busy
-                {
-                    self.touch(router, queue.output);
-                }
-            }
+    }
+
+    /// Looks at a channel's sender, unless this wake-up has been overtaken by an earlier one.
+    #[inline]
+    pub(super) fn wake_up(&mut self, channel: u32, now: Picoseconds) {
+        let output = &mut self.outputs[channel as usize];
+        if output.wake_at != now {
+            return;
         }
-        if asks {
-            self.ask(index, virtual_channel, now);
+        output.wake_at = NEVER;
+        let (owner, free_at) = (output.owner, output.free_at);
+        if output.kind == ChannelKind::Injection as u8 {
+            self.adapters.touch(owner);
+        } else if output.asking == 0 {
+        } else if free_at <= now {
+            self.touch(owner, channel, now);
+        } else {
+            self.wake_at(channel, free_at);
         }
     }
 
     /// Serves a router once: each of its touched, free outputs, starting behind the latest grant's.
-    #[inline(never)]
+    #[inline]
     pub(super) fn allocate(&mut self, index: u32, now: Picoseconds) {
         let router = &mut self.routers[index as usize];
         router.touched = false;
@@ -207,14 +318,14 @@ impl<O: Observer> Engine<'_, O> {
                 let channel = first + base + bits.trailing_zeros();
                 bits &= bits - 1;
                 let output = &self.outputs[channel as usize];
-                if !output.busy && output.asking > 0 {
+                if output.free_at <= now && output.asking > 0 {
                     self.serve(channel, index, now);
                 }
             }
         }
     }
 
-    /// Grants a free output to the first packet that can go, or notes why none can.
+    /// Grants a free output to the first packet that can go. If none can, notes why, and when one may.
     #[inline]
     fn serve(&mut self, channel: u32, router: u32, now: Picoseconds) {
         let sets = match self.parameters.arbitration {
@@ -224,10 +335,13 @@ impl<O: Observer> Engine<'_, O> {
                 &[(0, transit), (transit, u32::MAX)][..]
             }
         };
+        let output = &mut self.outputs[channel as usize];
+        output.take_credits(&mut self.credits, now);
         let output = &self.outputs[channel as usize];
         let first_input = self.routers[router as usize].first_input;
         let words = self.request_words;
         let mut stall = Stall::NoCredit;
+        let mut retry = NEVER;
         for &(low, high) in sets {
             for step in 0..=words {
                 let (word, base, mask) = cyclic(output.pointer, step, words);
@@ -238,26 +352,43 @@ impl<O: Observer> Engine<'_, O> {
                     bits &= bits - 1;
                     let input = first_input + bit / VIRTUAL_CHANNELS as u32;
                     let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
-                    match self.obstacle(output, input, virtual_channel) {
+                    match self.obstacle(output, input, virtual_channel, now) {
                         None => return self.grant(channel, router, input, virtual_channel, now),
-                        Some(obstacle) => stall = stall.max(obstacle),
+                        Some((obstacle, until)) => {
+                            stall = stall.max(obstacle);
+                            retry = retry.min(until);
+                        }
                     }
                 }
             }
         }
         self.statistics.stalled(channel, stall, now);
+        self.wake_at(channel, retry);
     }
 
-    /// Why the head of a buffer can't have a free output now.
+    /// Why the head of a buffer can't have a free output now, and when that may have changed, as far as
+    /// it is known.
     #[inline]
-    fn obstacle(&self, output: &Output, input: u32, virtual_channel: u8) -> Option<Stall> {
+    fn obstacle(
+        &self,
+        output: &Output,
+        input: u32,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) -> Option<(Stall, Picoseconds)> {
         let input = &self.inputs[input as usize];
         let queue = &input.queues[usize::from(virtual_channel)];
-        let credits = output.credits[usize::from(virtual_channel)];
-        if credits < queue.need && output.input != NONE {
-            return Some(if credits < queue.flits { Stall::NoCredit } else { Stall::Bubble });
+        if output.input != NONE {
+            let flits = u32::from(queue.flits);
+            let need = flits + if queue.enters { self.bubble } else { 0 };
+            let credits = output.credits[usize::from(virtual_channel)];
+            if credits < need {
+                let reason = if credits < flits { Stall::NoCredit } else { Stall::Bubble };
+                return Some((reason, output.credits_at(&self.credits, virtual_channel, need)));
+            }
         }
-        (input.active >= self.parameters.crossbar_speedup).then_some(Stall::InputBusy)
+        let free_at = input.free_at(self.parameters.crossbar_speedup, now);
+        (free_at > now).then_some((Stall::InputBusy, free_at))
     }
 
     /// Sends the head of a buffer through an output.
@@ -274,34 +405,29 @@ impl<O: Observer> Engine<'_, O> {
         let queue = &mut input.queues[usize::from(virtual_channel)];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
+        let flits = packet.flits;
         queue.head = std::mem::replace(&mut packet.next, NONE);
-        queue.need = SENDING;
-        input.active += 1;
+        queue.output = NONE;
         let bit = input.first_bit + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] &=
             !(1 << (bit % 64));
         self.routers[router as usize].next_output = channel - input.first_output + 1;
 
         let output = &mut self.outputs[channel as usize];
-        output.pointer = bit + 1;
-        output.asking -= 1;
-        output.busy = true;
-        output.sender = index;
-        output.sender_flits = packet.flits;
-        output.sender_channel = virtual_channel;
-        self.digest.add(now, channel, packet.source, packet.sequence);
-        self.statistics.sent(channel, virtual_channel, packet.flits);
-        if output.asking > 0 {
-            self.statistics.stalled(channel, Stall::OutputBusy, now);
-        } else {
-            self.statistics.moving(channel, now);
-        }
         let timing = &self.network.timings[usize::from(output.kind)];
         let last = packet.send(now, timing, &self.network.flit_times);
+        let released = last + timing.flit_time;
+        output.pointer = bit + 1;
+        output.asking -= 1;
+        output.free_at = released;
+        input.free_at = released;
+        queue.free_at = released;
+        self.digest.add(now, channel, packet.source, packet.sequence);
+        self.statistics.sent(channel, virtual_channel, flits);
         let arrival = if output.input == NONE {
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
-            output.credits[usize::from(virtual_channel)] -= u32::from(packet.flits);
+            output.credits[usize::from(virtual_channel)] -= u32::from(flits);
             packet.input = output.input;
             packet.hops_left -= 1;
             if packet.hops_left == 0 {
@@ -317,7 +443,29 @@ impl<O: Observer> Engine<'_, O> {
             (ready, Event::Ready { packet: slot })
         };
         self.calendar.add(arrival.0, arrival.1.pack());
-        self.calendar.add(last + timing.flit_time, Event::Release { channel }.pack());
+        if queue.head != NONE {
+            self.calendar.add(released, Event::Ask { input: index, virtual_channel }.pack());
+        }
+        let (feeder, kind) = (input.feeder, input.feeder_kind);
+        if self.outputs[channel as usize].asking > 0 {
+            self.statistics.stalled(channel, Stall::OutputBusy, now);
+            self.wake_at(channel, released);
+        } else {
+            self.statistics.moving(channel, now);
+        }
+        let back = released + self.network.timings[kind as usize].back;
+        self.return_credits(feeder, virtual_channel, flits, back);
+    }
+
+    /// Sends credits back to a channel's sender, and wakes it then if packets wait for it.
+    #[inline]
+    fn return_credits(&mut self, channel: u32, virtual_channel: u8, flits: u16, time: Picoseconds) {
+        let output = &mut self.outputs[channel as usize];
+        let credit = Credit { time, flits, virtual_channel, next: NONE };
+        self.credits.send(&mut output.returning, credit);
+        if output.asking > 0 && time >= output.free_at {
+            self.wake_at(channel, time);
+        }
     }
 }
 
@@ -364,12 +512,11 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             owner,
             ring: network.ring_of_channel[channel as usize],
             input,
+            free_at: 0,
+            wake_at: NEVER,
+            returning: NONE,
             asking: 0,
             pointer: 0,
-            sender: NONE,
-            sender_flits: 0,
-            sender_channel: 0,
-            busy: false,
             kind: kind as u8,
         }
     };
@@ -401,7 +548,7 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
                 feeder,
                 feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
                     as u32,
-                active: 0,
+                free_at: 0,
                 queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
             }
         })

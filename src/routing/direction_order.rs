@@ -5,7 +5,7 @@
 //! failures, the one with the fewest hops. First and last steps are not used here.
 
 use super::{Header, Route, Unroutable};
-use crate::topology::{Fabric, Torus};
+use crate::topology::{Fabric, MAXIMUM_DIMENSIONS};
 
 /// Which way round a packet goes when both halves of a ring are as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub struct DirectionOrder {
     half_ring: HalfRing,
     /// Whether routes have to look for failures.
     failures: bool,
+    /// Coordinates of all nodes, dimension by dimension: routes are computed for every packet.
+    coordinates: Vec<u16>,
+    /// Size of each dimension, and whether it closes into rings.
+    dimensions: Vec<(u16, bool)>,
 }
 
 impl DirectionOrder {
@@ -31,12 +35,20 @@ impl DirectionOrder {
     /// tried only if the fabric has failures.
     pub fn new(fabric: &Fabric, half_ring: HalfRing) -> Result<Self, Unroutable> {
         let torus = fabric.torus();
-        let whole = (0..torus.nodes() * torus.directions())
-            .filter(|slot| {
-                torus.neighbor(slot / torus.directions(), slot % torus.directions()).is_some()
-            })
+        let (nodes, directions) = (torus.nodes(), torus.directions());
+        let whole = (0..nodes * directions)
+            .filter(|slot| torus.neighbor(slot / directions, slot % directions).is_some())
             .count();
-        let order = Self { half_ring, failures: fabric.channels() != whole };
+        let sizes = (0..torus.dimensions()).map(|d| (torus.sizes()[d] as u16, torus.closed(d)));
+        let order = Self {
+            half_ring,
+            failures: fabric.channels() != whole,
+            coordinates: (0..nodes)
+                .flat_map(|node| torus.coordinates(node))
+                .map(|coordinate| coordinate as u16)
+                .collect(),
+            dimensions: sizes.collect(),
+        };
         if order.failures {
             order.check(fabric)?;
         }
@@ -68,65 +80,70 @@ impl DirectionOrder {
     }
 
     fn find(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
-        let torus = fabric.torus();
-        let header = self.shortest(torus, source, destination);
-        let route = header.route(torus, source, destination)?;
+        let route = self.shortest(source, destination);
         if !self.failures || alive(fabric, source, &route) {
             return Some(route);
         }
-        self.detour(fabric, source, destination, header)
+        self.detour(fabric, source, destination)
     }
 
-    /// The header of the shortest way, failures aside.
-    fn shortest(&self, torus: &Torus, source: u32, destination: u32) -> Header {
-        let mut header = Header::default();
-        for dimension in 0..torus.dimensions() {
-            let (from, to) =
-                (torus.coordinate(source, dimension), torus.coordinate(destination, dimension));
-            if from == to {
-                continue;
-            }
-            let size = torus.sizes()[dimension];
-            let ahead = (to + size - from) % size;
-            let plus = if !torus.closed(dimension) {
+    /// A node's coordinates.
+    fn at(&self, node: u32) -> &[u16] {
+        let dimensions = self.dimensions.len();
+        &self.coordinates[node as usize * dimensions..][..dimensions]
+    }
+
+    /// The shortest way, failures aside.
+    fn shortest(&self, source: u32, destination: u32) -> Route {
+        let (from, to) = (self.at(source), self.at(destination));
+        let mut route = Route::default();
+        let mut negative = [0; MAXIMUM_DIMENSIONS];
+        for (dimension, &(size, closed)) in self.dimensions.iter().enumerate() {
+            let (from, to) = (from[dimension], to[dimension]);
+            let ahead = if to >= from { to - from } else { to + size - from };
+            let plus = if !closed {
                 to > from
             } else if 2 * ahead == size {
-                self.half_ring == HalfRing::Plus
-                    || torus.coordinates(source).iter().sum::<u32>() % 2 == 0
+                self.half_ring == HalfRing::Plus || self.at(source).iter().sum::<u16>() % 2 == 0
             } else {
                 2 * ahead < size
             };
-            header = header.with_direction(dimension, plus);
+            if plus {
+                route.push(dimension as u16, ahead);
+            } else if ahead > 0 {
+                negative[dimension] = size - ahead;
+            }
         }
-        header
+        for (dimension, hops) in negative[..self.dimensions.len()].iter().enumerate() {
+            route.push((dimension + self.dimensions.len()) as u16, *hops);
+        }
+        route
     }
 
     /// The shortest live route over all choices of directions; of equal ones, the one that turns the
-    /// fewest, then the lowest, dimensions of `header` round.
-    fn detour(
-        &self,
-        fabric: &Fabric,
-        source: u32,
-        destination: u32,
-        header: Header,
-    ) -> Option<Route> {
+    /// fewest, then the lowest, dimensions of the shortest way round.
+    fn detour(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         let torus = fabric.torus();
-        (1u32..1 << torus.dimensions())
+        let dimensions = torus.dimensions();
+        let header = self.shortest(source, destination).runs().iter().fold(
+            Header::default(),
+            |header, run| {
+                let port = usize::from(run.port);
+                header.with_direction(port % dimensions, port < dimensions)
+            },
+        );
+        (1u32..1 << dimensions)
             .filter_map(|turned| {
                 let mut other = header;
-                for dimension in (0..torus.dimensions()).filter(|d| turned >> d & 1 == 1) {
+                for dimension in (0..dimensions).filter(|d| turned >> d & 1 == 1) {
                     other = other.with_direction(dimension, !header.direction(dimension)?);
                 }
                 let route = other.route(torus, source, destination)?;
-                alive(fabric, source, &route).then_some((
-                    route.hops(),
-                    turned.count_ones(),
-                    turned,
-                    route,
-                ))
+                let key = (route.hops(), turned.count_ones(), turned);
+                alive(fabric, source, &route).then_some((key, route))
             })
-            .min_by_key(|&(hops, turns, turned, _)| (hops, turns, turned))
-            .map(|(.., route)| route)
+            .min_by_key(|&(key, _)| key)
+            .map(|(_, route)| route)
     }
 }
 
@@ -143,7 +160,7 @@ fn alive(fabric: &Fabric, source: u32, route: &Route) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Faults;
+    use crate::topology::{Faults, Torus};
 
     fn routed(sizes: &[u32], open: &[usize], faults: &Faults) -> (Fabric, DirectionOrder) {
         let fabric = Torus::new(sizes, open).unwrap().fabric(faults).unwrap();

@@ -136,10 +136,17 @@ fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
     if !missing.is_empty() {
         return Err(ReportError::Columns { path: path.into(), missing });
     }
-    let rows = reader
-        .deserialize()
-        .collect::<Result<Vec<R>, _>>()
-        .map_err(|error| line_error(path, &error, Some(&header)))?;
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| line_error(path, &error, None))?;
+        match record.deserialize(Some(&header)) {
+            Ok(row) => rows.push(row),
+            Err(error) => {
+                let column = wrong_column::<R>(path, &header, &record)?;
+                return Err(line_error(path, &error, column));
+            }
+        }
+    }
     Ok(Rows { rows, incomplete_line })
 }
 
@@ -149,22 +156,43 @@ fn whole_lines(content: &[u8]) -> &[u8] {
     &content[..end]
 }
 
-fn line_error(path: &Path, error: &csv::Error, header: Option<&csv::StringRecord>) -> ReportError {
+fn line_error(path: &Path, error: &csv::Error, column: Option<String>) -> ReportError {
     let line = error.position().map_or(1, csv::Position::line);
-    let (column, problem) = match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => (
-            err.field()
-                .and_then(|field| header?.get(usize::try_from(field).ok()?))
-                .map(str::to_owned),
-            err.kind().to_string(),
-        ),
+    let problem = match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            (None, format!("{len} cells where the header has {expected_len}"))
+            format!("{len} cells where the header has {expected_len}")
         }
-        csv::ErrorKind::Utf8 { .. } => (None, "not UTF-8".into()),
-        _ => (None, error.to_string()),
+        csv::ErrorKind::Utf8 { .. } => "not UTF-8".into(),
+        _ => error.to_string(),
     };
     ReportError::Line { path: path.into(), line, column, problem }
+}
+
+/// The first column whose cell is wrong, found by putting right all cells after it: the error itself
+/// often does not say.
+fn wrong_column<R: Row>(
+    path: &Path,
+    header: &csv::StringRecord,
+    record: &csv::StringRecord,
+) -> Result<Option<String>, ReportError> {
+    let good = line(&R::default(), true, path)?;
+    let mut good = csv::Reader::from_reader(good.as_slice());
+    let names = good.headers().cloned().unwrap_or_default();
+    let cells = good.records().next().and_then(Result::ok).unwrap_or_default();
+    let good_cell = |name: &str| {
+        names.iter().position(|other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
+    };
+    let wrong = (0..header.len()).find(|&last| {
+        let mixed: csv::StringRecord = header
+            .iter()
+            .zip(record)
+            .enumerate()
+            .map(|(at, (name, cell))| if at <= last { cell } else { good_cell(name) })
+            .collect();
+        mixed.deserialize::<R>(Some(header)).is_err()
+    });
+    Ok(wrong.and_then(|at| header.get(at)).map(str::to_owned))
 }
 
 fn names<R: Row>(path: &Path) -> Result<Vec<String>, ReportError> {

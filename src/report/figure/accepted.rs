@@ -32,15 +32,13 @@ pub fn accepted_figure(rows: &[PointRow], title: &str) -> Figure {
             plot.scene.line(&part, LINE, of_series(number).0);
         }
     }
-    for (number, curve) in curves.curves.iter().enumerate() {
+    for (number, point) in curves.interleaved() {
         let (colour, marker) = of_series(number);
-        for point in &curve.points {
-            let Some(place) = place(&plot, point) else { continue };
-            match point.status {
-                Status::Steady | Status::Completed => plot.scene.marker(place, marker, colour),
-                Status::NotSteady => plot.scene.hollow_marker(place, marker, colour),
-                Status::Deadlock => plot.scene.marker(place, Marker::Cross, colour),
-            }
+        let Some(place) = place(&plot, point) else { continue };
+        match point.status {
+            Status::Steady | Status::Completed => plot.scene.marker(place, marker, colour),
+            Status::NotSteady => plot.scene.hollow_marker(place, marker, colour),
+            Status::Deadlock => plot.scene.marker(place, Marker::Cross, colour),
         }
     }
     Figure::of(plot.finish())
@@ -64,15 +62,15 @@ fn legend(curves: &Curves) -> Legend {
             "" => "unnamed",
             label => label,
         };
-        legend.add(Sample::Series(colour, marker), label);
+        legend.series(Sample::Series(colour, marker), label);
     }
-    legend.add(Sample::Line(GREY), "accepted = offered");
+    legend.key(Sample::Line(GREY), "accepted = offered");
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) {
-        legend.add(Sample::Hollow(GREY, Marker::Circle), "not steady");
+        legend.key(Sample::Hollow(GREY, Marker::Circle), "not steady");
     }
     if any(Status::Deadlock) {
-        legend.add(Sample::Cross(GREY), "deadlock");
+        legend.key(Sample::Cross(GREY), "deadlock");
     }
     legend
 }

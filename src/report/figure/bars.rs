@@ -4,9 +4,9 @@ use super::axis::Axis;
 use super::font;
 use super::legend::{Legend, SLACK};
 use super::palette::{BLACK, Colour, GRID};
-use super::plot::{MARGIN, TICK, title_line};
+use super::plot::{MARGIN, TICK, title_lines};
 use super::scene::{Anchor, Scene};
-use super::{AXIS_LINE, AXIS_SIZE, THIN_LINE, TICK_SIZE, TITLE_SIZE, WIDTH};
+use super::{AXIS_LINE, AXIS_SIZE, THIN_LINE, TICK_SIZE, WIDTH};
 
 /// Height of a row, and of the bar in it.
 const ROW: f64 = 11.0;
@@ -41,15 +41,14 @@ pub(super) fn draw(title: &str, bars: &[Bar], axis: &Axis, legend: &Legend) -> S
     let left = MARGIN + widest + 4.0;
     let last = axis.ticks.last().map_or(0.0, |tick| font::width(&tick.1, TICK_SIZE));
     let right = f64::from(WIDTH) - MARGIN - last * SLACK / 2.0;
-    let top = if title.is_empty() { MARGIN } else { MARGIN + TITLE_SIZE + 6.0 };
+    let mut scene = Scene { width: WIDTH, height: 0, shapes: Vec::new() };
+    let top = title_lines(&mut scene, title) + 4.0;
     let bottom = top + ROW * bars.len().max(1) as f64 + 2.0;
     let axis_title = bottom + TICK + 2.0 + TICK_SIZE + 3.0 + AXIS_SIZE;
     let legend_top = axis_title + 6.0;
-    let height = (legend_top + legend.height(sheet) + MARGIN).ceil() as u32;
-    let mut scene = Scene { width: WIDTH, height, shapes: Vec::new() };
+    scene.height = (legend_top + legend.height(sheet) + MARGIN).ceil() as u32;
     let across = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
 
-    title_line(&mut scene, title);
     for (value, label) in &axis.ticks {
         let x = across(*value);
         if *value > 0.0 {

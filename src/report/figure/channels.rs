@@ -60,8 +60,8 @@ fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Bar>, Legend)> {
         }
     }
     let mut legend = Legend::default();
-    legend.add(Sample::Bar(NETWORK), "mean of the channels");
-    legend.add(Sample::Whisker(BLACK), "least to most used");
+    legend.key(Sample::Bar(NETWORK), "mean of the channels");
+    legend.key(Sample::Whisker(BLACK), "least to most used");
     Some((bars, legend))
 }
 

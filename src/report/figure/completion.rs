@@ -32,8 +32,8 @@ pub fn completion_figure(rows: &[PointRow], title: &str) -> Figure {
         .collect();
     let mut legend = Legend::default();
     if bars.iter().any(|bar| bar.whisker.is_some()) {
-        legend.add(Sample::Bar(BAR), "mean of the runs");
-        legend.add(Sample::Whisker(BLACK), "shortest to longest");
+        legend.key(Sample::Bar(BAR), "mean of the runs");
+        legend.key(Sample::Whisker(BLACK), "shortest to longest");
     }
     let axis =
         Axis::new(format!("Completion time ({unit})"), bars::highest(&bars).max(highest / size), 5);

@@ -100,6 +100,19 @@ impl Curves {
         self.curves.iter().flat_map(|curve| &curve.points)
     }
 
+    /// All points with the number of their curve, in an order for drawing: where curves coincide, each
+    /// is on top in its turn.
+    pub fn interleaved(&self) -> impl Iterator<Item = (usize, &CurvePoint)> {
+        let count = self.curves.len();
+        let most = self.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
+        (0..most).flat_map(move |at| {
+            (1..=count).filter_map(move |turn| {
+                let number = (at + turn) % count;
+                Some((number, self.curves[number].points.get(at)?))
+            })
+        })
+    }
+
     /// The highest offered load.
     pub fn highest_offered(&self) -> f64 {
         self.points().map(|point| point.offered).fold(0.0, f64::max)

@@ -32,16 +32,36 @@ pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
         return text.to_owned();
     }
     let letters: Vec<char> = text.chars().collect();
-    (1..letters.len())
-        .rev()
-        .map(|kept| {
-            let (head, tail) = (kept.div_ceil(2), kept / 2);
-            let start: String = letters[..head].iter().collect();
-            let end: String = letters[letters.len() - tail..].iter().collect();
-            format!("{}…{}", start.trim_end(), end.trim_start())
-        })
-        .find(|short| width(short, size) <= room)
-        .unwrap_or_default()
+    let advance = |letter: char| width(letter.encode_utf8(&mut [0; 4]), size);
+    let (mut head, mut tail, mut used) = (0, 0, advance('…'));
+    while head + tail < letters.len() {
+        let first = head <= tail;
+        let letter = if first { letters[head] } else { letters[letters.len() - 1 - tail] };
+        used += advance(letter);
+        if used > room {
+            break;
+        }
+        if first { head += 1 } else { tail += 1 }
+    }
+    if head == 0 {
+        return String::new();
+    }
+    let start: String = letters[..head].iter().collect();
+    let end: String = letters[letters.len() - tail..].iter().collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
+/// The text in at most two lines, broken between words; what is still too long is shortened.
+pub(super) fn two_lines(text: &str, size: f64, room: f64) -> Vec<String> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let breaks = text.match_indices(' ').map(|found| found.0);
+    let last = breaks.take_while(|&at| width(&text[..at], size) <= room).last();
+    match last.filter(|_| width(text, size) > room) {
+        Some(at) => vec![text[..at].to_owned(), shorten(&text[at + 1..], size, room)],
+        None => vec![shorten(text, size, room)],
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +82,13 @@ mod tests {
         assert!(short.starts_with("direction") && short.ends_with("17"), "{short}");
         assert_eq!(shorten("short", 8.0, 80.0), "short");
         assert_eq!(shorten("long", 8.0, 0.0), "");
+    }
+
+    #[test]
+    fn a_title_is_broken_between_words() {
+        assert_eq!(two_lines("", 8.0, 80.0), Vec::<String>::new());
+        assert_eq!(two_lines("Uniform traffic", 8.0, 80.0), ["Uniform traffic"]);
+        assert_eq!(two_lines("Uniform traffic, 4 by 4", 8.0, 55.0), ["Uniform traffic,", "4 by 4"]);
+        assert_eq!(two_lines(&"m".repeat(99), 8.0, 60.0).len(), 1);
     }
 }

@@ -6,6 +6,7 @@ use super::curves::{Curve, CurvePoint, Curves};
 use super::legend::{Legend, Sample};
 use super::palette::{Colour, GREY, Marker, of_series};
 use super::plot::Plot;
+use super::scene::Place;
 use super::{FEW, Figure, LINE, THIN_LINE};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
@@ -69,8 +70,10 @@ fn draw(curves: &Curves, content: Content, title: &str) -> Figure {
     for (number, curve) in curves.curves.iter().enumerate() {
         draw_lines(&mut plot, curve, content, of_series(number).0, size);
     }
-    for (number, curve) in curves.curves.iter().enumerate() {
-        draw_markers(&mut plot, curve, content, of_series(number), size);
+    for (number, point) in curves.interleaved() {
+        if point.is_steady() {
+            draw_marker(&mut plot, point, content, of_series(number), size);
+        }
     }
     let mut taken = Vec::new();
     for (number, curve) in curves.curves.iter().enumerate() {
@@ -104,11 +107,13 @@ fn highest(curves: &Curves, content: Content) -> f64 {
 
 fn draw_lines(plot: &mut Plot, curve: &Curve, content: Content, colour: Colour, size: f64) {
     let places = |plot: &Plot, value: &dyn Fn(&CurvePoint) -> Option<f64>| {
-        let steady = curve.points.iter().filter(|point| point.is_steady());
-        let places: Vec<_> = steady
-            .filter_map(|point| Some(plot.place(point.offered, value(point)? / size)))
-            .collect();
-        plot.clip(&places)
+        let runs = curve.points.chunk_by(|a, b| a.is_steady() == b.is_steady());
+        let parts = runs.filter(|run| run[0].is_steady()).flat_map(|run| {
+            let place = |point: &CurvePoint| Some(plot.place(point.offered, value(point)? / size));
+            let places: Vec<Place> = run.iter().filter_map(place).collect();
+            plot.clip(&places)
+        });
+        parts.collect::<Vec<_>>()
     };
     if content == Content::MeanAndTail {
         for part in places(plot, &|point| point.p99) {
@@ -120,29 +125,27 @@ fn draw_lines(plot: &mut Plot, curve: &Curve, content: Content, colour: Colour, 
     }
 }
 
-fn draw_markers(
+fn draw_marker(
     plot: &mut Plot,
-    curve: &Curve,
+    point: &CurvePoint,
     content: Content,
     (colour, marker): (Colour, Marker),
     size: f64,
 ) {
-    for point in curve.points.iter().filter(|point| point.is_steady()) {
-        let Some(value) = value(point, content) else { continue };
-        let place = plot.place(point.offered, value / size);
-        if let Some((low, high)) = point.interval.filter(|_| content != Content::Tail) {
-            let ends = [low, high].map(|end| plot.place(point.offered, end.max(0.0) / size));
-            for part in plot.clip(&ends) {
-                whisker(plot, &part, colour);
-            }
+    let Some(value) = value(point, content) else { return };
+    let place = plot.place(point.offered, value / size);
+    if let Some((low, high)) = point.interval.filter(|_| content != Content::Tail) {
+        let ends = [low, high].map(|end| plot.place(point.offered, end.max(0.0) / size));
+        for part in plot.clip(&ends) {
+            whisker(plot, &part, colour);
         }
-        if plot.holds(place) {
-            plot.scene.marker(place, marker, colour);
-        }
+    }
+    if plot.holds(place) {
+        plot.scene.marker(place, marker, colour);
     }
 }
 
-fn whisker(plot: &mut Plot, ends: &[(f64, f64)], colour: Colour) {
+fn whisker(plot: &mut Plot, ends: &[Place], colour: Colour) {
     plot.scene.line(ends, THIN_LINE, colour);
     for &(x, y) in ends {
         plot.scene.line(&[(x - 1.5, y), (x + 1.5, y)], THIN_LINE, colour);
@@ -189,25 +192,25 @@ fn legend(curves: &Curves, content: Content) -> Legend {
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
-        legend.add(Sample::Series(colour, marker), label);
+        legend.series(Sample::Series(colour, marker), label);
     }
     if content == Content::MeanAndTail {
         let colour = if single { of_series(0).0 } else { GREY };
         if !single {
-            legend.add(Sample::Line(GREY), "mean");
+            legend.key(Sample::Line(GREY), "mean");
         }
-        legend.add(Sample::Dashed(colour), "99th percentile");
+        legend.key(Sample::Dashed(colour), "99th percentile");
     }
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) {
         if curves.curves.len() <= FEW {
-            legend.add(Sample::Hollow(GREY, Marker::Circle), "not steady");
+            legend.key(Sample::Hollow(GREY, Marker::Circle), "first load not steady");
         } else {
             legend.note = Some("Curves end at the last load that reached a steady state.".into());
         }
     }
     if any(Status::Deadlock) {
-        legend.add(Sample::Cross(GREY), "deadlock");
+        legend.key(Sample::Cross(GREY), "deadlock");
     }
     if steady(curves).all(|point| point.mean.is_none()) {
         legend.note = Some("No load reached a steady state.".into());

@@ -36,28 +36,28 @@ impl Plot {
         let labels = widest(&y.ticks);
         let left = MARGIN + AXIS_SIZE + 4.0 + labels + TICK + 2.0;
         let right = f64::from(WIDTH) - MARGIN - widest(&x.ticks) / 2.0;
-        let top = if title.is_empty() { MARGIN + 4.0 } else { MARGIN + TITLE_SIZE + 7.0 };
+        let mut scene = Scene { width: WIDTH, height: 0, shapes: Vec::new() };
+        let top = title_lines(&mut scene, title) + 5.0;
         let bottom = top + HEIGHT;
         let x_title = bottom + TICK + 2.0 + TICK_SIZE + 3.0 + AXIS_SIZE;
         let legend_top = x_title + 6.0;
         let sheet = f64::from(WIDTH) - 2.0 * MARGIN;
-        let height = (legend_top + legend.height(sheet) + MARGIN).ceil();
+        scene.height = (legend_top + legend.height(sheet) + MARGIN).ceil() as u32;
 
-        let scene = Scene { width: WIDTH, height: height as u32, shapes: Vec::new() };
         let mut plot = Self { scene, left, top, right, bottom, x, y };
-        plot.titles(title, x_title);
+        plot.titles(x_title);
         plot.grid();
         legend.draw(&mut plot.scene, MARGIN, legend_top, sheet);
         plot
     }
 
-    fn titles(&mut self, title: &str, x_title: f64) {
+    fn titles(&mut self, x_title: f64) {
         let middle = f64::midpoint(self.left, self.right);
-        title_line(&mut self.scene, title);
         let room = self.right - MARGIN;
         let text = font::shorten(&self.x.title, AXIS_SIZE, room);
         self.scene.text(&text, (middle, x_title), AXIS_SIZE, Anchor::Middle, BLACK);
-        let text = font::shorten(&self.y.title, AXIS_SIZE, self.bottom - MARGIN);
+        let room = (self.bottom - MARGIN) / SLACK;
+        let text = font::shorten(&self.y.title, AXIS_SIZE, room);
         let height = font::width(&text, AXIS_SIZE) * SLACK;
         let centre = f64::midpoint(self.top, self.bottom).max(MARGIN + height / 2.0);
         self.scene.upwards(&text, (MARGIN + AXIS_SIZE * 0.8, centre), AXIS_SIZE, BLACK);
@@ -137,9 +137,14 @@ impl Plot {
     }
 }
 
-/// Puts the title at the top of the sheet.
-pub(super) fn title_line(scene: &mut Scene, title: &str) {
-    let title = font::shorten(title, TITLE_SIZE, f64::from(WIDTH) - 2.0 * MARGIN);
-    let place = (f64::from(WIDTH) / 2.0, MARGIN + TITLE_SIZE * 0.85);
-    scene.text(&title, place, TITLE_SIZE, Anchor::Middle, BLACK);
+/// Puts the title at the top of the sheet and returns where the space below it begins.
+pub(super) fn title_lines(scene: &mut Scene, title: &str) -> f64 {
+    let mut bottom = MARGIN;
+    let room = (f64::from(WIDTH) - 2.0 * MARGIN) / SLACK;
+    for line in font::two_lines(title, TITLE_SIZE, room) {
+        let place = (f64::from(WIDTH) / 2.0, bottom + TITLE_SIZE * 0.85);
+        scene.text(&line, place, TITLE_SIZE, Anchor::Middle, BLACK);
+        bottom += TITLE_SIZE + 2.0;
+    }
+    bottom
 }

@@ -2,6 +2,7 @@
 
 pub mod engine;
 pub mod measure;
+pub mod report;
 pub mod routing;
 pub mod topology;
 pub mod traffic;

@@ -1,0 +1,149 @@
+//! How values become cells: the unit is in the column's name, the value is a plain number.
+//!
+//! Times are whole picoseconds in memory and decimal nanoseconds or microseconds in files, without
+//! loss up to 10^15 ps (1000 s). Fractions and rates are rounded to six decimals, so that a file has
+//! the same bytes wherever it is written. The functions are named by serde's `with` attribute.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serializer};
+
+use crate::units::Picoseconds;
+
+/// Decimals that are kept of fractions and rates.
+const SCALE: f64 = 1e6;
+
+fn number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value == value.trunc() && value.abs() < 1e15 {
+        serializer.serialize_i64(value as i64)
+    } else {
+        serializer.serialize_f64(value)
+    }
+}
+
+fn finite<'de, D: Deserializer<'de>>(value: f64) -> Result<f64, D::Error> {
+    if value.is_finite() { Ok(value) } else { Err(D::Error::custom("not a finite number")) }
+}
+
+fn time<S: Serializer>(
+    time: Option<Picoseconds>,
+    unit: Picoseconds,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        None => serializer.serialize_none(),
+        Some(time) if time % unit == 0 => serializer.serialize_u64(time / unit),
+        Some(time) => serializer.serialize_f64(time as f64 / unit as f64),
+    }
+}
+
+fn picoseconds<'de, D: Deserializer<'de>>(
+    unit: Picoseconds,
+    deserializer: D,
+) -> Result<Option<Picoseconds>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(value) if value < 0.0 => Err(D::Error::custom("a time can't be negative")),
+        Some(value) => finite::<D>(value).map(|value| Some((value * unit as f64).round() as u64)),
+    }
+}
+
+/// A time as nanoseconds; an empty cell for `None`.
+pub(super) mod nanoseconds {
+    use super::{Deserializer, Picoseconds, Serializer};
+
+    pub fn serialize<S: Serializer>(
+        time: &Option<Picoseconds>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        super::time(*time, 1_000, serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Picoseconds>, D::Error> {
+        super::picoseconds(1_000, deserializer)
+    }
+}
+
+/// A time as microseconds; an empty cell for `None`.
+pub(super) mod microseconds {
+    use super::{Deserializer, Picoseconds, Serializer};
+
+    pub fn serialize<S: Serializer>(
+        time: &Option<Picoseconds>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        super::time(*time, 1_000_000, serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Picoseconds>, D::Error> {
+        super::picoseconds(1_000_000, deserializer)
+    }
+}
+
+/// A fraction or rate that may be missing; what is not a finite number counts as missing.
+pub(super) mod optional {
+    use super::{Deserialize, Deserializer, SCALE, Serializer};
+
+    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value.filter(|value| value.is_finite()) {
+            None => serializer.serialize_none(),
+            Some(value) => super::number((value * SCALE).round() / SCALE, serializer),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<f64>, D::Error> {
+        Option::<f64>::deserialize(deserializer)?.map(super::finite::<D>).transpose()
+    }
+}
+
+/// A fraction that is always there.
+pub(super) mod fraction {
+    use serde::ser::Error as _;
+
+    use super::{Deserialize, Deserializer, SCALE, Serializer};
+
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if !value.is_finite() {
+            return Err(S::Error::custom("a fraction is not a finite number"));
+        }
+        super::number((value * SCALE).round() / SCALE, serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        super::finite::<D>(f64::deserialize(deserializer)?)
+    }
+}
+
+/// A digest as 16 hexadecimal digits; an empty cell for `None`.
+pub(super) mod hexadecimal {
+    use super::{Deserialize, Deserializer, Serializer};
+    use serde::de::Error as _;
+
+    pub fn serialize<S: Serializer>(
+        digest: &Option<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match digest {
+            None => serializer.serialize_none(),
+            Some(digest) => serializer.serialize_str(&format!("{digest:016x}")),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<u64>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else {
+            return Ok(None);
+        };
+        let digest = (text.len() == 16).then(|| u64::from_str_radix(&text, 16));
+        match digest {
+            Some(Ok(digest)) => Ok(Some(digest)),
+            _ => Err(D::Error::custom(format!("`{text}` is not 16 hexadecimal digits"))),
+        }
+    }
+}

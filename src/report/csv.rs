@@ -1,0 +1,225 @@
+//! Result files in CSV: a row is on disk as soon as it is known, and a kill costs at most that row.
+//!
+//! A row is one line, added with one write. What follows the last line break is a row that a kill has
+//! cut short: readers leave it out and say so, and a writer that goes on with the file removes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{ChannelRow, PointRow, ReportError};
+
+/// A kind of row; its fields' names are the columns.
+pub trait Row: Serialize + DeserializeOwned + Default {}
+
+impl Row for PointRow {}
+impl Row for ChannelRow {}
+
+/// What a result file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows<R> {
+    pub rows: Vec<R>,
+    /// The number of the last line if it was cut short; it is not among the rows.
+    pub incomplete_line: Option<u64>,
+}
+
+/// Adds rows to a result file.
+#[derive(Debug)]
+pub struct RowWriter<R> {
+    path: PathBuf,
+    file: File,
+    row: PhantomData<fn(&R)>,
+}
+
+impl<R: Row> RowWriter<R> {
+    /// Begins a new file with the header.
+    ///
+    /// # Errors
+    /// If the file exists or can't be written.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
+        let path = path.into();
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Ok(file) => Self { path, file, row: PhantomData }.begin(),
+            Err(cause) => Err(ReportError::Write { path, cause }),
+        }
+    }
+
+    /// Goes on with a file that an earlier run began, or begins it. A last line that was cut short is
+    /// removed.
+    ///
+    /// # Errors
+    /// If the file can't be read or written, or its columns are not exactly those of `R`.
+    pub fn resume(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
+        let path = path.into();
+        let content = match fs::read(&path) {
+            Ok(content) => content,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
+            Err(cause) => return Err(ReportError::Read { path, cause }),
+        };
+        let header = header_line::<R>(&path)?;
+        let ours = if content.contains(&b'\n') {
+            content.starts_with(&header)
+        } else {
+            header.starts_with(&content)
+        };
+        if !ours {
+            return Err(ReportError::Columns { path, missing: Vec::new() });
+        }
+        let whole = whole_lines(&content).len();
+        let file = OpenOptions::new().append(true).open(&path).and_then(|file| {
+            file.set_len(whole as u64)?;
+            Ok(file)
+        });
+        match file {
+            Ok(file) if whole == 0 => Self { path, file, row: PhantomData }.begin(),
+            Ok(file) => Ok(Self { path, file, row: PhantomData }),
+            Err(cause) => Err(ReportError::Write { path, cause }),
+        }
+    }
+
+    /// Adds a row; when this returns, the whole line has been handed to the operating system. Line
+    /// breaks inside texts become spaces.
+    ///
+    /// # Errors
+    /// If the file can't be written, or the row holds a fraction that is not a number.
+    pub fn write(&mut self, row: &R) -> Result<(), ReportError> {
+        let line = line(row, false, &self.path)?;
+        self.put(&line)
+    }
+
+    fn begin(mut self) -> Result<Self, ReportError> {
+        let header = header_line::<R>(&self.path)?;
+        self.put(&header)?;
+        Ok(self)
+    }
+
+    fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
+        self.file
+            .write_all(line)
+            .and_then(|()| self.file.flush())
+            .map_err(|cause| ReportError::Write { path: self.path.clone(), cause })
+    }
+}
+
+/// Reads `points.csv`. Columns may come in any order, and others beside them are skipped.
+///
+/// # Errors
+/// If the file can't be read, a column is missing, or a cell is wrong: file, line and column are named.
+pub fn read_points(path: impl AsRef<Path>) -> Result<Rows<PointRow>, ReportError> {
+    read(path.as_ref())
+}
+
+/// Reads `channels.csv`.
+///
+/// # Errors
+/// As [`read_points`].
+pub fn read_channels(path: impl AsRef<Path>) -> Result<Rows<ChannelRow>, ReportError> {
+    read(path.as_ref())
+}
+
+fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
+    let content = fs::read(path).map_err(|cause| ReportError::Read { path: path.into(), cause })?;
+    let whole = whole_lines(&content);
+    let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);
+
+    let mut reader = csv::Reader::from_reader(whole);
+    let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
+    let missing: Vec<String> = names::<R>(path)?
+        .into_iter()
+        .filter(|name| !header.iter().any(|column| column == name))
+        .collect();
+    if !missing.is_empty() {
+        return Err(ReportError::Columns { path: path.into(), missing });
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| line_error(path, &error, None))?;
+        match record.deserialize(Some(&header)) {
+            Ok(row) => rows.push(row),
+            Err(error) => {
+                let column = wrong_column::<R>(path, &header, &record)?;
+                return Err(line_error(path, &error, column));
+            }
+        }
+    }
+    Ok(Rows { rows, incomplete_line })
+}
+
+/// The content up to and with its last line break.
+fn whole_lines(content: &[u8]) -> &[u8] {
+    let end = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    &content[..end]
+}
+
+fn line_error(path: &Path, error: &csv::Error, column: Option<String>) -> ReportError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let problem = match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} cells where the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "not UTF-8".into(),
+        _ => error.to_string(),
+    };
+    ReportError::Line { path: path.into(), line, column, problem }
+}
+
+/// The first column whose cell is wrong, found by putting right all cells after it: the error itself
+/// often does not say.
+fn wrong_column<R: Row>(
+    path: &Path,
+    header: &csv::StringRecord,
+    record: &csv::StringRecord,
+) -> Result<Option<String>, ReportError> {
+    let good = line(&R::default(), true, path)?;
+    let mut good = csv::Reader::from_reader(good.as_slice());
+    let names = good.headers().cloned().unwrap_or_default();
+    let cells = good.records().next().and_then(Result::ok).unwrap_or_default();
+    let good_cell = |name: &str| {
+        names.iter().position(|other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
+    };
+    let wrong = (0..header.len()).find(|&last| {
+        let mixed: csv::StringRecord = header
+            .iter()
+            .zip(record)
+            .enumerate()
+            .map(|(at, (name, cell))| if at <= last { cell } else { good_cell(name) })
+            .collect();
+        mixed.deserialize::<R>(Some(header)).is_err()
+    });
+    Ok(wrong.and_then(|at| header.get(at)).map(str::to_owned))
+}
+
+fn names<R: Row>(path: &Path) -> Result<Vec<String>, ReportError> {
+    let header = header_line::<R>(path)?;
+    Ok(String::from_utf8_lossy(&header).trim_end().split(',').map(str::to_owned).collect())
+}
+
+fn header_line<R: Row>(path: &Path) -> Result<Vec<u8>, ReportError> {
+    line(&R::default(), true, path).map(|lines| {
+        let end = lines.iter().position(|&byte| byte == b'\n').map_or(lines.len(), |at| at + 1);
+        lines[..end].to_vec()
+    })
+}
+
+/// The row as one line, or the header and the row.
+fn line<R: Row>(row: &R, header: bool, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let wrong = |problem: String| ReportError::Row { path: path.into(), problem };
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    writer.serialize(row).map_err(|error| wrong(error.to_string()))?;
+    let mut line = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
+    if !header {
+        let end = line.len().saturating_sub(1);
+        for byte in &mut line[..end] {
+            if matches!(*byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+    Ok(line)
+}

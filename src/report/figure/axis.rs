@@ -1,0 +1,97 @@
+//! Axes: their range, round ticks, and the unit of a time.
+
+/// One axis of a figure, with its ticks in ascending order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    pub title: String,
+    /// The value at the far end; the near end is 0.
+    pub high: f64,
+    /// Value and label.
+    pub ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// An axis from 0 to `high` with at most `most` ticks after 0. A `high` that is not above 0 is
+    /// taken for 1.
+    pub fn new(title: impl Into<String>, high: f64, most: u32) -> Self {
+        let high = if high.is_finite() && high > 1e-9 { high.min(1e15) } else { 1.0 };
+        Self { title: title.into(), high, ticks: ticks(high, most) }
+    }
+
+    /// Where a value lies: 0 at the near end, 1 at the far end.
+    pub fn share(&self, value: f64) -> f64 {
+        value / self.high
+    }
+}
+
+fn ticks(high: f64, most: u32) -> Vec<(f64, String)> {
+    let (digits, exponent) = step(high, most);
+    let decimals = if digits == 25 { 1 - exponent } else { -exponent }.max(0) as usize;
+    // The step is digits * 10^exponent, but 25 stands for 2.5.
+    let places = if digits == 25 { exponent - 1 } else { exponent };
+    let power = power(places.unsigned_abs());
+    let value = |count: u32| {
+        let multiple = f64::from(count * digits);
+        if places < 0 { multiple / power } else { multiple * power }
+    };
+    (0..=most)
+        .map(value)
+        .filter(|&value| value <= high * (1.0 + 1e-9))
+        .map(|value| (value, format!("{value:.decimals$}")))
+        .collect()
+}
+
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that needs at most `most` steps to `high`.
+fn step(high: f64, most: u32) -> (u32, i32) {
+    for exponent in -10i32..=15 {
+        for (digits, value) in [(1, 1.0), (2, 2.0), (25, 2.5), (5, 5.0)] {
+            let power = power(exponent.unsigned_abs());
+            let size = if exponent < 0 { value / power } else { value * power };
+            if high <= size * (f64::from(most) + 1.0 - 1e-9) {
+                return (digits, exponent);
+            }
+        }
+    }
+    (1, 15)
+}
+
+/// A power of ten by products, which are exact up to 10^22 and the same on every machine.
+fn power(exponent: u32) -> f64 {
+    (0..exponent).fold(1.0, |power, _| power * 10.0)
+}
+
+/// The unit for times up to `high` ns: its name and its size in ns.
+pub(super) fn time_unit(high: f64) -> (&'static str, f64) {
+    match high {
+        high if high >= 1e10 => ("s", 1e9),
+        high if high >= 1e7 => ("ms", 1e6),
+        high if high >= 1e4 => ("µs", 1e3),
+        _ => ("ns", 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(high: f64, most: u32) -> Vec<String> {
+        Axis::new("", high, most).ticks.into_iter().map(|tick| tick.1).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(labels(1.0, 5), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(0.13, 5), ["0.000", "0.025", "0.050", "0.075", "0.100", "0.125"]);
+        assert_eq!(labels(9.0, 5), ["0", "2", "4", "6", "8"]);
+        assert_eq!(labels(11.0, 4), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
+        assert_eq!(labels(4321.0, 5), ["0", "1000", "2000", "3000", "4000"]);
+    }
+
+    #[test]
+    fn odd_ranges_give_an_axis() {
+        for high in [0.0, -3.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
+            let count = Axis::new("", high, 5).ticks.len();
+            assert!((2..=6).contains(&count), "{high}: {count}");
+        }
+    }
+}

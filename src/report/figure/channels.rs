@@ -1,0 +1,112 @@
+//! How the load is spread over the channels.
+
+use super::super::{ChannelKind, ChannelRow};
+use super::Figure;
+use super::axis::Axis;
+use super::bars::{self, Bar};
+use super::legend::{Legend, Sample};
+use super::palette::{BLACK, Colour};
+
+/// Light enough for a black whisker to be seen on it.
+const NETWORK: Colour = (86, 180, 233);
+const TERMINAL: Colour = (190, 190, 190);
+
+/// At most this many channels have a bar of their own.
+const BUSIEST: usize = 20;
+
+/// The utilisation of channels at one point of one series: the rows given.
+///
+/// If the network channels have directions, as in a torus (`(0,0,1) +x`), there is one bar a
+/// direction, the mean, with a whisker from the least to the most used channel; injection and
+/// ejection follow. Else the 20 busiest channels have a bar each.
+#[must_use]
+pub fn channel_figure(rows: &[ChannelRow], title: &str) -> Figure {
+    let rows: Vec<&ChannelRow> = rows.iter().filter(|row| row.utilisation.is_finite()).collect();
+    let (bars, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));
+    let axis = Axis::new("Utilisation (fraction of channel rate)", bars::highest(&bars) * 1.05, 5);
+    Figure::of(bars::draw(title, &bars, &axis, &legend))
+}
+
+fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Bar>, Legend)> {
+    let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+    for row in rows.iter().filter(|row| row.kind == ChannelKind::Network) {
+        let direction = direction(&row.channel)?;
+        match groups.iter_mut().find(|group| group.0 == direction) {
+            Some(group) => group.1.push(row.utilisation),
+            None => groups.push((direction, vec![row.utilisation])),
+        }
+    }
+    if groups.is_empty() {
+        return None;
+    }
+    // The two directions of a dimension side by side, plus before minus.
+    let dimension = |direction: &str| {
+        let name = direction[1..].to_owned();
+        ("xyzklm".find(&name).unwrap_or(usize::MAX), name, direction.starts_with('-'))
+    };
+    groups.sort_by_cached_key(|group| dimension(group.0));
+
+    let mut bars: Vec<Bar> = groups
+        .iter()
+        .map(|(direction, values)| bar(&direction.replace('-', "\u{2212}"), values, NETWORK))
+        .collect();
+    for (kind, label) in
+        [(ChannelKind::Injection, "injection"), (ChannelKind::Ejection, "ejection")]
+    {
+        let values: Vec<f64> =
+            rows.iter().filter(|row| row.kind == kind).map(|row| row.utilisation).collect();
+        if !values.is_empty() {
+            bars.push(bar(label, &values, TERMINAL));
+        }
+    }
+    let mut legend = Legend::default();
+    legend.key(Sample::Bar(NETWORK), "mean of the channels");
+    legend.key(Sample::Whisker(BLACK), "least to most used");
+    Some((bars, legend))
+}
+
+/// `+x` of `(0,0,1) +x`.
+fn direction(channel: &str) -> Option<&str> {
+    let last = channel.rsplit(' ').next()?;
+    let name = last.strip_prefix(['+', '-'])?;
+    (!name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase())).then_some(last)
+}
+
+fn bar(label: &str, values: &[f64], colour: Colour) -> Bar {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    let value = values.iter().sum::<f64>() / values.len() as f64;
+    Bar { label: label.into(), value, whisker: Some((low, high)), colour }
+}
+
+fn busiest(rows: &[&ChannelRow]) -> (Vec<Bar>, Legend) {
+    let mut rows: Vec<&ChannelRow> =
+        rows.iter().copied().filter(|row| row.kind == ChannelKind::Network).collect();
+    rows.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    let legend = Legend {
+        note: (rows.len() > BUSIEST)
+            .then(|| format!("The {BUSIEST} most used of {} channels.", rows.len())),
+        ..Legend::default()
+    };
+    let bars = rows.iter().take(BUSIEST).map(|row| Bar {
+        label: row.channel.clone(),
+        value: row.utilisation,
+        whisker: None,
+        colour: NETWORK,
+    });
+    (bars.collect(), legend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_are_read_from_names() {
+        assert_eq!(direction("(0,0,1) +x"), Some("+x"));
+        assert_eq!(direction("(0,0,1,2) -k"), Some("-k"));
+        assert_eq!(direction("leaf 3 to spine 1"), None);
+        assert_eq!(direction("+"), None);
+        assert_eq!(direction(""), None);
+    }
+}

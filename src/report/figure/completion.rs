@@ -1,0 +1,60 @@
+//! Completion times of finite exchanges side by side.
+
+use super::super::PointRow;
+use super::Figure;
+use super::axis::{Axis, time_unit};
+use super::bars::{self, Bar};
+use super::legend::{Legend, Sample};
+use super::palette::{BLACK, Colour};
+
+const BAR: Colour = (86, 180, 233);
+
+/// The completion time of each series, in the order in which they first appear: the mean of its rows,
+/// with a whisker from the shortest to the longest if there are several.
+#[must_use]
+pub fn completion_figure(rows: &[PointRow], title: &str) -> Figure {
+    let series = by_series(rows);
+    let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
+    let (unit, size) = time_unit(highest);
+    let bars: Vec<Bar> = series
+        .iter()
+        .map(|(label, times)| {
+            let times: Vec<f64> = times.iter().map(|time| time / size).collect();
+            let low = times.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = times.iter().copied().fold(0.0, f64::max);
+            Bar {
+                label: if label.is_empty() { "unnamed".into() } else { (*label).into() },
+                value: times.iter().sum::<f64>() / times.len() as f64,
+                whisker: (times.len() > 1).then_some((low, high)),
+                colour: BAR,
+            }
+        })
+        .collect();
+    let mut legend = Legend::default();
+    if bars.iter().any(|bar| bar.whisker.is_some()) {
+        legend.key(Sample::Bar(BAR), "mean of the runs");
+        legend.key(Sample::Whisker(BLACK), "shortest to longest");
+    }
+    let axis =
+        Axis::new(format!("Completion time ({unit})"), bars::highest(&bars).max(highest / size), 5);
+    Figure::of(bars::draw(title, &bars, &axis, &legend))
+}
+
+/// Whether there is something to compare.
+pub(super) fn has_bars(rows: &[PointRow]) -> bool {
+    by_series(rows).len() > 1
+}
+
+/// Completion times in ns.
+fn by_series(rows: &[PointRow]) -> Vec<(&str, Vec<f64>)> {
+    let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
+    for row in rows {
+        let Some(time) = row.completion_time else { continue };
+        let time = time as f64 / 1000.0;
+        match series.iter_mut().find(|series| series.0 == row.series) {
+            Some(series) => series.1.push(time),
+            None => series.push((&row.series, vec![time])),
+        }
+    }
+    series
+}

@@ -1,0 +1,197 @@
+//! From rows to curves: one a series, points in ascending offered load, seeds put together.
+
+use super::super::{PointRow, Status};
+
+/// What loads are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// Fractions of the fabric's capacity.
+    Load,
+    /// Payload a node, for fabrics without a capacity.
+    Payload,
+}
+
+impl Quantity {
+    /// An axis title such as "Offered load (fraction of capacity)".
+    pub fn title(self, verb: &str) -> String {
+        match self {
+            Self::Load => format!("{verb} load (fraction of capacity)"),
+            Self::Payload => format!("{verb} payload (GB/s per node)"),
+        }
+    }
+}
+
+/// All curves of a figure, in the order in which their series first appear.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curves {
+    pub quantity: Quantity,
+    pub curves: Vec<Curve>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    pub label: String,
+    /// In ascending order of `offered`, each value once.
+    pub points: Vec<CurvePoint>,
+}
+
+/// The mean over the rows of one series that have the same offered load (their seeds differ).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CurvePoint {
+    pub offered: f64,
+    pub accepted: Option<f64>,
+    /// The worst among the rows.
+    pub status: Status,
+    /// Mean packet latency in ns.
+    pub mean: Option<f64>,
+    /// What the rows' 95% confidence intervals of the mean span, in ns.
+    pub interval: Option<(f64, f64)>,
+    /// 99th percentile of the packet latency, in ns.
+    pub p99: Option<f64>,
+}
+
+impl CurvePoint {
+    pub fn is_steady(&self) -> bool {
+        matches!(self.status, Status::Steady | Status::Completed)
+    }
+}
+
+impl Curves {
+    /// The curves of those rows that have an offered load.
+    pub fn new(rows: &[PointRow]) -> Self {
+        let has = |value: Option<f64>| value.is_some_and(f64::is_finite);
+        let rows: Vec<&PointRow> =
+            rows.iter().filter(|row| has(row.offered_load) || has(row.offered_payload)).collect();
+        let quantity = if rows.iter().all(|row| has(row.offered_load)) {
+            Quantity::Load
+        } else {
+            Quantity::Payload
+        };
+        let offered = |row: &PointRow| match quantity {
+            Quantity::Load => row.offered_load,
+            Quantity::Payload => row.offered_payload,
+        };
+
+        let mut curves: Vec<(Curve, Vec<(f64, &PointRow)>)> = Vec::new();
+        for row in rows {
+            let Some(load) = offered(row).filter(|load| load.is_finite() && *load >= 0.0) else {
+                continue;
+            };
+            match curves.iter_mut().find(|(curve, _)| curve.label == row.series) {
+                Some((_, members)) => members.push((load, row)),
+                None => {
+                    let curve = Curve { label: row.series.clone(), points: Vec::new() };
+                    curves.push((curve, vec![(load, row)]));
+                }
+            }
+        }
+        let finished = curves.into_iter().map(|(mut curve, mut members)| {
+            members.sort_by(|a, b| a.0.total_cmp(&b.0));
+            curve.points = members
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|same| point(same[0].0, same, quantity))
+                .collect();
+            curve
+        });
+        Self { quantity, curves: finished.collect() }
+    }
+
+    pub fn points(&self) -> impl Iterator<Item = &CurvePoint> {
+        self.curves.iter().flat_map(|curve| &curve.points)
+    }
+
+    /// All points with the number of their curve, in an order for drawing: where curves coincide, each
+    /// is on top in its turn.
+    pub fn interleaved(&self) -> impl Iterator<Item = (usize, &CurvePoint)> {
+        let count = self.curves.len();
+        let most = self.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
+        (0..most).flat_map(move |at| {
+            (1..=count).filter_map(move |turn| {
+                let number = (at + turn) % count;
+                Some((number, self.curves[number].points.get(at)?))
+            })
+        })
+    }
+
+    /// The highest offered load.
+    pub fn highest_offered(&self) -> f64 {
+        self.points().map(|point| point.offered).fold(0.0, f64::max)
+    }
+
+    /// Whether some curve has two points, so that there is a line to draw.
+    pub fn has_line(&self) -> bool {
+        self.curves.iter().any(|curve| curve.points.len() > 1)
+    }
+}
+
+fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePoint {
+    let mean_of = |value: &dyn Fn(&PointRow) -> Option<f64>| {
+        let values: Vec<f64> =
+            rows.iter().filter_map(|row| value(row.1)).filter(|value| value.is_finite()).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let nanoseconds = |time: Option<u64>| time.map(|time| time as f64 / 1000.0);
+    let ends = rows.iter().filter_map(|(_, row)| {
+        let mean = nanoseconds(row.packet_latency_mean)?;
+        let half = nanoseconds(row.packet_latency_mean_ci95)?;
+        Some((mean - half, mean + half))
+    });
+    let worst = |status: Status| rows.iter().any(|row| row.1.status == status);
+    CurvePoint {
+        offered,
+        accepted: mean_of(&|row| match quantity {
+            Quantity::Load => row.accepted_load,
+            Quantity::Payload => row.accepted_payload,
+        }),
+        status: [Status::Deadlock, Status::NotSteady]
+            .into_iter()
+            .find(|&status| worst(status))
+            .unwrap_or(rows[0].1.status),
+        mean: mean_of(&|row| nanoseconds(row.packet_latency_mean)),
+        interval: ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
+        p99: mean_of(&|row| nanoseconds(row.packet_latency_p99)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(series: &str, load: f64, status: Status, mean: u64) -> PointRow {
+        PointRow {
+            series: series.into(),
+            status,
+            offered_load: Some(load),
+            packet_latency_mean: Some(mean * 1000),
+            packet_latency_mean_ci95: Some(2000),
+            ..PointRow::default()
+        }
+    }
+
+    #[test]
+    fn seeds_become_one_point_that_is_as_bad_as_the_worst() {
+        let rows = [
+            row("b", 0.2, Status::Steady, 110),
+            row("a", 0.1, Status::Steady, 100),
+            row("b", 0.1, Status::Steady, 100),
+            row("b", 0.2, Status::NotSteady, 120),
+        ];
+        let curves = Curves::new(&rows).curves;
+        assert_eq!(curves.iter().map(|curve| curve.label.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        let point = &curves[0].points[1];
+        assert_eq!((point.offered, point.mean), (0.2, Some(115.0)));
+        assert_eq!(point.interval, Some((108.0, 122.0)));
+        assert_eq!(point.status, Status::NotSteady);
+    }
+
+    #[test]
+    fn without_a_capacity_payload_is_the_axis() {
+        let mut rows = [row("a", 0.1, Status::Steady, 100), row("a", 0.2, Status::Steady, 100)];
+        rows[1].offered_load = None;
+        rows[0].offered_payload = Some(1.5);
+        rows[1].offered_payload = Some(3.0);
+        let curves = Curves::new(&rows);
+        assert_eq!(curves.quantity, Quantity::Payload);
+        assert_eq!(curves.highest_offered(), 3.0);
+    }
+}

@@ -1,0 +1,161 @@
+//! A figure as a list of shapes, in points (1/72 inch) from the upper left corner, before it becomes
+//! a vector or a raster file.
+
+use super::palette::{Colour, Marker, WHITE};
+
+/// A place or a distance: right, down.
+pub(super) type Place = (f64, f64);
+
+/// Which point of a text is at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    Line {
+        points: Vec<Place>,
+        width: f64,
+        colour: Colour,
+    },
+    /// A filled polygon.
+    Area {
+        outline: Vec<Place>,
+        colour: Colour,
+    },
+    Disc {
+        centre: Place,
+        radius: f64,
+        colour: Colour,
+    },
+    /// The place is on the base line; `upwards` text is read from below to above.
+    Text {
+        text: String,
+        place: Place,
+        size: f64,
+        anchor: Anchor,
+        upwards: bool,
+        colour: Colour,
+    },
+}
+
+/// A drawing of a given size; later shapes cover earlier ones.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scene {
+    pub width: u32,
+    pub height: u32,
+    pub shapes: Vec<Shape>,
+}
+
+/// Length of a dash and of the gap after it.
+const DASH: (f64, f64) = (3.0, 1.8);
+
+/// Radius of a marker.
+const MARKER: f64 = 2.2;
+
+impl Scene {
+    pub fn line(&mut self, points: &[Place], width: f64, colour: Colour) {
+        if points.len() > 1 {
+            self.shapes.push(Shape::Line { points: points.to_vec(), width, colour });
+        }
+    }
+
+    /// The line in dashes, each a line of its own.
+    pub fn dashed(&mut self, points: &[Place], width: f64, colour: Colour) {
+        for dash in dashes(points) {
+            self.line(&dash, width, colour);
+        }
+    }
+
+    pub fn rectangle(&mut self, corner: Place, opposite: Place, colour: Colour) {
+        let (left, top, right, bottom) = (corner.0, corner.1, opposite.0, opposite.1);
+        let outline = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        self.shapes.push(Shape::Area { outline, colour });
+    }
+
+    pub fn text(&mut self, text: &str, place: Place, size: f64, anchor: Anchor, colour: Colour) {
+        let text = text.to_owned();
+        self.shapes.push(Shape::Text { text, place, size, anchor, upwards: false, colour });
+    }
+
+    /// Text read from below to above, centred at the place.
+    pub fn upwards(&mut self, text: &str, place: Place, size: f64, colour: Colour) {
+        let text = text.to_owned();
+        let anchor = Anchor::Middle;
+        self.shapes.push(Shape::Text { text, place, size, anchor, upwards: true, colour });
+    }
+
+    /// A data point. A thin white rim keeps it apart from what it covers.
+    pub fn marker(&mut self, centre: Place, marker: Marker, colour: Colour) {
+        self.blot(centre, marker, MARKER + 0.5, WHITE);
+        self.blot(centre, marker, MARKER, colour);
+    }
+
+    /// A data point that is no measurement of a steady state.
+    pub fn hollow_marker(&mut self, centre: Place, marker: Marker, colour: Colour) {
+        self.blot(centre, marker, MARKER + 0.35, colour);
+        self.blot(centre, marker, MARKER * 0.65, WHITE);
+    }
+
+    fn blot(&mut self, centre: Place, marker: Marker, radius: f64, colour: Colour) {
+        self.shapes.push(match marker.outline() {
+            None => Shape::Disc { centre, radius, colour },
+            Some(outline) => {
+                let place = |&(x, y): &Place| (centre.0 + radius * x, centre.1 + radius * y);
+                Shape::Area { outline: outline.iter().map(place).collect(), colour }
+            }
+        });
+    }
+}
+
+/// Cuts a line into dashes; a dash goes on around corners.
+fn dashes(points: &[Place]) -> Vec<Vec<Place>> {
+    let (mut done, mut current): (Vec<Vec<Place>>, Vec<Place>) = (Vec::new(), Vec::new());
+    let (mut drawing, mut left) = (true, DASH.0);
+    current.extend(points.first());
+    for pair in points.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let length = ((x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0)).sqrt();
+        let mut at = 0.0;
+        while length - at > left {
+            at += left;
+            let place = (x0 + (x1 - x0) * at / length, y0 + (y1 - y0) * at / length);
+            if drawing {
+                current.push(place);
+                done.push(std::mem::take(&mut current));
+            } else {
+                current = vec![place];
+            }
+            drawing = !drawing;
+            left = if drawing { DASH.0 } else { DASH.1 };
+        }
+        left -= length - at;
+        if drawing {
+            current.push((x1, y1));
+        }
+    }
+    done.push(current);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_go_around_corners() {
+        let dashes = dashes(&[(0.0, 0.0), (2.0, 0.0), (2.0, 8.8)]);
+        let expected: [&[Place]; 3] = [
+            &[(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)],
+            &[(2.0, 2.8), (2.0, 5.8)],
+            &[(2.0, 7.6), (2.0, 8.8)],
+        ];
+        assert_eq!(dashes.len(), expected.len());
+        for (dash, expected) in dashes.iter().flatten().zip(expected.concat()) {
+            assert!((dash.0 - expected.0).abs() + (dash.1 - expected.1).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! From a scene to SVG text.
+//!
+//! The SVG backend rounds to whole units, so the vector figure is drawn on a canvas of 20 units a
+//! point and scaled down by its view box.
+
+use plotters::backend::{DrawingBackend, SVGBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
+
+use super::font;
+use super::palette::{Colour, WHITE};
+use super::scene::{Anchor, Place, Scene, Shape};
+
+/// SVG units in a point.
+const UNITS: f64 = 20.0;
+
+/// The SVG backend takes text by its upper edge, this far above the base line, in ems.
+const SVG_ASCENT: f64 = 0.76;
+
+/// The SVG backend divides font sizes by this.
+const SVG_FONT_SIZE: f64 = 1.24;
+
+pub(super) fn svg(scene: &Scene) -> Result<String, String> {
+    let size = (scene.width * UNITS as u32, scene.height * UNITS as u32);
+    let mut text = String::new();
+    let mut backend = SVGBackend::with_string(&mut text, size);
+    let drawn = backend
+        .draw_rect((0, 0), (size.0 as i32, size.1 as i32), &style(WHITE, 1.0), true)
+        .map_err(|error| error.to_string())
+        .and_then(|()| scene.shapes.iter().try_for_each(|shape| draw_svg(&mut backend, shape)))
+        .and_then(|()| backend.present().map_err(|error| error.to_string()));
+    drop(backend);
+    drawn?;
+    let units = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    let points = format!("width=\"{}pt\" height=\"{}pt\"", scene.width, scene.height);
+    Ok(text.replacen(&units, &points, 1))
+}
+
+fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
+    let unit = |length: f64| (length * UNITS).round() as i32;
+    let units = |&(x, y): &Place| (unit(x), unit(y));
+    let drawn = match shape {
+        Shape::Line { points, width, colour } => {
+            backend.draw_path(points.iter().map(units), &style(*colour, width * UNITS))
+        }
+        Shape::Area { outline, colour } => {
+            backend.fill_polygon(outline.iter().map(units), &style(*colour, 1.0))
+        }
+        Shape::Disc { centre, radius, colour } => {
+            backend.draw_circle(units(centre), unit(*radius) as u32, &style(*colour, 1.0), true)
+        }
+        Shape::Text { text, place, size, anchor, upwards, colour } => {
+            let horizontal = match anchor {
+                Anchor::Start => HPos::Left,
+                Anchor::Middle => HPos::Center,
+                Anchor::End => HPos::Right,
+            };
+            let rise = SVG_ASCENT * size;
+            let (transform, place) = if *upwards {
+                (FontTransform::Rotate270, (place.0 - rise, place.1))
+            } else {
+                (FontTransform::None, (place.0, place.1 - rise))
+            };
+            let font = (font::FAMILY, size * UNITS * SVG_FONT_SIZE).into_font();
+            let colour = RGBColor(colour.0, colour.1, colour.2);
+            let style = TextStyle::from(font)
+                .transform(transform)
+                .color(&colour)
+                .pos(Pos::new(horizontal, VPos::Top));
+            backend.draw_text(text, &style, units(&place))
+        }
+    };
+    drawn.map_err(|error| error.to_string())
+}
+
+fn style(colour: Colour, width: f64) -> ShapeStyle {
+    RGBColor(colour.0, colour.1, colour.2).stroke_width((width.round() as u32).max(1))
+}

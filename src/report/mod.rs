@@ -1,0 +1,18 @@
+//! Results as rows, the files that hold them, and the figures drawn from those files.
+//!
+//! A run or a sweep gives one [`PointRow`] for each load point (or finite exchange) and one
+//! [`ChannelRow`] for each channel of a point. [`RowWriter`] puts them into `points.csv` and
+//! `channels.csv` as they come; [`read_points`] and [`read_channels`] read them back; [`figure`]
+//! draws from rows alone, so that a figure can be made again without the simulation.
+
+mod channel;
+mod columns;
+mod csv;
+mod error;
+pub mod figure;
+mod point;
+
+pub use channel::{ChannelKind, ChannelRow};
+pub use csv::{Row, RowWriter, Rows, read_channels, read_points};
+pub use error::ReportError;
+pub use point::{PointRow, Status};

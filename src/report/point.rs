@@ -1,0 +1,107 @@
+//! One load point, or one finite exchange, as a flat row of `points.csv`.
+
+use serde::{Deserialize, Serialize};
+
+use super::columns::{hexadecimal, microseconds, nanoseconds, optional};
+use crate::units::Picoseconds;
+
+/// How the simulation of a point ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// The measurement is of a steady state.
+    #[default]
+    #[serde(rename = "steady")]
+    Steady,
+    /// No steady state was reached within the budget: past saturation, or too short a run. Latencies
+    /// depend on how long was simulated.
+    #[serde(rename = "not steady")]
+    NotSteady,
+    /// Packets wait for one another in a cycle.
+    #[serde(rename = "deadlock")]
+    Deadlock,
+    /// A finite workload ran to its end.
+    #[serde(rename = "completed")]
+    Completed,
+}
+
+/// What was measured at one load point of one series, or in one finite exchange.
+///
+/// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
+/// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
+/// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PointRow {
+    /// What the point's curve is called in a legend; may be empty.
+    pub series: String,
+    /// The point's number in its run or sweep, from 0; channels.csv refers to it.
+    pub point: u32,
+    pub seed: u64,
+    pub status: Status,
+    #[serde(with = "optional")]
+    pub offered_load: Option<f64>,
+    #[serde(rename = "offered_payload_GB_per_s_per_node", with = "optional")]
+    pub offered_payload: Option<f64>,
+    #[serde(with = "optional")]
+    pub accepted_load: Option<f64>,
+    #[serde(rename = "accepted_payload_GB_per_s_per_node", with = "optional")]
+    pub accepted_payload: Option<f64>,
+    /// The payload of the source that got the least through.
+    #[serde(rename = "accepted_minimum_source_GB_per_s", with = "optional")]
+    pub accepted_minimum_source: Option<f64>,
+    /// Jain's fairness index of the sources' accepted payload: 1 if all are equal.
+    #[serde(with = "optional")]
+    pub jain_fairness: Option<f64>,
+    /// Packets in the measured windows.
+    pub packets: u64,
+    /// From a packet's creation to its last flit at the sink.
+    #[serde(rename = "packet_latency_mean_ns", with = "nanoseconds")]
+    pub packet_latency_mean: Option<Picoseconds>,
+    /// Half width of the 95% confidence interval of the mean.
+    #[serde(rename = "packet_latency_mean_ci95_ns", with = "nanoseconds")]
+    pub packet_latency_mean_ci95: Option<Picoseconds>,
+    #[serde(rename = "packet_latency_p50_ns", with = "nanoseconds")]
+    pub packet_latency_p50: Option<Picoseconds>,
+    #[serde(rename = "packet_latency_p95_ns", with = "nanoseconds")]
+    pub packet_latency_p95: Option<Picoseconds>,
+    #[serde(rename = "packet_latency_p99_ns", with = "nanoseconds")]
+    pub packet_latency_p99: Option<Picoseconds>,
+    #[serde(rename = "packet_latency_p999_ns", with = "nanoseconds")]
+    pub packet_latency_p999: Option<Picoseconds>,
+    #[serde(rename = "packet_latency_max_ns", with = "nanoseconds")]
+    pub packet_latency_max: Option<Picoseconds>,
+    /// From the header's injection to the last flit at the sink.
+    #[serde(rename = "network_latency_mean_ns", with = "nanoseconds")]
+    pub network_latency_mean: Option<Picoseconds>,
+    #[serde(rename = "message_latency_mean_ns", with = "nanoseconds")]
+    pub message_latency_mean: Option<Picoseconds>,
+    #[serde(rename = "message_latency_p50_ns", with = "nanoseconds")]
+    pub message_latency_p50: Option<Picoseconds>,
+    #[serde(rename = "message_latency_p95_ns", with = "nanoseconds")]
+    pub message_latency_p95: Option<Picoseconds>,
+    #[serde(rename = "message_latency_p99_ns", with = "nanoseconds")]
+    pub message_latency_p99: Option<Picoseconds>,
+    #[serde(rename = "message_latency_p999_ns", with = "nanoseconds")]
+    pub message_latency_p999: Option<Picoseconds>,
+    #[serde(rename = "message_latency_max_ns", with = "nanoseconds")]
+    pub message_latency_max: Option<Picoseconds>,
+    /// Channels between routers that a packet crosses.
+    #[serde(with = "optional")]
+    pub hops_mean: Option<f64>,
+    /// Finite exchanges: from the start to the last message's receipt.
+    #[serde(rename = "completion_time_us", with = "microseconds")]
+    pub completion_time: Option<Picoseconds>,
+    /// Finite exchanges: payload received by a node over the completion time.
+    #[serde(rename = "bandwidth_GB_per_s_per_node", with = "optional")]
+    pub bandwidth: Option<f64>,
+    #[serde(rename = "simulated_time_us", with = "microseconds")]
+    pub simulated_time: Option<Picoseconds>,
+    #[serde(rename = "warm_up_us", with = "microseconds")]
+    pub warm_up: Option<Picoseconds>,
+    /// Windows measured after the warm-up.
+    pub windows: u32,
+    /// Events that the simulator processed.
+    pub events: u64,
+    /// Digest of the event stream: equal for equal runs.
+    #[serde(with = "hexadecimal")]
+    pub digest: Option<u64>,
+}

@@ -16,7 +16,7 @@
 //! | bit-complement | d_i = not s_i on bits | N = 2^b |
 //! | shuffle | d_i = s_(i - 1 mod b) on bits: rotated left by one | N = 2^b |
 //! | butterfly | message i flips bit i mod b, as a fast Fourier transform does (papers/outflank-routing) | N = 2^b |
-//! | hotspot | a share goes to the other hot nodes, all alike, the rest to any other node | |
+//! | hotspot | a share goes to the other hot nodes, all alike, the rest (all, from an only hot node) to any other node | |
 //! | random-permutation | one permutation of the live nodes without fixed points, from the seed | |
 //! | all-to-all | every other live node in turn: rank XOR i if the live nodes are a power of two (as MPICH's pairwise exchange), else rank + i, for i = 1, 2, ... | |
 //! | matrix | drawn by weight | |
@@ -87,7 +87,6 @@ impl Pattern {
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
         let (live, torus) = (Live::new(fabric), fabric.torus());
         debug_assert_eq!(torus.nodes(), fabric.terminals(), "one terminal a node");
-        let nobody = || PatternError::Nobody { pattern: name(spec), sizes: torus.sizes().to_vec() };
         let rule = match spec {
             PatternSpec::Uniform { include_self } => Rule::Uniform { include_self: *include_self },
             PatternSpec::Hotspot { nodes, share } => {
@@ -98,7 +97,7 @@ impl Pattern {
                 Rule::Butterfly { bits: permutation::bits("butterfly", torus)? }
             }
             PatternSpec::RandomPermutation => {
-                Rule::Derangement(table::derangement(live.count(), seed).ok_or_else(nobody)?)
+                Rule::Derangement(table::derangement(live.count(), seed))
             }
             PatternSpec::Matrix { entries } => Rule::Matrix(Matrix::new(entries, &live)?),
             PatternSpec::Pairs { pairs } => Rule::Pairs(Pairs::new(pairs, &live)?),
@@ -117,7 +116,7 @@ impl Pattern {
         if pattern.live.iter().any(|source| pattern.sends(source)) {
             Ok(pattern)
         } else {
-            Err(nobody())
+            Err(PatternError::Nobody { pattern: name(spec), sizes: torus.sizes().to_vec() })
         }
     }
 
@@ -133,14 +132,14 @@ impl Pattern {
             Rule::Uniform { include_self: true } => {
                 Some(self.live.at(random.random_range(0..self.live.count())))
             }
-            Rule::Uniform { include_self: false } => self.draw_other(source, random),
+            Rule::Uniform { include_self: false } => Some(self.draw_other(source, random)),
             Rule::Hotspot(hotspot) => {
-                hotspot.draw(source, random).or_else(|| self.draw_other(source, random))
+                let hot = hotspot.draw(source, random);
+                Some(hot.unwrap_or_else(|| self.draw_other(source, random)))
             }
             Rule::Matrix(matrix) => matrix.draw(source, random),
             Rule::AllToAll => {
-                let step = index.checked_rem(u64::from(self.live.count() - 1))?;
-                self.partner(source, step as u32)
+                self.partner(source, (index % u64::from(self.live.count() - 1)) as u32)
             }
             Rule::Butterfly { bits } if self.live.all() => {
                 Some(source ^ 1 << (index % u64::from(*bits)))
@@ -200,7 +199,7 @@ impl Pattern {
             return;
         }
         let others = || self.live.iter().filter(|&node| node != source);
-        let other = 1.0 / f64::from(self.live.count() - 1).max(1.0);
+        let other = 1.0 / f64::from(self.live.count() - 1);
         match &self.rule {
             Rule::Uniform { include_self: true } => {
                 let share = 1.0 / f64::from(self.live.count());
@@ -212,9 +211,8 @@ impl Pattern {
             Rule::Hotspot(hotspot) => {
                 let (hot, hot_each) = hotspot.shares(source);
                 let rest = (1.0 - hot) * other;
-                others().for_each(|node| {
-                    each(node, if hotspot.hot(node) { rest + hot_each } else { rest });
-                });
+                let share = |node| if hotspot.hot(node) { rest + hot_each } else { rest };
+                others().filter(|&node| share(node) > 0.0).for_each(|node| each(node, share(node)));
             }
             Rule::Butterfly { .. } => {
                 let share = 1.0 / self.butterflies(source).count() as f64;
@@ -261,8 +259,7 @@ impl Pattern {
     pub(super) fn sends(&self, source: u32) -> bool {
         self.live.contains(source)
             && match &self.rule {
-                Rule::Uniform { include_self: true } => true,
-                Rule::Uniform { .. } | Rule::Hotspot(_) | Rule::AllToAll => self.live.count() > 1,
+                Rule::Uniform { .. } | Rule::Hotspot(_) | Rule::AllToAll => true,
                 Rule::Butterfly { .. } => self.butterflies(source).next().is_some(),
                 Rule::Permutation(_) | Rule::Derangement(_) => self.partner(source, 0).is_some(),
                 Rule::Matrix(matrix) => matrix.rate(source) > 0.0,
@@ -271,13 +268,9 @@ impl Pattern {
     }
 
     /// Any live terminal but `source`.
-    fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> Option<u32> {
-        let others = self.live.count() - 1;
-        if others == 0 {
-            return None;
-        }
-        let drawn = random.random_range(0..others);
-        Some(self.live.at(drawn + u32::from(drawn >= self.live.rank(source))))
+    fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> u32 {
+        let drawn = random.random_range(0..self.live.count() - 1);
+        self.live.at(drawn + u32::from(drawn >= self.live.rank(source)))
     }
 
     /// The live partners of a butterfly, from bit 0.

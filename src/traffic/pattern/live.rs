@@ -22,7 +22,7 @@ impl Live {
         Self { terminals: fabric.terminals(), failed, live_below }
     }
 
-    /// Number of live terminals.
+    /// Number of live terminals: at least 2, since no fabric has fewer.
     pub(super) fn count(&self) -> u32 {
         self.terminals - self.failed.len() as u32
     }

@@ -9,13 +9,9 @@ use super::live::Live;
 /// The random stream of the permutation; terminals have the streams of their numbers, below it.
 const PERMUTATION_STREAM: u64 = 1 << 32;
 
-/// A permutation of the numbers below `count` without fixed points, each such one equally likely;
-/// `None` if there is none, for a count of 1. Fisher and Yates' shuffle, begun anew when it fixes a
-/// point (2.7 times in the mean).
-pub(super) fn derangement(count: u32, seed: u64) -> Option<Vec<u32>> {
-    if count < 2 {
-        return None;
-    }
+/// A permutation of the numbers below `count`, at least 2, without fixed points, each such one equally
+/// likely. Fisher and Yates' shuffle, begun anew when it fixes a point (2.7 times in the mean).
+pub(super) fn derangement(count: u32, seed: u64) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(PERMUTATION_STREAM);
     let mut images: Vec<u32> = (0..count).collect();
@@ -27,7 +23,7 @@ pub(super) fn derangement(count: u32, seed: u64) -> Option<Vec<u32>> {
                 continue 'shuffle;
             }
         }
-        return Some(images);
+        return images;
     }
 }
 
@@ -43,8 +39,7 @@ fn bounds(terminals: u32, sources: impl Iterator<Item = u32>) -> Vec<u32> {
     bounds
 }
 
-fn row<T>(bounds: &[u32], entries: &[T], source: u32) -> std::ops::Range<usize> {
-    debug_assert_eq!(bounds.last().map(|&end| end as usize), Some(entries.len()));
+fn row(bounds: &[u32], source: u32) -> std::ops::Range<usize> {
     bounds[source as usize] as usize..bounds[source as usize + 1] as usize
 }
 
@@ -110,7 +105,7 @@ impl Matrix {
     }
 
     fn row(&self, source: u32) -> &[(u32, u64)] {
-        &self.entries[row(&self.bounds, &self.entries, source)]
+        &self.entries[row(&self.bounds, source)]
     }
 
     pub(super) fn rate(&self, source: u32) -> f64 {
@@ -170,7 +165,7 @@ impl Pairs {
     }
 
     fn row(&self, source: u32) -> &[(u32, u32)] {
-        &self.entries[row(&self.bounds, &self.entries, source)]
+        &self.entries[row(&self.bounds, source)]
     }
 
     pub(super) fn steps(&self) -> u32 {

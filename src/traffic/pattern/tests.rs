@@ -68,16 +68,20 @@ fn all_kinds() -> Vec<PatternSpec> {
 
 #[test]
 fn permutations_reach_every_node_once() {
-    for sizes in [&[8, 8, 8][..], &[4, 4, 4]] {
-        for spec in PERMUTATIONS {
-            let pattern = bind(&spec, sizes);
+    let shapes = [&[8, 8][..], &[4, 4, 4], &[2, 4, 2, 4], &[5, 3, 1], &[7, 7, 7]];
+    let mut defined = 0;
+    for spec in PERMUTATIONS {
+        for sizes in shapes {
+            let Ok(pattern) = Pattern::new(&spec, &fabric(sizes, &[]), 1) else { continue };
             let nodes: u32 = sizes.iter().product();
             let mut images: Vec<u32> =
                 (0..nodes).map(|node| pattern.partner(node, 0).unwrap_or(node)).collect();
             images.sort_unstable();
             assert!(images.into_iter().eq(0..nodes), "{spec:?}");
+            defined += 1;
         }
     }
+    assert_eq!(defined, 2 + 3 + 2 + 5 + 5 + 3 + 3 + 3 + 5);
 }
 
 #[test]
@@ -132,6 +136,18 @@ fn uniform_is_uniform() {
         // Chi-square with 62 or 63 degrees of freedom: 99.9% are below 103, 0.1% below 32.
         assert!((32.0..103.0).contains(&square), "{square}");
     }
+}
+
+#[test]
+fn the_same_stream_gives_the_same_destinations_on_every_machine() {
+    let drawn = |spec| first(&bind(&spec, &[16, 16]), 7, 6);
+    assert_eq!(drawn(UNIFORM), [0; 6]);
+    assert_eq!(drawn(PatternSpec::Hotspot { nodes: vec![1, 2, 3], share: 0.5 }), [0; 6]);
+    let entries = vec![(7, 1, 1.0), (7, 2, 1.5), (7, 7, 2.5)];
+    assert_eq!(drawn(PatternSpec::Matrix { entries }), [0; 6]);
+    let permutation = bind(&PatternSpec::RandomPermutation, &[16, 16]);
+    let images: Vec<_> = (0..6).filter_map(|source| permutation.partner(source, 0)).collect();
+    assert_eq!(images, [0; 6]);
 }
 
 #[test]
@@ -225,8 +241,7 @@ fn a_random_permutation_is_fixed_by_the_seed_and_has_no_fixed_points() {
     }
     // The nine permutations of four without fixed points, all alike.
     let mut found: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
-    (0..9_000)
-        .for_each(|seed| *found.entry(table::derangement(4, seed).unwrap()).or_default() += 1);
+    (0..9_000).for_each(|seed| *found.entry(table::derangement(4, seed)).or_default() += 1);
     assert_eq!(found.len(), 9);
     assert!(found.values().all(|count| count.abs_diff(1_000) < 150), "{found:?}");
 }
@@ -241,10 +256,7 @@ fn hot_nodes_get_their_share_and_their_part_of_the_rest() {
     let of_1 = shares(&pattern, 1);
     assert!(close(of_1[&3], 0.5 + 0.1) && close(of_1[&0], 0.1));
     let only = bind(&PatternSpec::Hotspot { nodes: vec![2], share: 1.0 }, &[3, 2]);
-    assert_eq!(
-        shares(&only, 0),
-        BTreeMap::from([(1, 0.0), (2, 1.0), (3, 0.0), (4, 0.0), (5, 0.0)])
-    );
+    assert_eq!(shares(&only, 0), BTreeMap::from([(2, 1.0)]));
     assert_eq!(first(&only, 0, 3), [2, 2, 2]);
     assert!(close(shares(&only, 2)[&0], 0.2), "the only hot node sends to all others alike");
 }
@@ -260,7 +272,7 @@ fn a_matrix_has_rates_in_proportion() {
     let pattern =
         Pattern::new(&PatternSpec::Matrix { entries }, &fabric(&[4, 4], &[5]), 1).unwrap();
     assert_eq!(shares(&pattern, 0), BTreeMap::from([(1, 1.0)]));
-    assert_eq!([0, 4, 5].map(|source| pattern.rate(source)), [0.8, 1.2, 0.0]);
+    assert_eq!([0, 4, 5].map(|source| pattern.rate(source) as f32), [0.8, 1.2, 0.0]);
 }
 
 #[test]
@@ -411,24 +423,5 @@ fn refusals_name_what_is_wrong_in_a_list() {
         ),
     ] {
         assert_eq!(refusal(spec), text);
-    }
-}
-
-#[test]
-fn a_fabric_with_one_live_node_has_nobody_to_send_to() {
-    let fabric = fabric(&[2, 1], &[1]);
-    for (spec, name) in [
-        (UNIFORM, "uniform"),
-        (PatternSpec::AllToAll, "all-to-all"),
-        (PatternSpec::RandomPermutation, "random-permutation"),
-        (PatternSpec::Butterfly, "butterfly"),
-        (PatternSpec::Hotspot { nodes: vec![0], share: 0.1 }, "hotspot"),
-    ] {
-        assert_eq!(
-            Pattern::new(&spec, &fabric, 1).unwrap_err().to_string(),
-            format!(
-                "{name} on 2x1 sends nothing: the partner of every node is itself or has failed"
-            )
-        );
     }
 }

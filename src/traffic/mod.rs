@@ -1,11 +1,19 @@
 //! Who sends what to whom, and when.
 
 mod exchange;
+mod interval;
+mod load;
+mod pattern;
+mod process;
 mod script;
 mod spec;
 mod workload;
 
 pub use exchange::Exchange;
+pub use interval::Interval;
+pub use load::{LoadError, OpenLoad};
+pub use pattern::{Pattern, PatternError};
+pub use process::Arrivals;
 pub use script::Script;
 pub use spec::*;
 pub use workload::{Wake, Workload};
@@ -34,32 +42,4 @@ pub struct Message {
     pub kind: Kind,
     /// Given back to the workload when the message is done; of no meaning to the engine.
     pub tag: u32,
-}
-
-// stub until merge
-#[derive(Clone, Debug)]
-pub struct OpenLoad;
-impl OpenLoad {
-    fn first(&mut self, _: u32) -> Option<u64> {
-        None
-    }
-    fn create(&mut self, _: u32, _: u64) -> (Message, u64) {
-        unimplemented!()
-    }
-    fn granularity(&self) -> u64 {
-        1
-    }
-    fn memory(&self) -> usize {
-        0
-    }
-}
-#[derive(Clone, Debug)]
-pub struct Pattern;
-impl Pattern {
-    pub fn steps(&self) -> Option<u32> {
-        None
-    }
-    pub fn partner(&self, _: u32, _: u32) -> Option<u32> {
-        None
-    }
 }

@@ -1,0 +1,301 @@
+//! Traffic that goes on for ever at an offered load.
+//!
+//! All flits that a node causes to be injected count as its load: headers and checksums too, and for
+//! a read the request's and the response's, though the response is injected elsewhere. The load is the
+//! mean over the live terminals that send; silent ones neither get any nor count.
+
+use std::fmt;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::interval::{greatest_common_divisor, simplest_fraction};
+use super::{
+    Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
+};
+use crate::engine::Parameters;
+use crate::topology::Fabric;
+use crate::units::{Bytes, Picoseconds};
+
+const LEAST_FRACTION: f64 = 1e-9;
+const GREATEST_FRACTION: f64 = 1e3;
+const PICOSECONDS_A_SECOND: f64 = 1e12;
+
+/// Why traffic can't be bound to a fabric and its parameters. All of these are the user's mistakes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LoadError {
+    Pattern(PatternError),
+    /// The fraction is outside 10^-9 to 1000.
+    Fraction(f64),
+    /// A payload rate, but messages without payload.
+    NoPayload,
+    /// The request has more bytes than a request can have.
+    Request(Bytes),
+    /// A node would have to create more than one message a flit time of a network channel.
+    TooFast {
+        node: u32,
+        messages: f64,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern(error) => error.fmt(formatter),
+            Self::Fraction(load) => write!(
+                formatter,
+                "a load must be between {LEAST_FRACTION:e} and {GREATEST_FRACTION}, not {load}"
+            ),
+            Self::NoPayload => {
+                formatter.write_str("a payload rate needs messages of at least one byte")
+            }
+            Self::Request(bytes) => {
+                write!(formatter, "a read request has at most {} bytes, not {}", u32::MAX, bytes.0)
+            }
+            Self::TooFast { node, messages } => write!(
+                formatter,
+                "node {node} would create {messages:.3} messages a flit time of a link and one is \
+                 the most: offer less or make the messages larger"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Pattern(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<PatternError> for LoadError {
+    fn from(error: PatternError) -> Self {
+        Self::Pattern(error)
+    }
+}
+
+/// A terminal's random stream and the number of its next message.
+#[derive(Clone, Debug)]
+struct Terminal {
+    random: ChaCha8Rng,
+    index: u64,
+}
+
+/// Traffic at an offered load, under way: creates the messages of each terminal, independently of
+/// the others. A terminal's messages depend on the specification, the seed and its number only.
+#[derive(Clone, Debug)]
+pub struct OpenLoad {
+    pattern: Pattern,
+    bytes: u64,
+    kind: Kind,
+    /// One for all terminals, or one each if their rates differ.
+    arrivals: Vec<Arrivals>,
+    terminals: Vec<Terminal>,
+    fraction: f64,
+    flits: f64,
+    messages: f64,
+    payload: f64,
+}
+
+impl OpenLoad {
+    /// Binds a specification to a fabric and a router model. The seed and a terminal's number give
+    /// the terminal's random stream.
+    ///
+    /// # Errors
+    /// If the pattern can't be bound to the fabric, the load is out of range, or a terminal would
+    /// have to create more than one message a flit time of a network channel.
+    pub fn new(
+        spec: &LoadSpec,
+        fabric: &Fabric,
+        parameters: &Parameters,
+        seed: u64,
+    ) -> Result<Self, LoadError> {
+        let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
+        let bytes = spec.message.0;
+        let (kind, request_flits) = match spec.access {
+            Access::Write => (Kind::Data, 0),
+            Access::Read { request } => {
+                let size = u32::try_from(request.0).map_err(|_| LoadError::Request(request))?;
+                (Kind::Read { request: size }, parameters.message_flits(request.0))
+            }
+        };
+        let message_flits = parameters.message_flits(bytes) + request_flits;
+        let slot = parameters.link_flit_time();
+        let interval = match spec.load {
+            OfferedLoad::Fraction(load) => {
+                fraction_interval(load, fabric.capacity(), message_flits, slot)?
+            }
+            OfferedLoad::Payload(_) if bytes == 0 => return Err(LoadError::NoPayload),
+            OfferedLoad::Payload(rate) => {
+                let bits = u128::from(bytes) * 8;
+                let exact = bits
+                    .checked_mul(PICOSECONDS_A_SECOND as u128)
+                    .and_then(|numerator| Interval::new(numerator, u128::from(rate.0)));
+                exact.unwrap_or_else(|| {
+                    Interval::nearest(bits as f64 * PICOSECONDS_A_SECOND / rate.0 as f64)
+                })
+            }
+        };
+        let arrivals = arrivals(spec, fabric, &pattern, slot, interval)?;
+        let messages = slot as f64 / interval.picoseconds();
+        let flits = messages * message_flits as f64;
+        let (fraction, payload) = match spec.load {
+            OfferedLoad::Fraction(load) => {
+                (load, bytes as f64 * PICOSECONDS_A_SECOND / interval.picoseconds())
+            }
+            OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
+        };
+        let unnumbered = ChaCha8Rng::seed_from_u64(seed);
+        let terminals = (0..fabric.terminals()).map(|terminal| {
+            let mut random = unnumbered.clone();
+            random.set_stream(u64::from(terminal));
+            Terminal { random, index: 0 }
+        });
+        let terminals = terminals.collect();
+        Ok(Self { pattern, bytes, kind, arrivals, terminals, fraction, flits, messages, payload })
+    }
+
+    /// Creation time of a terminal's first message; `None` if it sends nothing. To be called once a
+    /// terminal.
+    pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        if !self.pattern.sends(terminal) {
+            return None;
+        }
+        let arrivals = of_terminal(&self.arrivals, terminal);
+        Some(arrivals.first(&mut self.terminals[terminal as usize].random))
+    }
+
+    /// The message that a terminal creates at `now`, the time announced last for it, and when it
+    /// creates the next one. A time of `u64::MAX` is never.
+    ///
+    /// # Panics
+    /// If the terminal sends nothing.
+    pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
+        let Terminal { random, index } = &mut self.terminals[terminal as usize];
+        let destination = self.pattern.destination(terminal, *index, random);
+        let message = Message {
+            time: now,
+            source: terminal,
+            destination: destination.expect("only terminals that send create messages"),
+            bytes: self.bytes,
+            kind: self.kind,
+            tag: 0,
+        };
+        let next = of_terminal(&self.arrivals, terminal).next(now, *index, random);
+        *index += 1;
+        (message, next)
+    }
+
+    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
+    #[must_use]
+    pub fn offered_fraction(&self) -> f64 {
+        self.fraction
+    }
+
+    /// Offered payload in bytes a second a node; mean over the terminals that send.
+    #[must_use]
+    pub fn offered_payload(&self) -> f64 {
+        self.payload
+    }
+
+    /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
+    /// that send.
+    #[must_use]
+    pub fn offered_flits(&self) -> f64 {
+        self.flits
+    }
+
+    /// Offered messages a node in the time one flit takes on a network channel; mean over the
+    /// terminals that send.
+    #[must_use]
+    pub fn offered_messages(&self) -> f64 {
+        self.messages
+    }
+
+    /// Who sends to whom.
+    #[must_use]
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// A time that divides all creation times, in picoseconds.
+    #[must_use]
+    pub fn granularity(&self) -> Picoseconds {
+        let divisor = self.arrivals.iter().fold(0, |divisor, arrivals| {
+            greatest_common_divisor(divisor, u128::from(arrivals.granularity()))
+        });
+        divisor as u64
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.pattern.memory()
+            + self.arrivals.capacity() * size_of::<Arrivals>()
+            + self.terminals.capacity() * size_of::<Terminal>()
+    }
+}
+
+fn of_terminal(arrivals: &[Arrivals], terminal: u32) -> &Arrivals {
+    arrivals.get(terminal as usize).unwrap_or(&arrivals[0])
+}
+
+/// The process of all terminals, or of each one if their rates differ.
+fn arrivals(
+    spec: &LoadSpec,
+    fabric: &Fabric,
+    pattern: &Pattern,
+    slot: Picoseconds,
+    mean: Interval,
+) -> Result<Vec<Arrivals>, LoadError> {
+    let bind = |node: u32| {
+        let interval = match pattern.rate(node) {
+            1.0 => mean,
+            rate => Interval::nearest(mean.picoseconds() / rate),
+        };
+        let messages = slot as f64 / interval.picoseconds();
+        if messages > 1.0 {
+            return Err(LoadError::TooFast { node, messages });
+        }
+        Ok(Arrivals::new(spec.process, slot, interval))
+    };
+    let senders = || fabric.live_terminals().filter(|&terminal| pattern.sends(terminal));
+    let first = bind(senders().next().expect("a pattern has a sender"))?;
+    if senders().all(|sender| pattern.rate(sender) == 1.0) {
+        return Ok(vec![first]);
+    }
+    let mut each = vec![first; fabric.terminals() as usize];
+    for sender in senders() {
+        each[sender as usize] = bind(sender)?;
+    }
+    Ok(each)
+}
+
+/// The time between messages of so many flits at this fraction of the capacity (flits a slot).
+fn fraction_interval(
+    load: f64,
+    capacity: f64,
+    message_flits: u64,
+    slot: Picoseconds,
+) -> Result<Interval, LoadError> {
+    if !(LEAST_FRACTION..=GREATEST_FRACTION).contains(&load) {
+        return Err(LoadError::Fraction(load));
+    }
+    let (load_over, load_under) = simplest_fraction(load);
+    let (capacity_over, capacity_under) = simplest_fraction(capacity);
+    let product = |factors: [u128; 4]| {
+        factors.into_iter().try_fold(1u128, |product, factor| product.checked_mul(factor))
+    };
+    let numerator = [u128::from(slot), u128::from(message_flits), load_under, capacity_under];
+    let exact = product(numerator)
+        .zip(product([load_over, capacity_over, 1, 1]))
+        .and_then(|(numerator, denominator)| Interval::new(numerator, denominator));
+    let about = || Interval::nearest(slot as f64 * message_flits as f64 / (load * capacity));
+    Ok(exact.unwrap_or_else(about))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! The terminals that have not failed, and their ranks among themselves.
+
+use crate::topology::Fabric;
+
+/// The live terminals in ascending order, numbered by rank from 0. Takes memory for the failed ones
+/// only.
+#[derive(Clone, Debug)]
+pub(super) struct Live {
+    terminals: u32,
+    /// The failed terminals, ascending.
+    failed: Vec<u32>,
+    /// For each failed terminal, how many live ones have a lower number.
+    live_below: Vec<u32>,
+}
+
+impl Live {
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let failed: Vec<u32> = (0..fabric.terminals())
+            .filter(|&terminal| fabric.terminal_router(terminal).is_none())
+            .collect();
+        let live_below = failed.iter().zip(0..).map(|(terminal, place)| terminal - place).collect();
+        Self { terminals: fabric.terminals(), failed, live_below }
+    }
+
+    /// Number of live terminals.
+    pub(super) fn count(&self) -> u32 {
+        self.terminals - self.failed.len() as u32
+    }
+
+    /// Number of terminals, failed ones included.
+    pub(super) fn terminals(&self) -> u32 {
+        self.terminals
+    }
+
+    /// True if nothing has failed, so that ranks are terminal numbers.
+    pub(super) fn all(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// Whether this is a terminal that has not failed.
+    pub(super) fn contains(&self, terminal: u32) -> bool {
+        terminal < self.terminals && self.failed.binary_search(&terminal).is_err()
+    }
+
+    /// How many live terminals have a lower number; a live terminal's rank.
+    pub(super) fn rank(&self, terminal: u32) -> u32 {
+        terminal - self.failed.partition_point(|&failed| failed < terminal) as u32
+    }
+
+    /// The live terminal of this rank, which must be below [`Self::count`].
+    pub(super) fn at(&self, rank: u32) -> u32 {
+        rank + self.live_below.partition_point(|&below| below <= rank) as u32
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.count()).map(|rank| self.at(rank))
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory(&self) -> usize {
+        (self.failed.capacity() + self.live_below.capacity()) * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{Faults, Torus};
+
+    #[test]
+    fn ranks_skip_the_failed() {
+        let faults = Faults { cables: vec![], nodes: vec![0, 5, 6, 15] };
+        let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
+        let live = Live::new(&fabric);
+        let expected: Vec<u32> = fabric.live_terminals().collect();
+        assert_eq!(live.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(live.count(), 12);
+        for (rank, &terminal) in (0..).zip(&expected) {
+            assert_eq!(live.rank(terminal), rank);
+            assert!(live.contains(terminal));
+        }
+        assert!([0, 5, 6, 15, 16].iter().all(|&terminal| !live.contains(terminal)));
+    }
+}

@@ -1,0 +1,190 @@
+//! When a terminal creates its messages.
+//!
+//! Times are the same on every machine: drawn as integers, turned into gaps with `libm`'s logarithm
+//! (the standard library's depends on the platform), and added up as whole picoseconds.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Interval, Process};
+use crate::units::Picoseconds;
+
+/// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time, the
+/// message's number and the random stream.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    process: Process,
+    slot: Picoseconds,
+    interval: Interval,
+    /// Logarithm of the probability that a slot has no message; minus infinity if each has one.
+    log_miss: f64,
+}
+
+impl Arrivals {
+    /// Messages at this mean interval, which must be at least the slot: at most one message a slot.
+    ///
+    /// [`Process::Bernoulli`]: in each slot (0, 1, ... times `slot`) a message with probability slot /
+    /// interval. [`Process::Periodic`]: message i at the phase plus i intervals, rounded down to whole
+    /// picoseconds, so that no drift builds up; the phase is 0 if `in_step`, else any whole number of
+    /// picoseconds below the interval.
+    ///
+    /// # Panics
+    /// If the slot is 0 or the interval is shorter than the slot.
+    #[must_use]
+    pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
+        assert!(slot > 0 && interval.whole >= slot, "at most one message a slot");
+        let log_miss = libm::log1p(-(slot as f64 / interval.picoseconds()).min(1.0));
+        Self { process, slot, interval, log_miss }
+    }
+
+    /// Creation time of the first message, number 0.
+    pub fn first(&self, random: &mut ChaCha8Rng) -> Picoseconds {
+        match self.process {
+            Process::Bernoulli => (self.gap(random) - 1).saturating_mul(self.slot),
+            Process::Periodic { in_step: true } => 0,
+            Process::Periodic { in_step: false } => {
+                let partial = u64::from(self.interval.rest > 0);
+                random.random_range(0..self.interval.whole.saturating_add(partial))
+            }
+        }
+    }
+
+    /// Creation time of the message after number `index`, which was created at `previous`. Saturates
+    /// at `u64::MAX`, which is never.
+    pub fn next(&self, previous: Picoseconds, index: u64, random: &mut ChaCha8Rng) -> Picoseconds {
+        match self.process {
+            Process::Bernoulli => {
+                previous.saturating_add(self.gap(random).saturating_mul(self.slot))
+            }
+            Process::Periodic { .. } if previous == Picoseconds::MAX => previous,
+            Process::Periodic { .. } => {
+                let phase = previous - self.interval.times(index);
+                self.interval.times(index + 1).saturating_add(phase)
+            }
+        }
+    }
+
+    /// A time that divides all creation times.
+    #[must_use]
+    pub fn granularity(&self) -> Picoseconds {
+        match self.process {
+            Process::Bernoulli => self.slot,
+            Process::Periodic { in_step: true } if self.interval.rest == 0 => self.interval.whole,
+            Process::Periodic { .. } => 1,
+        }
+    }
+
+    /// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
+    /// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
+    fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
+        const ONE: u64 = 1 << 53;
+        let uniform = (random.random_range(0..ONE) + 1) as f64 / ONE as f64;
+        ((libm::log(uniform) / self.log_miss) as u64).saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    const SLOT: Picoseconds = 2_133;
+
+    fn random() -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(7)
+    }
+
+    fn times(arrivals: &Arrivals, count: u64) -> Vec<Picoseconds> {
+        let mut random = random();
+        let mut times = vec![arrivals.first(&mut random)];
+        for index in 0..count - 1 {
+            times.push(arrivals.next(times[index as usize], index, &mut random));
+        }
+        times
+    }
+
+    #[test]
+    fn bernoulli_gaps_are_geometric() {
+        for inverse in [2, 20, 400] {
+            let interval = Interval::new(u128::from(SLOT * inverse), 1).unwrap();
+            let times = times(&Arrivals::new(Process::Bernoulli, SLOT, interval), 40_001);
+            assert!(times.iter().all(|time| time.is_multiple_of(SLOT)));
+            let gaps: Vec<f64> =
+                times.windows(2).map(|two| ((two[1] - two[0]) / SLOT) as f64).collect();
+            assert!(gaps.iter().all(|&gap| gap >= 1.0));
+            let (n, p) = (gaps.len() as f64, 1.0 / inverse as f64);
+            let mean = gaps.iter().sum::<f64>() / n;
+            let deviation = (1.0 - p).sqrt() / p;
+            assert!((mean - 1.0 / p).abs() < 4.0 * deviation / n.sqrt(), "{inverse}: {mean}");
+            let ones = gaps.iter().filter(|&&gap| gap == 1.0).count() as f64;
+            assert!((ones - n * p).abs() < 4.0 * (n * p * (1.0 - p)).sqrt(), "{inverse}: {ones}");
+        }
+    }
+
+    #[test]
+    fn the_first_bernoulli_message_is_as_likely_in_slot_0_as_in_any_other() {
+        let arrivals = Arrivals::new(Process::Bernoulli, 1, Interval::new(4, 1).unwrap());
+        let mut random = random();
+        let zero = (0..10_000).filter(|_| arrivals.first(&mut random) == 0).count();
+        assert!(zero.abs_diff(2_500) < 4 * 44, "{zero}");
+    }
+
+    #[test]
+    fn bernoulli_at_probability_one_fills_every_slot() {
+        let arrivals = Arrivals::new(Process::Bernoulli, 5, Interval::new(5, 1).unwrap());
+        assert_eq!(times(&arrivals, 4), [0, 5, 10, 15]);
+    }
+
+    #[test]
+    fn a_tiny_probability_ends_in_never() {
+        let never = Interval::new(u128::MAX, 1).unwrap();
+        for process in [Process::Bernoulli, Process::Periodic { in_step: false }] {
+            let times = times(&Arrivals::new(process, SLOT, never), 5_000);
+            assert!(times.is_sorted());
+            assert_eq!(times.last(), Some(&Picoseconds::MAX));
+        }
+    }
+
+    #[test]
+    fn the_same_stream_gives_the_same_times_on_every_machine() {
+        let interval = Interval::new(u128::from(10 * SLOT), 1).unwrap();
+        let arrivals = Arrivals::new(Process::Bernoulli, SLOT, interval);
+        let slots: Vec<u64> = times(&arrivals, 6).iter().map(|time| time / SLOT).collect();
+        assert_eq!(slots, [17, 34, 38, 42, 47, 57]);
+    }
+
+    #[test]
+    fn periods_do_not_drift() {
+        let interval = Interval::new(100_000, 7).unwrap();
+        let in_step = Arrivals::new(Process::Periodic { in_step: true }, SLOT, interval);
+        let in_step = times(&in_step, 70_001);
+        assert_eq!(in_step[..4], [0, 14_285, 28_571, 42_857]);
+        assert_eq!(in_step[70_000], 1_000_000_000);
+        let phased = Arrivals::new(Process::Periodic { in_step: false }, SLOT, interval);
+        let phased = times(&phased, 70_001);
+        assert!(phased[0] <= 14_285 && phased[0] > 0);
+        assert!(phased.iter().zip(&in_step).all(|(one, other)| one - other == phased[0]));
+    }
+
+    #[test]
+    fn phases_are_spread_over_the_interval() {
+        let interval = Interval::new(7, 2).unwrap();
+        let arrivals = Arrivals::new(Process::Periodic { in_step: false }, 1, interval);
+        let mut random = random();
+        let mut seen = [0; 4];
+        (0..4_000).for_each(|_| seen[arrivals.first(&mut random) as usize] += 1);
+        assert!(seen.iter().all(|count| (880..1_120).contains(count)), "{seen:?}");
+    }
+
+    #[test]
+    fn granularity_divides_all_times() {
+        let granularity = |process, numerator, denominator| {
+            let interval = Interval::new(numerator, denominator).unwrap();
+            Arrivals::new(process, SLOT, interval).granularity()
+        };
+        assert_eq!(granularity(Process::Bernoulli, 30_000, 7), SLOT);
+        assert_eq!(granularity(Process::Periodic { in_step: true }, 6_000, 2), 3_000);
+        assert_eq!(granularity(Process::Periodic { in_step: true }, 30_000, 7), 1);
+        assert_eq!(granularity(Process::Periodic { in_step: false }, 6_000, 2), 1);
+    }
+}

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use flitlab::engine::ChannelKind;
 use flitlab::report::figure::{
     Figure, accepted_figure, channel_figure, completion_figure, draw_all, latency_figure,
     tail_latency_figure,
 };
 use flitlab::report::{
-    ChannelKind, ChannelRow, PointRow, ReportError, RowWriter, Status, read_channels, read_points,
+    ChannelRow, PointRow, ReportError, RowWriter, Status, read_channels, read_points,
 };
 
 /// A folder of its own for a test, removed at the end.

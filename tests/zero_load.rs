@@ -1,15 +1,91 @@
-use flitlab::engine::{Parameters, run_script};
+//! A packet alone in the network takes exactly the time of the closed form.
+
+use flitlab::engine::{Log, Parameters, Switching, run_script, zero_load_latency};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
-use flitlab::topology::{Faults, Torus};
+use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
+use flitlab::units::{Bytes, Rate};
+
+fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabric, Log) {
+    let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
+    let (log, _) = run_script(&fabric, &routes, parameters, Script::new(messages)).unwrap();
+    (fabric, log)
+}
+
+fn message(source: u32, destination: u32, bytes: u64, time: u64) -> Message {
+    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
+}
+
+/// Every destination of node 0, one packet at a time, of several sizes.
+fn agrees(parameters: &Parameters) {
+    let sizes = [5, 4, 3];
+    let mut messages = Vec::new();
+    let payloads = [0, 1, 16, 100, parameters.maximum_payload.0];
+    for destination in 0..60 {
+        for (place, payload) in payloads.iter().enumerate() {
+            let time = (u64::from(destination) * 5 + place as u64) * 1_000_000_000;
+            messages.push(message(0, destination, *payload, time));
+        }
+    }
+    let (_, log) = run(&sizes, parameters, messages);
+    assert_eq!(log.packets.len(), 300);
+    let mut hops_seen = [false; 6];
+    for packet in &log.packets {
+        let expected = zero_load_latency(parameters, packet.hops, packet.flits);
+        assert_eq!(packet.delivered - packet.injected, expected, "{packet:?}");
+        assert_eq!(packet.injected, packet.created);
+        hops_seen[packet.hops as usize] = true;
+    }
+    assert!(hops_seen.iter().all(|&seen| seen), "every hop count from 0 to 5");
+}
 
 #[test]
-fn ping() {
-    let fabric = Torus::new(&[4, 2, 2, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
-    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
-    let m = Message { time: 0, source: 0, destination: 1, bytes: 8, kind: Kind::Data, tag: 0 };
-    let (log, digest) =
-        run_script(&fabric, &routes, &Parameters::default(), Script::new(vec![m])).unwrap();
-    println!("{log:?} {digest}");
-    panic!();
+fn virtual_cut_through_agrees_at_every_hop_count() {
+    agrees(&Parameters::default());
+}
+
+#[test]
+fn store_and_forward_agrees_at_every_hop_count() {
+    agrees(&Parameters { switching: Switching::StoreAndForward, ..Parameters::default() });
+}
+
+#[test]
+fn slow_injection_or_ejection_holds_the_tail_back() {
+    for switching in [Switching::VirtualCutThrough, Switching::StoreAndForward] {
+        let slow = Rate(10_000_000_000);
+        let base = Parameters { switching, ..Parameters::default() };
+        agrees(&Parameters { injection_rate: slow, ..base.clone() });
+        agrees(&Parameters { ejection_rate: slow, ..base.clone() });
+        agrees(&Parameters { link_rate: slow, ..base.clone() });
+        agrees(&Parameters { injection_rate: slow, routing_latency: 400_000, ..base });
+    }
+}
+
+/// The published MPI latency between neighbours (papers/angara-routing, section 1).
+#[test]
+fn a_ping_between_neighbours_takes_850_ns() {
+    let (_, log) = run(&[4, 2, 2, 2], &Parameters::default(), vec![message(0, 1, 8, 0)]);
+    assert_eq!(log.messages[0].completed - log.messages[0].created, 850_000);
+}
+
+/// By hand: injection 2000, routing 3000, link 5000, routing 3000, ejection 7000, and 4 flits behind
+/// the header at 10 ps each.
+#[test]
+fn one_hop_by_hand() {
+    let parameters = Parameters {
+        link_rate: Rate(12_800_000_000_000),
+        injection_rate: Rate(12_800_000_000_000),
+        ejection_rate: Rate(12_800_000_000_000),
+        injection_latency: 2_000,
+        routing_latency: 3_000,
+        crossbar_latency: 0,
+        link_latency: 5_000,
+        ejection_latency: 7_000,
+        send_overhead: 0,
+        maximum_payload: Bytes(256),
+        ..Parameters::default()
+    };
+    let (_, log) = run(&[3], &parameters, vec![message(0, 1, 48, 0)]);
+    assert_eq!(log.packets[0].delivered, 2_000 + 3_000 + 5_000 + 3_000 + 7_000 + 4 * 10);
 }

@@ -22,12 +22,17 @@ const MOST_BUCKETS: u64 = 1 << 16;
 /// A future event of the engine, packed; see [`super::event`].
 pub(super) type Packed = u64;
 
-/// A bucket is a chain of entries in one arena, so that nothing is allocated while it runs.
+const EVENTS_A_CHUNK: usize = 4;
+
+/// A bucket is a chain of chunks in one arena, so that nothing is allocated while it runs. A chunk is a
+/// cache line.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    event: Packed,
-    /// Time since the bucket's start.
-    offset: u32,
+#[repr(align(64))]
+struct Chunk {
+    events: [Packed; EVENTS_A_CHUNK],
+    /// Times since the bucket's start.
+    offsets: [u32; EVENTS_A_CHUNK],
+    count: u32,
     next: u32,
 }
 
@@ -40,10 +45,10 @@ pub(super) struct Calendar {
     opened: u64,
     /// What is left of the open bucket, and what was added before it since it was opened; latest first.
     open: Vec<(Picoseconds, Packed)>,
-    /// First entry of each later bucket's chain, by number modulo their count.
+    /// First chunk of each later bucket's chain, by number modulo their count.
     buckets: Vec<u32>,
     occupied: Bitmap,
-    entries: Vec<Entry>,
+    chunks: Vec<Chunk>,
     free: u32,
     far: BinaryHeap<Reverse<(Picoseconds, Packed)>>,
 }
@@ -60,7 +65,7 @@ impl Calendar {
             open: Vec::new(),
             buckets: vec![NONE; buckets],
             occupied: Bitmap::new(buckets),
-            entries: Vec::new(),
+            chunks: Vec::new(),
             free: NONE,
             far: BinaryHeap::new(),
         }
@@ -88,19 +93,32 @@ impl Calendar {
     #[inline]
     fn chain(&mut self, number: u64, time: Picoseconds, event: Packed) {
         let bucket = number as usize & (self.buckets.len() - 1);
-        let next = self.buckets[bucket];
-        if next == NONE {
+        let offset = (time - (number << self.shift)) as u32;
+        let first = self.buckets[bucket];
+        if let Some(chunk) = self.chunks.get_mut(first as usize)
+            && let Some(place) = chunk.events.get_mut(chunk.count as usize)
+        {
+            *place = event;
+            chunk.offsets[chunk.count as usize] = offset;
+            chunk.count += 1;
+            return;
+        }
+        if first == NONE {
             self.occupied.set(bucket);
         }
-        let offset = (time - (number << self.shift)) as u32;
-        let entry = Entry { event, offset, next };
+        let chunk = Chunk {
+            events: [event; EVENTS_A_CHUNK],
+            offsets: [offset; EVENTS_A_CHUNK],
+            count: 1,
+            next: first,
+        };
         self.buckets[bucket] = if self.free == NONE {
-            self.entries.push(entry);
-            self.entries.len() as u32 - 1
+            self.chunks.push(chunk);
+            self.chunks.len() as u32 - 1
         } else {
             let slot = self.free;
-            self.free = self.entries[slot as usize].next;
-            self.entries[slot as usize] = entry;
+            self.free = self.chunks[slot as usize].next;
+            self.chunks[slot as usize] = chunk;
             slot
         };
     }
@@ -168,14 +186,15 @@ impl Calendar {
         let start = self.opened << self.shift;
         let mut at = first;
         loop {
-            let entry = self.entries[at as usize];
-            self.open.push((start + u64::from(entry.offset), entry.event));
-            if entry.next == NONE {
+            let chunk = &self.chunks[at as usize];
+            let events = chunk.offsets.iter().zip(&chunk.events).take(chunk.count as usize);
+            self.open.extend(events.map(|(&offset, &event)| (start + u64::from(offset), event)));
+            if chunk.next == NONE {
                 break;
             }
-            at = entry.next;
+            at = chunk.next;
         }
-        self.entries[at as usize].next = self.free;
+        self.chunks[at as usize].next = self.free;
         self.free = first;
     }
 }

@@ -6,16 +6,23 @@
 //! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
 //! order of the fabric's channel numbers, then those of injection channels.
 
+use serde::{Deserialize, Serialize};
+
 use super::packet::RATE_CLASSES;
 use super::parameters::{Parameters, VIRTUAL_CHANNELS};
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
 
 /// What kind of channel a number means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChannelKind {
+    /// Between two routers.
+    #[default]
     Network,
+    /// From a terminal to its router.
     Injection,
+    /// From a router to its terminal.
     Ejection,
 }
 

@@ -13,6 +13,7 @@
 
 use super::event::Event;
 use super::observer::Observer;
+use super::packet::Packet;
 use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
 use super::statistics::Stall;
 use super::{ChannelKind, Engine, Network};
@@ -31,8 +32,9 @@ pub(super) struct Output {
     pub wake_at: Picoseconds,
     /// Flits free in the buffers at the far end, as far as known here.
     pub credits: [u32; VIRTUAL_CHANNELS],
-    /// The first of the credits on their way back, in the order in which they arrive.
+    /// First and last of the credits on their way back, in the order in which they arrive.
     pub returning: u32,
+    pub returning_last: u32,
     /// The router it leaves, or the terminal of an injection channel.
     pub owner: u32,
     pub ring: u32,
@@ -83,7 +85,13 @@ impl Credits {
 
     /// Adds credits to a channel's chain, behind those that arrive before or with them.
     #[inline]
-    fn send(&mut self, first: &mut u32, credit: Credit) {
+    fn send(&mut self, first: &mut u32, last: &mut u32, credit: Credit) {
+        if *first != NONE && self.credits[*last as usize].time <= credit.time {
+            let slot = self.insert(credit);
+            self.credits[*last as usize].next = slot;
+            *last = slot;
+            return;
+        }
         let mut before = NONE;
         let mut at = *first;
         while at != NONE && self.credits[at as usize].time <= credit.time {
@@ -91,6 +99,9 @@ impl Credits {
             at = self.credits[at as usize].next;
         }
         let slot = self.insert(Credit { next: at, ..credit });
+        if at == NONE {
+            *last = slot;
+        }
         if before == NONE {
             *first = slot;
         } else {
@@ -180,6 +191,16 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// The output that a packet that has come in here takes next.
+    #[inline]
+    fn output_of(&self, packet: &Packet) -> u32 {
+        if packet.hops_left == 0 {
+            packet.ejection
+        } else {
+            self.first_output + u32::from(packet.port)
+        }
+    }
+
     /// When it can send another packet; at most `now` if it can already.
     #[inline]
     fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
@@ -233,18 +254,25 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     pub(super) fn ask(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
         let input = &mut self.inputs[index as usize];
+        let head = input.queues[usize::from(virtual_channel)].head;
+        let packet = &self.packets.packets[head as usize];
+        let channel = input.output_of(packet);
         let queue = &mut input.queues[usize::from(virtual_channel)];
-        let packet = &self.packets.packets[queue.head as usize];
-        let channel = if packet.hops_left == 0 {
-            packet.ejection
-        } else {
-            input.first_output + u32::from(packet.port)
-        };
         let output = &mut self.outputs[channel as usize];
         queue.flits = packet.flits;
         queue.enters = output.ring != NONE && output.ring != input.ring;
         queue.output = channel;
         let router = input.router;
+        if self.alone && output.asking == 0 && output.free_at <= now {
+            // Nobody else can come in between: no need to walk over requests.
+            output.take_credits(&mut self.credits, now);
+            let output = &self.outputs[channel as usize];
+            if self.obstacle(output, index, virtual_channel, now).is_none() {
+                return self.grant(channel, router, index, virtual_channel, now);
+            }
+        }
+        let input = &self.inputs[index as usize];
+        let output = &mut self.outputs[channel as usize];
         let bit = input.first_bit + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
         output.asking += 1;
@@ -353,7 +381,11 @@ impl<O: Observer> Engine<'_, O> {
                     let input = first_input + bit / VIRTUAL_CHANNELS as u32;
                     let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
                     match self.obstacle(output, input, virtual_channel, now) {
-                        None => return self.grant(channel, router, input, virtual_channel, now),
+                        None => {
+                            self.requests[channel as usize * words + word] &= !(1 << (bit - base));
+                            self.outputs[channel as usize].asking -= 1;
+                            return self.grant(channel, router, input, virtual_channel, now);
+                        }
                         Some((obstacle, until)) => {
                             stall = stall.max(obstacle);
                             retry = retry.min(until);
@@ -391,7 +423,7 @@ impl<O: Observer> Engine<'_, O> {
         (free_at > now).then_some((Stall::InputBusy, free_at))
     }
 
-    /// Sends the head of a buffer through an output.
+    /// Sends the head of a buffer, whose request has been withdrawn, through an output.
     #[inline]
     fn grant(
         &mut self,
@@ -408,17 +440,13 @@ impl<O: Observer> Engine<'_, O> {
         let flits = packet.flits;
         queue.head = std::mem::replace(&mut packet.next, NONE);
         queue.output = NONE;
-        let bit = input.first_bit + u32::from(virtual_channel);
-        self.requests[channel as usize * self.request_words + bit as usize / 64] &=
-            !(1 << (bit % 64));
         self.routers[router as usize].next_output = channel - input.first_output + 1;
 
         let output = &mut self.outputs[channel as usize];
         let timing = &self.network.timings[usize::from(output.kind)];
         let last = packet.send(now, timing, &self.network.flit_times);
         let released = last + timing.flit_time;
-        output.pointer = bit + 1;
-        output.asking -= 1;
+        output.pointer = input.first_bit + u32::from(virtual_channel) + 1;
         output.free_at = released;
         input.free_at = released;
         queue.free_at = released;
@@ -462,7 +490,7 @@ impl<O: Observer> Engine<'_, O> {
     fn return_credits(&mut self, channel: u32, virtual_channel: u8, flits: u16, time: Picoseconds) {
         let output = &mut self.outputs[channel as usize];
         let credit = Credit { time, flits, virtual_channel, next: NONE };
-        self.credits.send(&mut output.returning, credit);
+        self.credits.send(&mut output.returning, &mut output.returning_last, credit);
         if output.asking > 0 && time >= output.free_at {
             self.wake_at(channel, time);
         }
@@ -515,6 +543,7 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             free_at: 0,
             wake_at: NEVER,
             returning: NONE,
+            returning_last: NONE,
             asking: 0,
             pointer: 0,
             kind: kind as u8,

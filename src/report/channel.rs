@@ -3,25 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::columns::fraction;
+use crate::engine::{ChannelKind, ChannelReport, Stall};
 
-/// What a channel joins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChannelKind {
-    /// Two routers.
-    #[default]
-    Network,
-    /// A terminal and its router.
-    Injection,
-    /// A router and its terminal.
-    Ejection,
-}
-
-/// What one channel carried in the measured windows of one point.
+/// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).
 ///
 /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
-/// fraction in which a packet at the head of its buffer wanted the channel and was held up for that
-/// cause.
+/// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
+/// names. The four reasons exclude each other at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChannelRow {
     /// As in the point's row.
@@ -52,4 +40,30 @@ pub struct ChannelRow {
     pub flits_vc2: u64,
     pub flits_vc3: u64,
     pub flits_vc4: u64,
+}
+
+impl ChannelRow {
+    /// The row of a channel of the engine.
+    #[must_use]
+    pub fn new(series: &str, point: u32, channel: &ChannelReport) -> Self {
+        let stalled = |reason: Stall| channel.stalled[reason as usize];
+        let flits = channel.statistics.flits;
+        Self {
+            series: series.to_owned(),
+            point,
+            channel: channel.name.clone(),
+            kind: channel.kind,
+            flits: flits.iter().sum(),
+            utilisation: channel.utilisation,
+            stalled_no_credit: stalled(Stall::NoCredit),
+            stalled_bubble: stalled(Stall::Bubble),
+            stalled_output_busy: stalled(Stall::OutputBusy),
+            stalled_input_busy: stalled(Stall::InputBusy),
+            flits_vc0: flits[0],
+            flits_vc1: flits[1],
+            flits_vc2: flits[2],
+            flits_vc3: flits[3],
+            flits_vc4: flits[4],
+        }
+    }
 }

@@ -12,7 +12,7 @@ mod error;
 pub mod figure;
 mod point;
 
-pub use channel::{ChannelKind, ChannelRow};
+pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, read_channels, read_points};
 pub use error::ReportError;
 pub use point::{PointRow, Status};

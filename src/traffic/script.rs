@@ -8,6 +8,8 @@ use crate::units::Picoseconds;
 pub struct Script {
     /// By terminal, then time.
     messages: Vec<Message>,
+    /// For each terminal up to the last that sends, the place of its next message.
+    next: Vec<usize>,
 }
 
 impl Script {
@@ -15,28 +17,39 @@ impl Script {
     #[must_use]
     pub fn new(mut messages: Vec<Message>) -> Self {
         messages.sort_by_key(|message| (message.source, message.time));
-        Self { messages }
+        let terminals = messages.last().map_or(0, |message| message.source + 1);
+        let next = (0..terminals)
+            .map(|terminal| messages.partition_point(|message| message.source < terminal))
+            .collect();
+        Self { messages, next }
     }
 
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
-        let start = self.messages.partition_point(|message| message.source < terminal);
-        self.messages.get(start).filter(|message| message.source == terminal).map(|m| m.time)
+        self.upcoming(terminal).map(|message| message.time)
     }
 
     pub(super) fn create(
-        &self,
+        &mut self,
         terminal: u32,
         now: Picoseconds,
         messages: &mut Vec<Message>,
     ) -> Option<Picoseconds> {
-        let key = |message: &Message| (message.source, message.time);
-        let start = self.messages.partition_point(|message| key(message) < (terminal, now));
-        let end = self.messages.partition_point(|message| key(message) <= (terminal, now));
-        messages.extend_from_slice(&self.messages[start..end]);
-        self.messages.get(end).filter(|message| message.source == terminal).map(|m| m.time)
+        while let Some(&message) = self.upcoming(terminal)
+            && message.time <= now
+        {
+            messages.push(message);
+            self.next[terminal as usize] += 1;
+        }
+        self.first(terminal)
+    }
+
+    /// The next message of a terminal.
+    fn upcoming(&self, terminal: u32) -> Option<&Message> {
+        let place = *self.next.get(terminal as usize)?;
+        self.messages.get(place).filter(|message| message.source == terminal)
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.messages.len() * size_of::<Message>()
+        self.messages.len() * size_of::<Message>() + self.next.len() * size_of::<usize>()
     }
 }

@@ -1,11 +1,12 @@
 //! How the load is spread over the channels.
 
-use super::super::{ChannelKind, ChannelRow};
+use super::super::ChannelRow;
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, Bar};
 use super::legend::{Legend, Sample};
 use super::palette::{BLACK, Colour};
+use crate::engine::ChannelKind;
 
 /// Light enough for a black whisker to be seen on it.
 const NETWORK: Colour = (86, 180, 233);

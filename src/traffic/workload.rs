@@ -13,6 +13,12 @@ pub enum Wake {
     All(Picoseconds),
 }
 
+/// Whether a creation time can be simulated: latencies can still be added to it. Half of `u64` is 107
+/// days; [`OpenLoad`] gives later times for a load of next to nothing.
+fn within_reach(time: &Picoseconds) -> bool {
+    *time < Picoseconds::MAX / 2
+}
+
 /// The traffic of a simulation, with its state. Terminals are independent of each other except
 /// through [`Self::sent`] and [`Self::received`].
 #[derive(Clone, Debug)]
@@ -27,7 +33,7 @@ impl Workload {
     pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         match self {
             Self::Script(script) => script.first(terminal),
-            Self::Load(load) => load.first(terminal),
+            Self::Load(load) => load.first(terminal).filter(within_reach),
             Self::Exchange(exchange) => exchange.first(terminal),
         }
     }
@@ -44,7 +50,7 @@ impl Workload {
             Self::Load(load) => {
                 let (message, next) = load.create(terminal, now);
                 messages.push(message);
-                Some(next)
+                Some(next).filter(within_reach)
             }
             Self::Exchange(exchange) => {
                 exchange.create(terminal, now, messages);

@@ -141,13 +141,16 @@ fn uniform_is_uniform() {
 #[test]
 fn the_same_stream_gives_the_same_destinations_on_every_machine() {
     let drawn = |spec| first(&bind(&spec, &[16, 16]), 7, 6);
-    assert_eq!(drawn(UNIFORM), [0; 6]);
-    assert_eq!(drawn(PatternSpec::Hotspot { nodes: vec![1, 2, 3], share: 0.5 }), [0; 6]);
+    assert_eq!(drawn(UNIFORM), [28, 159, 163, 21, 234, 83]);
+    let hot = drawn(PatternSpec::Hotspot { nodes: vec![1, 2, 3], share: 0.5 });
     let entries = vec![(7, 1, 1.0), (7, 2, 1.5), (7, 7, 2.5)];
-    assert_eq!(drawn(PatternSpec::Matrix { entries }), [0; 6]);
+    let weighted = drawn(PatternSpec::Matrix { entries });
     let permutation = bind(&PatternSpec::RandomPermutation, &[16, 16]);
     let images: Vec<_> = (0..6).filter_map(|source| permutation.partner(source, 0)).collect();
-    assert_eq!(images, [0; 6]);
+    assert_eq!(
+        [hot, weighted, images],
+        [vec![163, 83, 3, 3, 3, 74], vec![7, 1, 2, 1, 7, 7], vec![179, 190, 234, 172, 204, 239]]
+    );
 }
 
 #[test]

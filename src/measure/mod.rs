@@ -3,6 +3,7 @@
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
+mod bound;
 mod collector;
 mod exchange;
 mod interval;
@@ -11,6 +12,7 @@ mod saturation;
 mod settings;
 mod trend;
 
+pub use bound::{Bottleneck, Outlook, outlook};
 pub use collector::{Collector, Delivered, Distribution};
 pub use exchange::{ExchangeMeasurement, measure_exchange};
 pub use interval::{half_width_95, jain_fairness};

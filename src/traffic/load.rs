@@ -9,11 +9,10 @@ use std::fmt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::interval::{greatest_common_divisor, simplest_fraction};
+use super::interval::simplest_fraction;
 use super::{
     Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
 };
-use crate::engine::Parameters;
 use crate::topology::Fabric;
 use crate::units::{Bytes, Picoseconds};
 
@@ -102,7 +101,8 @@ pub struct OpenLoad {
 }
 
 impl OpenLoad {
-    /// Binds a specification to a fabric and a router model. The seed and a terminal's number give
+    /// Binds a specification to a fabric. `slot` is the time of a flit on a network channel and
+    /// `flits_of` gives the flits of a message of so many bytes. The seed and a terminal's number give
     /// the terminal's random stream.
     ///
     /// # Errors
@@ -111,7 +111,8 @@ impl OpenLoad {
     pub fn new(
         spec: &LoadSpec,
         fabric: &Fabric,
-        parameters: &Parameters,
+        slot: Picoseconds,
+        flits_of: impl Fn(u64) -> u64,
         seed: u64,
     ) -> Result<Self, LoadError> {
         let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
@@ -120,11 +121,10 @@ impl OpenLoad {
             Access::Write => (Kind::Data, 0),
             Access::Read { request } => {
                 let size = u32::try_from(request.0).map_err(|_| LoadError::Request(request))?;
-                (Kind::Read { request: size }, parameters.message_flits(request.0))
+                (Kind::Read { request: size }, flits_of(request.0))
             }
         };
-        let message_flits = parameters.message_flits(bytes) + request_flits;
-        let slot = parameters.link_flit_time();
+        let message_flits = flits_of(bytes) + request_flits;
         let interval = match spec.load {
             OfferedLoad::Fraction(load) => {
                 fraction_interval(load, fabric.capacity(), message_flits, slot)?
@@ -220,15 +220,6 @@ impl OpenLoad {
     #[must_use]
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
-    }
-
-    /// A time that divides all creation times, in picoseconds.
-    #[must_use]
-    pub fn granularity(&self) -> Picoseconds {
-        let divisor = self.arrivals.iter().fold(0, |divisor, arrivals| {
-            greatest_common_divisor(divisor, u128::from(arrivals.granularity()))
-        });
-        divisor as u64
     }
 
     /// Bytes on the heap.

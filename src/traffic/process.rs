@@ -64,16 +64,6 @@ impl Arrivals {
         }
     }
 
-    /// A time that divides all creation times.
-    #[must_use]
-    pub fn granularity(&self) -> Picoseconds {
-        match self.process {
-            Process::Bernoulli => self.slot,
-            Process::Periodic { in_step: true } if self.interval.rest == 0 => self.interval.whole,
-            Process::Periodic { .. } => 1,
-        }
-    }
-
     /// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
     /// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
     fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
@@ -174,17 +164,5 @@ mod tests {
         let mut seen = [0; 4];
         (0..4_000).for_each(|_| seen[arrivals.first(&mut random) as usize] += 1);
         assert!(seen.iter().all(|count| (880..1_120).contains(count)), "{seen:?}");
-    }
-
-    #[test]
-    fn granularity_divides_all_times() {
-        let granularity = |process, numerator, denominator| {
-            let interval = Interval::new(numerator, denominator).unwrap();
-            Arrivals::new(process, SLOT, interval).granularity()
-        };
-        assert_eq!(granularity(Process::Bernoulli, 30_000, 7), SLOT);
-        assert_eq!(granularity(Process::Periodic { in_step: true }, 6_000, 2), 3_000);
-        assert_eq!(granularity(Process::Periodic { in_step: true }, 30_000, 7), 1);
-        assert_eq!(granularity(Process::Periodic { in_step: false }, 6_000, 2), 1);
     }
 }

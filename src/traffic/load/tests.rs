@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::Parameters;
 use crate::topology::{Faults, Torus};
 use crate::traffic::{PatternSpec, Process};
 use crate::units::Rate;
@@ -18,7 +19,14 @@ fn spec(load: OfferedLoad) -> LoadSpec {
 }
 
 fn bind(spec: &LoadSpec, sizes: &[u32]) -> Result<OpenLoad, LoadError> {
-    OpenLoad::new(spec, &fabric(sizes), &Parameters::default(), 1)
+    bind_with(spec, sizes, 1)
+}
+
+/// As the default router parameters have it: 2133 ps a flit, header and checksum around 16 B flits.
+fn bind_with(spec: &LoadSpec, sizes: &[u32], seed: u64) -> Result<OpenLoad, LoadError> {
+    let parameters = Parameters::default();
+    let flits_of = |bytes| parameters.message_flits(bytes);
+    OpenLoad::new(spec, &fabric(sizes), parameters.link_flit_time(), flits_of, seed)
 }
 
 /// The messages that all terminals create before `end`.
@@ -91,7 +99,6 @@ fn periodic_traffic_keeps_step_for_ever() {
     let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.3)) };
     let mut load = bind(&spec, &[8, 8, 8]).unwrap();
     // An interval is 2133 * 18 / 0.3 = 127980 ps, exactly.
-    assert_eq!(load.granularity(), 127_980);
     assert_eq!(load.first(5), Some(0));
     assert_eq!(load.create(5, 0).1, 127_980);
     assert_eq!(load.create(5, 127_980).1, 255_960);
@@ -101,8 +108,7 @@ fn periodic_traffic_keeps_step_for_ever() {
 fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     let spec = spec(OfferedLoad::Fraction(0.2));
     let messages = |seed| {
-        let parameters = Parameters::default();
-        let mut load = OpenLoad::new(&spec, &fabric(&[4, 4]), &parameters, seed).unwrap();
+        let mut load = bind_with(&spec, &[4, 4], seed).unwrap();
         run(&mut load, 16, 10_000_000)
     };
     assert_eq!(messages(1), messages(1));
@@ -128,7 +134,7 @@ fn a_matrix_offers_the_mean_over_its_senders() {
     assert!((from(0) as f64 / expected - 1.5).abs() < 0.1);
     assert!((from(2) as f64 / expected - 0.5).abs() < 0.1);
     assert_eq!(from(0) + from(2), messages.len());
-    assert_eq!(load.granularity(), 2_133);
+    assert!(messages.iter().all(|message| message.time % 2_133 == 0));
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Where results go: never over others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+
+/// An empty folder for results: the one asked for, or `results/NAME`, or if that is taken
+/// `results/NAME-2` and so on.
+///
+/// # Errors
+/// If the folder that was asked for has something in it, or none can be made or written to.
+pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = match asked {
+        Some(folder) if occupied(folder) => {
+            return Err(Failure::Input(format!(
+                "error: {} has something in it, and results never replace others: name another folder \
+                 with --out, or remove it",
+                folder.display()
+            )));
+        }
+        Some(folder) => folder.to_path_buf(),
+        None => (1..)
+            .map(|number| match number {
+                1 => Path::new("results").join(name),
+                _ => Path::new("results").join(format!("{name}-{number}")),
+            })
+            .find(|folder| !occupied(folder))
+            .expect("numbers don't end"),
+    };
+    let cannot = |cause| Failure::Run(format!("cannot write to {}: {cause}", folder.display()));
+    fs::create_dir_all(&folder).map_err(cannot)?;
+    Ok(folder)
+}
+
+/// Whether something is there that is not an empty folder.
+fn occupied(folder: &Path) -> bool {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => folder.exists(),
+    }
+}
+
+/// Writes a whole file at once: beside its place, then moved there.
+pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
+    let partial = path.with_extension("partial");
+    fs::write(&partial, contents)
+        .and_then(|()| fs::rename(&partial, path))
+        .map_err(|cause| Failure::Run(format!("cannot write {}: {cause}", path.display())))
+}

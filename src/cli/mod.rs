@@ -1,0 +1,108 @@
+//! The command line: one subcommand a file.
+//!
+//! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out); 2 the input is
+//! wrong; 3 a deadlock was found; 4 a check did not hold. With `--json` a subcommand prints one JSON object
+//! on standard output and nothing else there; text for people and progress go to standard error.
+
+mod check;
+mod folder;
+mod input;
+mod plot;
+mod progress;
+mod run;
+mod summary;
+mod sweep;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::engine::Deadlock;
+use crate::report::ReportError;
+
+/// Flit-level simulator of high-performance interconnects
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, \
+                        4 a check did not hold.\nStart with: flitlab check scenarios/angara/desmos-uniform.toml")]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Run),
+    Sweep(sweep::Sweep),
+    Check(check::Check),
+    Plot(plot::Plot),
+}
+
+impl Arguments {
+    /// Does what was asked for; says on standard error what went wrong.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let result = match self.command {
+            Command::Run(run) => run.execute(),
+            Command::Sweep(sweep) => sweep.execute(),
+            Command::Check(check) => check.execute(),
+            Command::Plot(plot) => plot.execute(),
+        };
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                failure.explain();
+                ExitCode::from(failure.code())
+            }
+        }
+    }
+}
+
+/// Why a subcommand did not do what it was asked for.
+#[derive(Debug)]
+enum Failure {
+    /// A file could not be read or written.
+    Run(String),
+    /// The input is wrong. The text is complete.
+    Input(String),
+    Deadlock(Box<Deadlock>),
+    /// So many points of a sweep deadlocked; the first of them.
+    Deadlocks(usize, Box<Deadlock>),
+}
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Run(_) => 1,
+            Self::Input(_) => 2,
+            Self::Deadlock(_) | Self::Deadlocks(..) => 3,
+        }
+    }
+
+    fn explain(&self) {
+        match self {
+            Self::Run(text) => eprintln!("error: {text}"),
+            Self::Input(text) => eprintln!("{}", text.trim_end()),
+            Self::Deadlock(deadlock) => eprint!("{deadlock}"),
+            Self::Deadlocks(count, first) => {
+                eprint!("{count} points ended in a deadlock, the first of them in this one:\n{first}");
+            }
+        }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Write { .. } | ReportError::Draw(..) => Self::Run(error.to_string()),
+            _ => Self::Input(format!("error: {error}")),
+        }
+    }
+}
+
+impl From<crate::sweep::SetupError> for Failure {
+    fn from(error: crate::sweep::SetupError) -> Self {
+        Self::Input(format!("error: {error}"))
+    }
+}

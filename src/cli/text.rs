@@ -1,0 +1,159 @@
+//! Results as text for people.
+
+use std::fmt::Write;
+
+use crate::engine::ChannelKind;
+use crate::report::{ChannelRow, PointRow, Status};
+use crate::sweep::{Simulation, Work};
+use crate::topology::Torus;
+use crate::units::Picoseconds;
+
+/// How many of the busiest channels are listed.
+const BUSIEST: usize = 8;
+
+/// `4x2x2x2 torus` or `8x8 mesh`, open dimensions named if only some are.
+pub(super) fn torus_text(torus: &Torus) -> String {
+    let sizes: Vec<String> = torus.sizes().iter().map(u32::to_string).collect();
+    let open: Vec<&str> = (0..torus.dimensions())
+        .filter(|&dimension| torus.open(dimension))
+        .map(|dimension| crate::topology::DIMENSION_NAMES[dimension])
+        .collect();
+    let sizes = sizes.join("x");
+    match open.len() {
+        0 => format!("{sizes} torus"),
+        all if all == torus.dimensions() => format!("{sizes} mesh"),
+        _ => format!("{sizes} torus, open in {}", open.join(" and ")),
+    }
+}
+
+/// Nanoseconds with one decimal.
+pub(super) fn nanoseconds(time: Picoseconds) -> String {
+    format!("{:.1}", time as f64 / 1e3)
+}
+
+/// What a simulation gave, a fact a line.
+pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| writeln!(text, "  {name:<18}{value}").expect("a string");
+    let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);
+    line(
+        "state",
+        match row.status {
+            Status::Steady => format!(
+                "steady; {:.1} us warm-up, then {} windows in {:.1} us",
+                microseconds(row.warm_up),
+                row.windows,
+                microseconds(row.simulated_time) - microseconds(row.warm_up)
+            ),
+            Status::NotSteady => "not steady (see the warning)".into(),
+            Status::Deadlock => format!("deadlock, found at {:.1} us", microseconds(row.simulated_time)),
+            Status::Completed => "completed".into(),
+        },
+    );
+    if let (Some(load), Some(payload)) = (row.offered_load, row.offered_payload) {
+        line("offered", format!("load {load:.4}, {payload:.3} GB/s of payload a node"));
+    }
+    if let (Some(load), Some(payload)) = (row.accepted_load, row.accepted_payload) {
+        line(
+            "accepted",
+            format!(
+                "load {load:.4}, {payload:.3} GB/s of payload a node (least served source {:.3}, Jain \
+                 fairness {:.4})",
+                row.accepted_minimum_source.unwrap_or(0.0),
+                row.jain_fairness.unwrap_or(0.0)
+            ),
+        );
+    }
+    if let Some(time) = row.completion_time {
+        line("completion time", format!("{:.3} us", time as f64 / 1e6));
+    }
+    if let Some(bandwidth) = row.bandwidth {
+        line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
+    }
+    let latency = |mean: Option<Picoseconds>, rest: [(&str, Option<Picoseconds>); 5], half: String| {
+        mean.map(|mean| {
+            let rest: Vec<String> = rest
+                .iter()
+                .filter_map(|(name, value)| Some(format!("{name} {}", nanoseconds((*value)?))))
+                .collect();
+            format!("mean {}{half}, {} ns", nanoseconds(mean), rest.join(", "))
+        })
+    };
+    let half = row.packet_latency_mean_ci95.map_or(String::new(), |half| {
+        format!(" +-{} (95%)", nanoseconds(half))
+    });
+    let packet = [
+        ("p50", row.packet_latency_p50),
+        ("p95", row.packet_latency_p95),
+        ("p99", row.packet_latency_p99),
+        ("p99.9", row.packet_latency_p999),
+        ("max", row.packet_latency_max),
+    ];
+    if let Some(value) = latency(row.packet_latency_mean, packet, half) {
+        line("packet latency", value);
+    }
+    let message = [
+        ("p50", row.message_latency_p50),
+        ("p95", row.message_latency_p95),
+        ("p99", row.message_latency_p99),
+        ("p99.9", row.message_latency_p999),
+        ("max", row.message_latency_max),
+    ];
+    if let Some(value) = latency(row.message_latency_mean, message, String::new()) {
+        line("message latency", value);
+    }
+    if let (Some(mean), Some(hops)) = (row.network_latency_mean, row.hops_mean) {
+        line("from injection", format!("mean {} ns over {hops:.3} hops", nanoseconds(mean)));
+    }
+    for (place, channel) in busiest(channels).iter().enumerate() {
+        line(
+            if place == 0 { "busiest channels" } else { "" },
+            format!(
+                "{:<14} {:5.1}% used; packets waited {:.1}% of the time (credits {:.1}, bubble {:.1}, \
+                 output {:.1}, input {:.1})",
+                channel.channel,
+                channel.utilisation * 100.0,
+                100.0
+                    * (channel.stalled_no_credit
+                        + channel.stalled_bubble
+                        + channel.stalled_output_busy
+                        + channel.stalled_input_busy),
+                channel.stalled_no_credit * 100.0,
+                channel.stalled_bubble * 100.0,
+                channel.stalled_output_busy * 100.0,
+                channel.stalled_input_busy * 100.0
+            ),
+        );
+    }
+    line(
+        "simulated",
+        format!(
+            "{} events in {:.2} s of CPU; digest {:016x}",
+            row.events,
+            work.simulating.as_secs_f64(),
+            row.digest.unwrap_or(0)
+        ),
+    );
+    text
+}
+
+/// The network channels with the highest utilisation, ties in the engine's order.
+pub(super) fn busiest(channels: &[ChannelRow]) -> Vec<&ChannelRow> {
+    let mut rows: Vec<&ChannelRow> =
+        channels.iter().filter(|row| row.kind == ChannelKind::Network && row.flits > 0).collect();
+    rows.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    rows.truncate(BUSIEST);
+    rows
+}
+
+/// One line: what is simulated.
+pub(super) fn headline(simulation: &Simulation) -> String {
+    let scenario = simulation.scenario();
+    format!(
+        "{}: {}, {} nodes, seed {}",
+        scenario.name,
+        torus_text(&scenario.torus),
+        simulation.fabric().live_terminals().count(),
+        scenario.seed
+    )
+}

@@ -1,0 +1,200 @@
+//! What can be known of a load curve before it is simulated: hops, zero-load latency, and the
+//! throughput that no flow control can exceed.
+//!
+//! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c` flits
+//! a flit time, its channel load (Dally and Towles, "Principles and Practices of Interconnection
+//! Networks", section 3.3.1). So terminals can't get more than `1 / max gamma_c` through, nor more than
+//! their injection and ejection channels carry.
+
+use crate::engine::{Parameters, zero_load_latency};
+use crate::routing::Routes;
+use crate::topology::Fabric;
+use crate::traffic::{Access, Pattern};
+
+/// The most pairs that are looked at; beyond it every so-manieth source stands for all.
+const MOST_PAIRS: u64 = 1 << 23;
+
+/// What bounds the throughput.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The channel, or the kind of channel, that saturates first.
+    pub name: String,
+    /// The load of it at one flit a flit time a terminal, relative to what it can carry.
+    pub load: f64,
+}
+
+/// Facts of a pattern on a fabric with its routes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlook {
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
+    pub zero_load_mean: f64,
+    pub zero_load_maximum: u64,
+    /// What saturates first; `None` if only a sample of the pairs was looked at.
+    pub bottleneck: Option<Bottleneck>,
+}
+
+impl Outlook {
+    /// The highest accepted throughput in flits a flit time a terminal, averaged over those that send.
+    #[must_use]
+    pub fn throughput(&self) -> Option<f64> {
+        self.bottleneck.as_ref().map(|bottleneck| 1.0 / bottleneck.load)
+    }
+}
+
+/// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
+#[must_use]
+pub fn outlook(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    pattern: &Pattern,
+    bytes: u64,
+    access: Access,
+) -> Outlook {
+    let senders: Vec<u32> =
+        fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
+    let mut pairs = 0u64;
+    if let Some(&first) = senders.first() {
+        pattern.for_each_share(first, |_, _| pairs += 1);
+    }
+    let stride = (pairs * senders.len() as u64).div_ceil(MOST_PAIRS).max(1) as usize;
+    let mut flows = Flows::new(fabric, routes, parameters);
+    // Packets and flits of a message: full packets, then the rest.
+    let forward = match access {
+        Access::Write => packets(parameters, bytes),
+        Access::Read { request } => packets(parameters, request.0),
+    };
+    let backward = match access {
+        Access::Write => Vec::new(),
+        Access::Read { .. } => packets(parameters, bytes),
+    };
+    let flits = |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
+    let message_flits = flits(&forward) + flits(&backward);
+    let mut total_rate = 0.0;
+    for &source in senders.iter().step_by(stride) {
+        let rate = pattern.rate(source);
+        total_rate += rate;
+        pattern.for_each_share(source, |destination, share| {
+            flows.add(source, destination, rate * share, &forward, message_flits);
+            flows.add(destination, source, rate * share, &backward, message_flits);
+        });
+    }
+    flows.outlook(total_rate / senders.len().max(1) as f64, stride == 1)
+}
+
+/// How many packets of how many flits a message has.
+fn packets(parameters: &Parameters, bytes: u64) -> Vec<(f64, u32)> {
+    let most = parameters.maximum_payload.0.max(1);
+    let (full, rest) = (bytes / most, bytes % most);
+    let mut packets = Vec::new();
+    if full > 0 {
+        packets.push((full as f64, parameters.maximum_packet()));
+    }
+    if rest > 0 || full == 0 {
+        packets.push((1.0, parameters.packet_flits(rest)));
+    }
+    packets
+}
+
+struct Flows<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    channels: Vec<f64>,
+    injected: Vec<f64>,
+    ejected: Vec<f64>,
+    packets: f64,
+    hops: f64,
+    latency: f64,
+    hops_maximum: u32,
+    latency_maximum: u64,
+}
+
+impl<'a> Flows<'a> {
+    fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
+        Self {
+            fabric,
+            routes,
+            parameters,
+            channels: vec![0.0; fabric.channel_slots() as usize],
+            injected: vec![0.0; fabric.terminals() as usize],
+            ejected: vec![0.0; fabric.terminals() as usize],
+            packets: 0.0,
+            hops: 0.0,
+            latency: 0.0,
+            hops_maximum: 0,
+            latency_maximum: 0,
+        }
+    }
+
+    /// Adds `rate` messages, of which these packets go from one terminal to another, in units in which
+    /// a message has `message_flits` flits.
+    fn add(
+        &mut self,
+        source: u32,
+        destination: u32,
+        rate: f64,
+        packets: &[(f64, u32)],
+        message_flits: f64,
+    ) {
+        let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
+        let mut at = router(source);
+        let route = self.routes.route(self.fabric, at, router(destination));
+        let hops = route.hops();
+        self.hops_maximum = self.hops_maximum.max(hops);
+        let mut load = 0.0;
+        for &(count, flits) in packets {
+            let latency = zero_load_latency(self.parameters, hops, flits);
+            self.latency_maximum = self.latency_maximum.max(latency);
+            self.latency += rate * count * latency as f64;
+            self.hops += rate * count * f64::from(hops);
+            self.packets += rate * count;
+            load += rate * count * f64::from(flits) / message_flits;
+        }
+        self.injected[source as usize] += load;
+        self.ejected[destination as usize] += load;
+        for port in route.ports() {
+            let channel = self.fabric.outputs(at).start + u32::from(port);
+            self.channels[channel as usize] += load;
+            at = self.fabric.target(channel).expect("routes avoid failures");
+        }
+    }
+
+    fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
+        let parameters = self.parameters;
+        let link = parameters.link_flit_time() as f64;
+        // What a terminal's channels carry, in flits a flit time of a network channel.
+        let injection = f64::from(parameters.injection_channels) * link
+            / parameters.injection_flit_time() as f64;
+        let ejection =
+            f64::from(parameters.ejection_channels) * link / parameters.ejection_flit_time() as f64;
+        let largest = |loads: &[f64]| {
+            let start = (0, 0.0);
+            (0..).zip(loads).fold(
+                start,
+                |best, (place, &load)| {
+                    if load > best.1 { (place, load) } else { best }
+                },
+            )
+        };
+        let (channel, load) = largest(&self.channels);
+        let network = (format!("channel {}", self.fabric.channel_name(channel)), load);
+        let injection = ("the injection channels".into(), largest(&self.injected).1 / injection);
+        let ejection = ("the ejection channels".into(), largest(&self.ejected).1 / ejection);
+        let (name, load) = [network, injection, ejection]
+            .into_iter()
+            .reduce(|most, next| if next.1 > most.1 { next } else { most })
+            .expect("three");
+        let bottleneck = Bottleneck { name, load: load / mean_rate };
+        let packets = self.packets.max(f64::MIN_POSITIVE);
+        Outlook {
+            hops_mean: self.hops / packets,
+            hops_maximum: self.hops_maximum,
+            zero_load_mean: self.latency / packets,
+            zero_load_maximum: self.latency_maximum,
+            bottleneck: (complete && load > 0.0).then_some(bottleneck),
+        }
+    }
+}

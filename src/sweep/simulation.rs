@@ -1,0 +1,385 @@
+//! One scenario, from its checked form to its result rows.
+//!
+//! A [`Simulation`] is a scenario bound to its fabric, routes and traffic: what `flitlab check` prints and
+//! what `flitlab run` runs. Building it simulates nothing.
+
+use std::fmt;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+use crate::engine::{Counters, Deadlock, Engine, Parameters};
+use crate::measure::{
+    Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress, Status,
+    measure_exchange, measure_load, outlook,
+};
+use crate::report::{self, ChannelRow, PointRow};
+use crate::routing::{DirectionOrder, Routes, Unroutable};
+use crate::scenario::{RoutingSpec, Scenario, WorkloadSpec};
+use crate::topology::{Fabric, TopologyError};
+use crate::traffic::{
+    Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload,
+};
+use crate::units::Picoseconds;
+
+/// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
+/// places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetupError {
+    Topology(TopologyError),
+    Routing(Unroutable),
+    Pattern(PatternError),
+    Load(LoadError),
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Topology(error) => error.fmt(formatter),
+            Self::Routing(error) => error.fmt(formatter),
+            Self::Pattern(error) => error.fmt(formatter),
+            Self::Load(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// A scenario bound to its fabric, routes and traffic.
+#[derive(Debug)]
+pub struct Simulation {
+    scenario: Scenario,
+    fabric: Fabric,
+    routes: Routes,
+    traffic: Traffic,
+}
+
+/// The traffic, before anything has been sent.
+#[derive(Debug)]
+enum Traffic {
+    Load(OpenLoad),
+    Exchange(Pattern),
+}
+
+/// What a simulation gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub row: PointRow,
+    pub channels: Vec<ChannelRow>,
+    pub deadlock: Option<Deadlock>,
+    /// What the user should know, and what to do about it.
+    pub warnings: Vec<String>,
+    pub work: Work,
+}
+
+/// What a simulation cost. No part of the results: it differs from run to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// CPU time of this thread while simulating, and while building what is simulated.
+    pub simulating: Duration,
+    pub building: Duration,
+    pub counters: Counters,
+    /// Bytes of the simulator's arrays per node before traffic, and per packet under way.
+    pub bytes_a_node: f64,
+    pub bytes_a_packet: usize,
+}
+
+impl Work {
+    fn new(
+        started: ThreadTime,
+        built: ThreadTime,
+        counters: Counters,
+        memory: (usize, usize),
+        nodes: u32,
+    ) -> Self {
+        Self {
+            simulating: built.elapsed(),
+            building: built.duration_since(started),
+            counters,
+            bytes_a_node: memory.0 as f64 / f64::from(nodes),
+            bytes_a_packet: memory.1,
+        }
+    }
+
+    /// CPU nanoseconds for each of `count` things.
+    #[must_use]
+    pub fn nanoseconds_each(&self, count: u64) -> f64 {
+        self.simulating.as_nanos() as f64 / count.max(1) as f64
+    }
+}
+
+impl Simulation {
+    /// Builds fabric, routes and pattern.
+    ///
+    /// # Errors
+    /// If the fabric is disconnected, a pair can't be routed, or the pattern is not defined on it.
+    pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
+        let fabric = scenario.torus.fabric(&scenario.faults).map_err(SetupError::Topology)?;
+        let routes = match scenario.routing {
+            RoutingSpec::DirectionOrder { half_ring } => Routes::DirectionOrder(
+                DirectionOrder::new(&fabric, half_ring).map_err(SetupError::Routing)?,
+            ),
+        };
+        let parameters = &scenario.parameters;
+        let traffic = match &scenario.workload {
+            WorkloadSpec::Load(spec) => {
+                let flits_of = |bytes| parameters.message_flits(bytes);
+                let slot = parameters.link_flit_time();
+                let load = OpenLoad::new(spec, &fabric, slot, flits_of, scenario.seed);
+                Traffic::Load(load.map_err(SetupError::Load)?)
+            }
+            WorkloadSpec::Exchange(spec) => Traffic::Exchange(
+                Pattern::new(&spec.pattern, &fabric, scenario.seed).map_err(SetupError::Pattern)?,
+            ),
+        };
+        Ok(Self { scenario: scenario.clone(), fabric, routes, traffic })
+    }
+
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    #[must_use]
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    #[must_use]
+    pub fn pattern(&self) -> &Pattern {
+        match &self.traffic {
+            Traffic::Load(load) => load.pattern(),
+            Traffic::Exchange(pattern) => pattern,
+        }
+    }
+
+    /// The traffic of a load point; `None` for a finite exchange.
+    #[must_use]
+    pub fn load(&self) -> Option<&OpenLoad> {
+        match &self.traffic {
+            Traffic::Load(load) => Some(load),
+            Traffic::Exchange(_) => None,
+        }
+    }
+
+    /// The terminals that send something.
+    #[must_use]
+    pub fn senders(&self) -> Vec<u32> {
+        self.fabric.live_terminals().filter(|&terminal| self.pattern().rate(terminal) > 0.0).collect()
+    }
+
+    /// What can be said without simulating.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        let (bytes, access) = match &self.scenario.workload {
+            WorkloadSpec::Load(load) => (load.message.0, load.access),
+            WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
+        };
+        let parameters = &self.scenario.parameters;
+        outlook(&self.fabric, &self.routes, parameters, self.pattern(), bytes, access)
+    }
+
+    /// Simulates to the end. `series` and `point` go into the rows.
+    pub fn run(&self, series: &str, point: u32, progress: &mut dyn FnMut(Progress)) -> Outcome {
+        let row = PointRow {
+            series: series.to_owned(),
+            point,
+            seed: self.scenario.seed,
+            ..PointRow::default()
+        };
+        match (&self.traffic, &self.scenario.workload) {
+            (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
+                self.run_load(load.clone(), spec, row, progress)
+            }
+            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
+                self.run_exchange(Exchange::new(spec, pattern.clone(), &self.fabric), row, progress)
+            }
+            _ => unreachable!("the traffic was made from the scenario's workload"),
+        }
+    }
+
+    fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+        let collector = Collector::new(self.fabric.terminals());
+        Engine::new(&self.fabric, &self.routes, &self.scenario.parameters, workload, collector)
+    }
+
+    fn run_load(
+        &self,
+        load: OpenLoad,
+        spec: &LoadSpec,
+        row: PointRow,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Outcome {
+        let started = ThreadTime::now();
+        let parameters = &self.scenario.parameters;
+        let senders = self.senders();
+        let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
+        let offered = self.offered(&load, spec, senders.len());
+        let mut engine = self.engine(Workload::Load(load));
+        let (built, memory) = (ThreadTime::now(), engine.memory());
+        let measured =
+            measure_load(&mut engine, &offered, &senders, &self.scenario.measure, progress);
+        let work = Work::new(started, built, measured.counters, memory, self.fabric.routers());
+        let to_fraction = 1.0 / self.fabric.capacity();
+        let row = PointRow {
+            status: match measured.status {
+                Status::Steady | Status::SteadyImprecise => report::Status::Steady,
+                Status::NotSteady { .. } => report::Status::NotSteady,
+                Status::Deadlock(_) => report::Status::Deadlock,
+            },
+            offered_load: Some(fraction),
+            offered_payload: Some(payload / 1e9),
+            accepted_load: Some(measured.accepted_flits * to_fraction),
+            accepted_payload: Some(measured.accepted_payload / 1e9),
+            accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
+            jain_fairness: measured.fairness,
+            packet_latency_mean_ci95: measured.packet_latency_interval.map(whole),
+            network_latency_mean: measured.network_latency.map(whole),
+            hops_mean: measured.hops,
+            simulated_time: Some(measured.warm_up + measured.measured),
+            warm_up: Some(measured.warm_up),
+            windows: measured.windows,
+            events: measured.counters.events,
+            digest: Some(measured.digest.0),
+            ..with_latencies(row, measured.packet_latency, measured.message_latency)
+        };
+        let channels = channel_rows(&row, &measured.channels);
+        let warnings = load_warnings(&measured, fraction, &row, parameters);
+        let deadlock = match measured.status {
+            Status::Deadlock(deadlock) => Some(deadlock),
+            _ => None,
+        };
+        Outcome { row, channels, deadlock, warnings, work }
+    }
+
+    /// What the measurement has to know of the load.
+    fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
+        let parameters = &self.scenario.parameters;
+        let flit_time = parameters.link_flit_time();
+        let flits = load.offered_flits() * senders as f64 / flit_time as f64;
+        let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        Offered {
+            flits,
+            packets: flits / f64::from(packet),
+            flit_time,
+            zero_load: self.outlook().zero_load_mean as Picoseconds,
+        }
+    }
+
+    fn run_exchange(
+        &self,
+        exchange: Exchange,
+        row: PointRow,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Outcome {
+        let started = ThreadTime::now();
+        let messages = exchange.messages();
+        let mut engine = self.engine(Workload::Exchange(exchange));
+        let (built, memory) = (ThreadTime::now(), engine.memory());
+        let measured = measure_exchange(&mut engine, messages, self.senders().len(), progress);
+        let work = Work::new(started, built, engine.counters(), memory, self.fabric.routers());
+        match measured {
+            Ok(measured) => {
+                let row = exchange_row(row, &measured);
+                let channels = channel_rows(&row, &measured.channels);
+                Outcome { row, channels, deadlock: None, warnings: Vec::new(), work }
+            }
+            Err(deadlock) => Outcome {
+                row: PointRow {
+                    status: report::Status::Deadlock,
+                    simulated_time: Some(deadlock.time),
+                    events: engine.counters().events,
+                    digest: Some(engine.digest().0),
+                    ..row
+                },
+                channels: Vec::new(),
+                deadlock: Some(deadlock),
+                warnings: Vec::new(),
+                work,
+            },
+        }
+    }
+}
+
+fn exchange_row(row: PointRow, measured: &ExchangeMeasurement) -> PointRow {
+    PointRow {
+        status: report::Status::Completed,
+        network_latency_mean: measured.network_latency.map(whole),
+        hops_mean: measured.hops,
+        completion_time: Some(measured.completion),
+        bandwidth: Some(measured.bandwidth / 1e9),
+        simulated_time: Some(measured.completion),
+        events: measured.counters.events,
+        digest: Some(measured.digest.0),
+        ..with_latencies(row, measured.packet_latency, measured.message_latency)
+    }
+}
+
+fn with_latencies(
+    row: PointRow,
+    packets: Option<Distribution>,
+    messages: Option<Distribution>,
+) -> PointRow {
+    PointRow {
+        packets: packets.map_or(0, |latency| latency.count),
+        packet_latency_mean: packets.map(|latency| whole(latency.mean)),
+        packet_latency_p50: packets.map(|latency| latency.p50),
+        packet_latency_p95: packets.map(|latency| latency.p95),
+        packet_latency_p99: packets.map(|latency| latency.p99),
+        packet_latency_p999: packets.map(|latency| latency.p999),
+        packet_latency_max: packets.map(|latency| latency.maximum),
+        message_latency_mean: messages.map(|latency| whole(latency.mean)),
+        message_latency_p50: messages.map(|latency| latency.p50),
+        message_latency_p95: messages.map(|latency| latency.p95),
+        message_latency_p99: messages.map(|latency| latency.p99),
+        message_latency_p999: messages.map(|latency| latency.p999),
+        message_latency_max: messages.map(|latency| latency.maximum),
+        ..row
+    }
+}
+
+/// A mean in picoseconds, rounded to whole ones.
+fn whole(mean: f64) -> Picoseconds {
+    mean.round() as Picoseconds
+}
+
+fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
+    channels
+        .iter()
+        .map(|channel| ChannelRow::new(&row.series, row.point, channel))
+        .collect()
+}
+
+/// Says what the numbers don't, and what to type next.
+fn load_warnings(
+    measured: &LoadMeasurement,
+    offered: f64,
+    row: &PointRow,
+    parameters: &Parameters,
+) -> Vec<String> {
+    let accepted = row.accepted_load.unwrap_or(0.0);
+    match measured.status {
+        Status::NotSteady { growth } => vec![format!(
+            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
+             past saturation (accepted {accepted:.3}); latencies depend on how long was simulated. Try \
+             --set traffic.load={accepted:.2}, or a longer warm-up with --set measure.warm_up_windows=200",
+            growth * 100.0
+        )],
+        Status::SteadyImprecise => vec![format!(
+            "the mean latency is known to {} only, after {} windows: for more precision, try \
+             --set measure.maximum_windows={}",
+            row.packet_latency_mean_ci95
+                .zip(row.packet_latency_mean)
+                .map_or("no interval".into(), |(half, mean)| format!(
+                    "+-{:.1}%",
+                    half as f64 / mean.max(1) as f64 * 100.0
+                )),
+            measured.windows,
+            measured.windows * 4
+        )],
+        Status::Deadlock(_) if !parameters.bubble => {
+            vec!["the bubble rule is switched off: rings deadlock without it (router.bubble)".into()]
+        }
+        Status::Deadlock(_) | Status::Steady => Vec::new(),
+    }
+}

@@ -19,14 +19,14 @@ fn spec(load: OfferedLoad) -> LoadSpec {
 }
 
 fn bind(spec: &LoadSpec, sizes: &[u32]) -> Result<OpenLoad, LoadError> {
-    bind_with(spec, sizes, 1)
+    bind_to(spec, &fabric(sizes), 1)
 }
 
 /// As the default router parameters have it: 2133 ps a flit, header and checksum around 16 B flits.
-fn bind_with(spec: &LoadSpec, sizes: &[u32], seed: u64) -> Result<OpenLoad, LoadError> {
+fn bind_to(spec: &LoadSpec, fabric: &Fabric, seed: u64) -> Result<OpenLoad, LoadError> {
     let parameters = Parameters::default();
     let flits_of = |bytes| parameters.message_flits(bytes);
-    OpenLoad::new(spec, &fabric(sizes), parameters.link_flit_time(), flits_of, seed)
+    OpenLoad::new(spec, fabric, parameters.link_flit_time(), flits_of, seed)
 }
 
 /// The messages that all terminals create before `end`.
@@ -108,7 +108,7 @@ fn periodic_traffic_keeps_step_for_ever() {
 fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     let spec = spec(OfferedLoad::Fraction(0.2));
     let messages = |seed| {
-        let mut load = bind_with(&spec, &[4, 4], seed).unwrap();
+        let mut load = bind_to(&spec, &fabric(&[4, 4]), seed).unwrap();
         run(&mut load, 16, 10_000_000)
     };
     assert_eq!(messages(1), messages(1));
@@ -142,7 +142,7 @@ fn silent_and_failed_terminals_create_nothing() {
     let faults = Faults { cables: vec![], nodes: vec![1] };
     let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
     let spec = LoadSpec { pattern: PatternSpec::Transpose, ..spec(OfferedLoad::Fraction(0.2)) };
-    let mut load = OpenLoad::new(&spec, &fabric, &Parameters::default(), 1).unwrap();
+    let mut load = bind_to(&spec, &fabric, 1).unwrap();
     let creating = (0..16).filter(|&terminal| load.first(terminal).is_some());
     assert_eq!(creating.collect::<Vec<_>>(), [2, 3, 6, 7, 8, 9, 11, 12, 13, 14]);
 }

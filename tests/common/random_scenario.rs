@@ -1,0 +1,311 @@
+//! Small random scenarios: fabrics, parameters and messages that reach into the model's corners.
+//!
+//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from.
+
+use flitlab::{
+    engine::{Arbitration, Parameters, Switching},
+    routing::{DirectionOrder, HalfRing, Header, RouteTable, Routes},
+    topology::{Fabric, Faults, Torus},
+    traffic::{Kind, Message},
+    units::{Bytes, Picoseconds, Rate},
+};
+use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+
+const FLIT: u64 = 16;
+const MOST_NODES: u32 = 60;
+/// Flits times hops of all messages together, so that the reference engine stays quick.
+const MOST_WORK: u64 = 6_000;
+
+/// Something to simulate.
+#[derive(Debug)]
+pub struct Scenario {
+    pub fabric: Fabric,
+    pub routes: Routes,
+    pub parameters: Parameters,
+    /// In no particular order of time.
+    pub messages: Vec<Message>,
+}
+
+impl Scenario {
+    /// The scenario of this seed.
+    pub fn random(seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (fabric, routes) = fabric(&mut random);
+        let parameters = parameters(&mut random, has_rings(&fabric));
+        let messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
+        Self { fabric, routes, parameters, messages }
+    }
+
+    /// Flits of the virtual channels' packets that a message turns into, and payload of each: of
+    /// a read, the request's and the response's.
+    #[allow(dead_code, reason = "not every test binary needs it")]
+    pub fn packets_of(&self, message: &Message) -> (Vec<u64>, Vec<u64>) {
+        let cut = |bytes: u64| {
+            let maximum = self.parameters.maximum_payload.0;
+            let full = bytes.checked_div(maximum).unwrap_or(0);
+            let rest = bytes - full * maximum;
+            let mut packets = vec![maximum; full as usize];
+            if rest > 0 || full == 0 {
+                packets.push(rest);
+            }
+            packets
+        };
+        match message.kind {
+            Kind::Data => (cut(message.bytes), Vec::new()),
+            Kind::Read { request } => (cut(u64::from(request)), cut(message.bytes)),
+        }
+    }
+}
+
+fn has_rings(fabric: &Fabric) -> bool {
+    (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some())
+}
+
+/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, perhaps with failures around which direction
+/// order finds a way.
+fn fabric(random: &mut ChaCha8Rng) -> (Fabric, Routes) {
+    loop {
+        let dimensions = random.random_range(1..=4);
+        let sizes: Vec<u32> = (0..dimensions).map(|_| random.random_range(2..=5)).collect();
+        if sizes.iter().product::<u32>() > MOST_NODES {
+            continue;
+        }
+        let openness = *[0.0, 0.0, 0.3, 1.0].choose(random).unwrap();
+        let open: Vec<usize> = (0..dimensions).filter(|_| random.random_bool(openness)).collect();
+        let torus = Torus::new(&sizes, &open).unwrap();
+        let Ok(fabric) = torus.fabric(&faults(random, &torus)) else { continue };
+        let rule = *[HalfRing::Plus, HalfRing::Balanced].choose(random).unwrap();
+        let Ok(order) = DirectionOrder::new(&fabric, rule) else { continue };
+        if fabric.live_terminals().count() == torus.nodes() as usize
+            && fabric.channels() == whole_channels(&torus)
+            && random.random_bool(0.2)
+        {
+            let table = any_way_round(random, &fabric);
+            return (fabric, Routes::Table(table));
+        }
+        return (fabric, Routes::DirectionOrder(order));
+    }
+}
+
+fn whole_channels(torus: &Torus) -> usize {
+    let directions = torus.directions();
+    (0..torus.nodes() * directions)
+        .filter(|slot| torus.neighbor(slot / directions, slot % directions).is_some())
+        .count()
+}
+
+fn faults(random: &mut ChaCha8Rng, torus: &Torus) -> Faults {
+    let mut faults = Faults::default();
+    if random.random_bool(0.7) {
+        return faults;
+    }
+    for _ in 0..random.random_range(0..=3) {
+        let end =
+            (random.random_range(0..torus.nodes()), random.random_range(0..torus.directions()));
+        if torus.neighbor(end.0, end.1).is_some() {
+            faults.cables.push(end);
+        }
+    }
+    if random.random_bool(0.3) {
+        faults.nodes.push(random.random_range(0..torus.nodes()));
+    }
+    faults
+}
+
+/// Direction-order routes that go either way round each ring, the long way too.
+fn any_way_round(random: &mut ChaCha8Rng, fabric: &Fabric) -> RouteTable {
+    let torus = fabric.torus();
+    RouteTable::new(fabric, |source, destination| {
+        let mut header = Header::default();
+        for dimension in 0..torus.dimensions() {
+            let from = torus.coordinate(source, dimension);
+            let to = torus.coordinate(destination, dimension);
+            if from != to {
+                let plus =
+                    if torus.closed(dimension) { random.random_bool(0.5) } else { to > from };
+                header = header.with_direction(dimension, plus);
+            }
+        }
+        header
+    })
+}
+
+fn parameters(random: &mut ChaCha8Rng, rings: bool) -> Parameters {
+    let mut channel = || {
+        let flit_time: Picoseconds = random.random_range(1..=5);
+        let latency = random.random_range(1..=12).max(flit_time);
+        (Rate(128_000_000_000_000 / flit_time), latency)
+    };
+    let (link, injection, ejection) = (channel(), channel(), channel());
+    let maximum_payload = match random.random_range(0..=8) {
+        0 => 0,
+        flits => flits * FLIT - *[0, 0, 0, random.random_range(1..FLIT)].choose(random).unwrap(),
+    };
+    let mut short = || if random.random_bool(0.5) { 0 } else { random.random_range(0..=20) };
+    let (send_overhead, receive_overhead, service_time) = (short(), short(), short());
+    let mut parameters = Parameters {
+        flit: Bytes(FLIT),
+        header_flits: random.random_range(0..=2),
+        checksum_flits: random.random_range(0..=1),
+        maximum_payload: Bytes(maximum_payload),
+        buffer: 0,
+        switching: *[Switching::VirtualCutThrough, Switching::StoreAndForward]
+            .choose(random)
+            .unwrap(),
+        arbitration: *[Arbitration::RoundRobin, Arbitration::TransitFirst].choose(random).unwrap(),
+        bubble: rings || random.random_bool(0.5),
+        crossbar_speedup: random.random_range(1..=3),
+        routing_latency: random.random_range(0..=5),
+        crossbar_latency: random.random_range(0..=3),
+        link_rate: link.0,
+        link_latency: link.1,
+        injection_channels: random.random_range(1..=3),
+        injection_rate: injection.0,
+        injection_latency: injection.1,
+        injection_buffer: 0,
+        ejection_channels: random.random_range(1..=3),
+        ejection_rate: ejection.0,
+        ejection_latency: ejection.1,
+        send_overhead,
+        receive_overhead,
+        service_time,
+    };
+    let largest = parameters.maximum_packet();
+    let mut more = || match random.random_range(0..4) {
+        0 | 1 => 0,
+        2 => random.random_range(0..=largest),
+        _ => random.random_range(0..=5 * largest),
+    };
+    parameters.buffer = 2 * largest + more();
+    parameters.injection_buffer = largest + more();
+    parameters
+}
+
+/// How a scenario's messages are drawn.
+struct Traffic<'a> {
+    random: &'a mut ChaCha8Rng,
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    terminals: Vec<u32>,
+    /// Messages are created before this time; a short one makes a burst that saturates.
+    end: Picoseconds,
+    /// The largest size.
+    bytes: u64,
+    equal_sizes: bool,
+    read_share: f64,
+    pattern: Pattern,
+}
+
+#[derive(Clone, Copy)]
+enum Pattern {
+    Uniform,
+    /// To these terminals (by place), with this probability.
+    HotSpot(usize, f64),
+    /// To the terminal that many places further on.
+    Shift(usize),
+}
+
+impl<'a> Traffic<'a> {
+    fn new(
+        random: &'a mut ChaCha8Rng,
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        parameters: &'a Parameters,
+    ) -> Self {
+        let terminals: Vec<u32> = fabric.live_terminals().collect();
+        let maximum = parameters.maximum_payload.0;
+        let pattern = match random.random_range(0..5) {
+            0 | 1 => Pattern::Uniform,
+            2 => Pattern::HotSpot(
+                random.random_range(0..terminals.len()),
+                *[0.2, 0.5, 1.0].choose(random).unwrap(),
+            ),
+            _ => Pattern::Shift(random.random_range(0..terminals.len())),
+        };
+        Self {
+            end: *[1, 20, 200, 2_000].choose(random).unwrap(),
+            bytes: *[maximum / 2, maximum, 3 * maximum].choose(random).unwrap(),
+            equal_sizes: random.random_bool(0.2),
+            read_share: *[0.0, 0.0, 0.2, 0.5, 1.0].choose(random).unwrap(),
+            random,
+            fabric,
+            routes,
+            parameters,
+            terminals,
+            pattern,
+        }
+    }
+
+    fn messages(&mut self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let most = *[5, 50, 1_000].choose(self.random).unwrap();
+        let mut work = 0;
+        while work < MOST_WORK && messages.len() < most {
+            let message = self.message();
+            work += self.work(&message);
+            messages.push(message);
+        }
+        messages
+    }
+
+    fn message(&mut self) -> Message {
+        let source = self.random.random_range(0..self.terminals.len());
+        let uniform = self.random.random_range(0..self.terminals.len());
+        let destination = match self.pattern {
+            Pattern::Uniform => uniform,
+            Pattern::HotSpot(hot, share) => {
+                if self.random.random_bool(share) {
+                    hot
+                } else {
+                    uniform
+                }
+            }
+            Pattern::Shift(distance) => (source + distance) % self.terminals.len(),
+        };
+        let kind = if self.random.random_bool(self.read_share) {
+            Kind::Read { request: self.request() }
+        } else {
+            Kind::Data
+        };
+        Message {
+            time: self.random.random_range(0..self.end),
+            source: self.terminals[source],
+            destination: self.terminals[destination],
+            bytes: self.size(),
+            kind,
+        }
+    }
+
+    fn size(&mut self) -> u64 {
+        match self.random.random_range(0..8) {
+            _ if self.equal_sizes => self.bytes,
+            0 => 0,
+            1 => self.bytes,
+            _ => self.random.random_range(0..=self.bytes),
+        }
+    }
+
+    /// Mostly nothing or little, now and then more than a packet.
+    fn request(&mut self) -> u32 {
+        let maximum = self.parameters.maximum_payload.0 as u32;
+        match self.random.random_range(0..8) {
+            0..4 => 0,
+            7 => self.random.random_range(0..=2 * maximum),
+            _ => self.random.random_range(0..=maximum),
+        }
+    }
+
+    /// Flits times channels.
+    fn work(&self, message: &Message) -> u64 {
+        let router = |terminal| self.fabric.terminal_router(terminal).unwrap();
+        let (source, destination) = (router(message.source), router(message.destination));
+        let hops = self.routes.route(self.fabric, source, destination).hops();
+        let flits = match self.parameters.maximum_payload.0 {
+            0 => 3,
+            _ => self.parameters.message_flits(message.bytes),
+        };
+        flits * u64::from(hops + 2)
+    }
+}

@@ -1,0 +1,172 @@
+//! Adapters: from messages to packets, and from packets to injection channels.
+
+use std::collections::VecDeque;
+
+use flitlab::{
+    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
+    traffic::{Kind, Message},
+    units::Picoseconds,
+};
+
+use super::{Simulator, network::Sending};
+
+/// A message's progress; of a read, first its request's, then its response's.
+pub struct Transfer {
+    pub message: Message,
+    /// Packets of what is under way that have not been delivered.
+    pub packets_missing: u64,
+}
+
+/// Something to be cut into packets when its time has come.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub transfer: usize,
+    pub injection_channel: u8,
+    pub is_response: bool,
+}
+
+/// A packet, from its creation to its delivery.
+pub struct Packet {
+    pub transfer: usize,
+    pub is_response: bool,
+    pub source: u32,
+    pub destination: u32,
+    pub injection_channel: u8,
+    pub virtual_channel: u8,
+    pub flits: u32,
+    pub payload: u32,
+    pub created: Picoseconds,
+    /// Set when the adapter grants it a channel, like `injected`.
+    pub sequence: u32,
+    pub injected: Picoseconds,
+    /// Output ports of its route, one a hop.
+    pub ports: Vec<u16>,
+    /// Hops for which it has been granted the output.
+    pub hops_granted: usize,
+}
+
+/// What waits for one injection channel.
+pub struct InjectionQueues {
+    pub channel: usize,
+    /// Packets that wait, first in first out, by virtual channel.
+    pub waiting: [VecDeque<usize>; VIRTUAL_CHANNELS],
+    /// The virtual channel that is looked at first.
+    pub pointer: usize,
+}
+
+impl InjectionQueues {
+    pub fn new(channel: usize) -> Self {
+        Self { channel, waiting: Default::default(), pointer: 0 }
+    }
+}
+
+/// A terminal's adapter.
+#[derive(Default)]
+pub struct Adapter {
+    pub injection: Vec<InjectionQueues>,
+    /// Packets granted so far.
+    pub granted: u32,
+}
+
+impl Simulator<'_> {
+    /// Gives each message its injection channel, in turn, and the time at which it enters its queue.
+    pub fn create_messages(&mut self, messages: &[Message]) {
+        let mut messages = messages.to_vec();
+        messages.sort_by_key(|message| message.time);
+        let mut created = vec![0; self.fabric.terminals() as usize];
+        for message in messages {
+            let count = &mut created[message.source as usize];
+            let injection_channel = (*count % self.parameters.injection_channels) as u8;
+            *count += 1;
+            let transfer = self.transfers.len();
+            self.transfers.push(Transfer { message, packets_missing: 0 });
+            let entry = Entry { transfer, injection_channel, is_response: false };
+            self.schedule(message.time + self.parameters.send_overhead, entry);
+        }
+    }
+
+    /// Cuts what enters the queues now into packets.
+    pub fn enter_messages(&mut self, now: Picoseconds) {
+        for entry in self.entries.remove(&now).unwrap_or_default() {
+            let message = self.transfers[entry.transfer].message;
+            let bytes = match message.kind {
+                Kind::Read { request } if !entry.is_response => u64::from(request),
+                Kind::Read { .. } | Kind::Data => message.bytes,
+            };
+            let mut rest = bytes;
+            loop {
+                let payload = rest.min(self.parameters.maximum_payload.0);
+                self.create_packet(entry, payload, now);
+                rest -= payload;
+                if rest == 0 {
+                    break;
+                }
+                assert!(payload > 0, "a maximum payload of nothing carries empty messages only");
+            }
+        }
+    }
+
+    fn create_packet(&mut self, entry: Entry, payload: u64, now: Picoseconds) {
+        let Entry { transfer, injection_channel, is_response } = entry;
+        let message = self.transfers[transfer].message;
+        let (source, destination, virtual_channel) = if is_response {
+            (message.destination, message.source, RESPONSE_CHANNEL)
+        } else {
+            (message.source, message.destination, REQUEST_CHANNEL)
+        };
+        let router = |terminal| self.fabric.terminal_router(terminal).expect("terminals are live");
+        let route = self.routes.route(self.fabric, router(source), router(destination));
+        let carrying = payload.div_ceil(self.parameters.flit.0) as u32;
+        let flits = self.parameters.header_flits + carrying + self.parameters.checksum_flits;
+        let packet = self.packets.len();
+        self.packets.push(Packet {
+            transfer,
+            is_response,
+            source,
+            destination,
+            injection_channel,
+            virtual_channel,
+            flits: flits.max(1),
+            payload: payload as u32,
+            created: now,
+            sequence: u32::MAX,
+            injected: Picoseconds::MAX,
+            ports: route.ports().collect(),
+            hops_granted: 0,
+        });
+        self.undelivered += 1;
+        self.transfers[transfer].packets_missing += 1;
+        let queues = &mut self.adapters[source as usize].injection[usize::from(injection_channel)];
+        queues.waiting[usize::from(virtual_channel)].push_back(packet);
+    }
+
+    /// Gives each free injection channel the next packet that its credits cover.
+    pub fn grant_injection(&mut self, now: Picoseconds) {
+        for adapter in &mut self.adapters {
+            for queues in &mut adapter.injection {
+                let channel = &mut self.channels[queues.channel];
+                if channel.sending.is_some() {
+                    continue;
+                }
+                let fits = |&virtual_channel: &usize| {
+                    queues.waiting[virtual_channel].front().is_some_and(|&packet| {
+                        self.packets[packet].flits <= channel.credits[virtual_channel]
+                    })
+                };
+                let cyclic = (0..VIRTUAL_CHANNELS)
+                    .map(|step| (queues.pointer + step) % VIRTUAL_CHANNELS)
+                    .find(fits);
+                let Some(virtual_channel) = cyclic else { continue };
+                let number = queues.waiting[virtual_channel].pop_front().expect("it was looked at");
+                let packet = &mut self.packets[number];
+                packet.sequence = adapter.granted;
+                packet.injected = now;
+                adapter.granted += 1;
+                queues.pointer = (virtual_channel + 1) % VIRTUAL_CHANNELS;
+                channel.credits[virtual_channel] -= packet.flits;
+                channel.sending =
+                    Some(Sending { packet: number, from: None, started: 0, latest_start: now });
+            }
+        }
+    }
+}

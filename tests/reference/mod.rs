@@ -1,0 +1,291 @@
+//! The plain reference engine: docs/model.md, one flit and one picosecond at a time.
+//!
+//! It is the second, independent implementation of that page and exists to hold the fast engine to
+//! it. It shares nothing with the fast engine but plain data types. Each flit is an object that sits
+//! in a queue or on a wire, each return of credits is a message on its way, and no time is computed
+//! ahead of what makes it happen; where that costs speed, it costs speed.
+//!
+//! A tick takes in what arrives (flits, credits, releases, messages), then grants, then starts flits.
+//! Flits and credits need at least a picosecond, so the places of the network can't see what the
+//! others do in the same tick, and their order within a phase doesn't matter. Granting twice in a row
+//! grants nothing the second time, because grants only take: so it does no harm to try at every tick,
+//! and it loses nothing to leave out the ticks at which nothing is due.
+
+mod adapter;
+mod conservation;
+mod network;
+mod router;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use flitlab::{
+    engine::{CompletedMessage, DeliveredPacket, Log, Parameters},
+    routing::Routes,
+    topology::Fabric,
+    traffic::{Kind, Message},
+    units::Picoseconds,
+};
+
+use adapter::{Adapter, Entry, Packet, Transfer};
+use network::{Channel, CreditMessage, Flit, Moving, Network};
+use router::Router;
+
+/// Nothing can move any more, but packets are left.
+#[derive(Debug)]
+pub struct Deadlock {
+    /// When the last thing happened.
+    pub time: Picoseconds,
+    /// Packets that have been cut and not delivered.
+    pub packets: usize,
+    /// What had been delivered until then.
+    pub log: Log,
+}
+
+/// Sends all messages, in the order of their times (those of one terminal at one time in the order
+/// given), and runs until everything has been delivered and all credits are back.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<Log, Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// The same as [`run`], without leaving out the ticks at which nothing is due.
+///
+/// # Errors
+/// If the network deadlocks.
+#[allow(dead_code, reason = "not every test binary needs it")]
+pub fn run_every_tick(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<Log, Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(true)
+}
+
+/// Where a packet is sent from: a virtual channel's buffer at the far end of a channel.
+#[derive(Clone, Copy)]
+struct Place {
+    channel: usize,
+    virtual_channel: usize,
+}
+
+struct Simulator<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    channels: Vec<Channel>,
+    routers: Vec<Router>,
+    adapters: Vec<Adapter>,
+    packets: Vec<Packet>,
+    /// The messages as the terminals created them, and how much of each is still missing.
+    transfers: Vec<Transfer>,
+    /// What will enter the adapters' queues, by time, in order of creation.
+    entries: BTreeMap<Picoseconds, Vec<Entry>>,
+    /// Ticks at which something is due.
+    due: BTreeSet<Picoseconds>,
+    undelivered: usize,
+    log: Log,
+}
+
+impl<'a> Simulator<'a> {
+    fn new(
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        parameters: &'a Parameters,
+        messages: &[Message],
+    ) -> Self {
+        let Network { channels, routers, adapters } = Network::new(fabric, parameters);
+        let mut simulator = Self {
+            fabric,
+            routes,
+            parameters,
+            channels,
+            routers,
+            adapters,
+            packets: Vec::new(),
+            transfers: Vec::new(),
+            entries: BTreeMap::new(),
+            due: BTreeSet::new(),
+            undelivered: 0,
+            log: Log::default(),
+        };
+        simulator.create_messages(messages);
+        simulator
+    }
+
+    fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
+        let mut now = 0;
+        while let Some(&next) = self.due.first() {
+            now = if every_tick { now } else { next };
+            assert!(now <= next, "nothing is due before the tick at hand");
+            self.tick(now);
+            self.due.remove(&now);
+            if every_tick {
+                now += 1;
+            }
+        }
+        if self.undelivered > 0 {
+            return Err(Deadlock { time: now, packets: self.undelivered, log: self.log });
+        }
+        self.check_idle();
+        Ok(self.log)
+    }
+
+    fn tick(&mut self, now: Picoseconds) {
+        self.receive_flits(now);
+        self.receive_credits(now);
+        self.release(now);
+        self.enter_messages(now);
+        self.grant_injection(now);
+        for router in 0..self.routers.len() {
+            self.grant_outputs(router, now);
+        }
+        self.start_flits(now);
+        self.check_conservation();
+    }
+
+    /// Puts the flits that are there now, whole, into the buffer or the sink at the channel's end.
+    fn receive_flits(&mut self, now: Picoseconds) {
+        for channel in 0..self.channels.len() {
+            while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
+                if self.channels[channel].ends_in_sink() {
+                    self.sink(flit, now);
+                } else {
+                    let virtual_channel = usize::from(self.packets[flit.packet].virtual_channel);
+                    self.channels[channel].buffers[virtual_channel].flits.push_back((now, flit));
+                    self.due.insert(now + self.parameters.routing_latency);
+                }
+            }
+        }
+    }
+
+    fn receive_credits(&mut self, now: Picoseconds) {
+        for channel in &mut self.channels {
+            while let Some(message) = arrived(&mut channel.returning, now) {
+                channel.credits[message.virtual_channel] += message.flits;
+            }
+        }
+    }
+
+    /// Frees the channels whose last flit has been sent in full, and the space that the packet had in
+    /// the buffer it came from.
+    fn release(&mut self, now: Picoseconds) {
+        for output in 0..self.channels.len() {
+            let channel = &mut self.channels[output];
+            let Some(sending) = &channel.sending else { continue };
+            let flits = self.packets[sending.packet].flits;
+            if sending.started < flits || now < sending.latest_start + channel.flit_time {
+                continue;
+            }
+            assert_eq!(now, sending.latest_start + channel.flit_time);
+            let from = sending.from;
+            channel.sending = None;
+            if let Some(Place { channel, virtual_channel }) = from {
+                let input = &mut self.channels[channel];
+                let buffer = &mut input.buffers[virtual_channel];
+                assert_eq!(buffer.departed, flits);
+                buffer.departed = 0;
+                buffer.is_sending = false;
+                let arrives = now + input.credit_delay;
+                let content = CreditMessage { virtual_channel, flits };
+                input.returning.push_back(Moving { arrives, content });
+                self.due.insert(arrives);
+            }
+        }
+    }
+
+    /// Starts the next flit of each packet that is being sent, if its channel is free of the flit
+    /// before and the flit is here.
+    fn start_flits(&mut self, now: Picoseconds) {
+        for output in 0..self.channels.len() {
+            let channel = &self.channels[output];
+            let Some(sending) = &channel.sending else { continue };
+            let flit = Flit { packet: sending.packet, index: sending.started };
+            let is_first = sending.started == 0;
+            if sending.started == self.packets[flit.packet].flits
+                || !is_first && now < sending.latest_start + channel.flit_time
+            {
+                continue;
+            }
+            if let Some(Place { channel, virtual_channel }) = sending.from {
+                let buffer = &mut self.channels[channel].buffers[virtual_channel];
+                if buffer.flits.front().is_none_or(|&(_, front)| front != flit) {
+                    assert!(!is_first, "a packet is granted an output when its header is there");
+                    continue;
+                }
+                buffer.flits.pop_front();
+                buffer.departed += 1;
+            }
+            let channel = &mut self.channels[output];
+            let sending = channel.sending.as_mut().expect("checked above");
+            sending.started += 1;
+            sending.latest_start = now;
+            let arrives = now + channel.delay;
+            channel.flits.push_back(Moving { arrives, content: flit });
+            self.due.extend([now + channel.flit_time, arrives]);
+        }
+    }
+
+    /// Takes a flit out of the network; the last one of a packet delivers it.
+    fn sink(&mut self, flit: Flit, now: Picoseconds) {
+        let packet = &self.packets[flit.packet];
+        if flit.index + 1 < packet.flits {
+            return;
+        }
+        self.log.packets.push(DeliveredPacket {
+            source: packet.source,
+            destination: packet.destination,
+            sequence: packet.sequence,
+            injection_channel: packet.injection_channel,
+            virtual_channel: packet.virtual_channel,
+            flits: packet.flits,
+            payload: packet.payload,
+            hops: packet.ports.len() as u32,
+            created: packet.created,
+            injected: packet.injected,
+            delivered: now,
+        });
+        self.undelivered -= 1;
+        let (transfer, injection_channel) = (packet.transfer, packet.injection_channel);
+        let is_response = packet.is_response;
+        self.transfers[transfer].packets_missing -= 1;
+        if self.transfers[transfer].packets_missing > 0 {
+            return;
+        }
+        let message = self.transfers[transfer].message;
+        if matches!(message.kind, Kind::Read { .. }) && !is_response {
+            let entry = Entry { transfer, injection_channel, is_response: true };
+            self.schedule(now + self.parameters.service_time, entry);
+        } else {
+            self.log.messages.push(CompletedMessage {
+                source: message.source,
+                destination: message.destination,
+                bytes: message.bytes,
+                created: message.time,
+                completed: now + self.parameters.receive_overhead,
+            });
+        }
+    }
+
+    fn schedule(&mut self, time: Picoseconds, entry: Entry) {
+        self.entries.entry(time).or_default().push(entry);
+        self.due.insert(time);
+    }
+}
+
+/// The next thing on a wire, if it is there now.
+fn arrived<T>(wire: &mut VecDeque<Moving<T>>, now: Picoseconds) -> Option<T> {
+    let arrives = wire.front()?.arrives;
+    assert!(arrives >= now, "no tick at which something arrives is left out");
+    if arrives > now {
+        return None;
+    }
+    wire.pop_front().map(|moving| moving.content)
+}

@@ -1,0 +1,192 @@
+//! Channels with their two ends, and how routers and adapters are joined by them.
+
+use std::collections::VecDeque;
+
+use flitlab::{
+    engine::{Parameters, VIRTUAL_CHANNELS},
+    topology::Fabric,
+    units::Picoseconds,
+};
+
+use super::{
+    Place,
+    adapter::{Adapter, InjectionQueues},
+    router::Router,
+};
+
+/// One flit of a packet; number 0 is the header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flit {
+    pub packet: usize,
+    pub index: u32,
+}
+
+/// Credits on their way back to the sender.
+pub struct CreditMessage {
+    pub virtual_channel: usize,
+    pub flits: u32,
+}
+
+/// Something on a wire.
+pub struct Moving<T> {
+    pub arrives: Picoseconds,
+    pub content: T,
+}
+
+/// A packet that occupies a channel, from its grant to its release.
+pub struct Sending {
+    pub packet: usize,
+    /// The buffer that its flits come from; `None` if the sender is an adapter, which has them all.
+    pub from: Option<Place>,
+    /// How many of its flits have started.
+    pub started: u32,
+    /// When the latest one of those started.
+    pub latest_start: Picoseconds,
+}
+
+/// The buffer of one virtual channel at the receiving end.
+#[derive(Default)]
+pub struct Buffer {
+    /// Flits that are there, each with the time at which it came.
+    pub flits: VecDeque<(Picoseconds, Flit)>,
+    /// Flits that have left, whose space is not released yet.
+    pub departed: u32,
+    /// Whether the packet at the head has been granted an output.
+    pub is_sending: bool,
+}
+
+/// What kind of place a channel leads to, and from where.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKind {
+    Network,
+    Injection,
+    Ejection,
+}
+
+/// A directed channel: the sender's end, the wire, the receiver's buffers.
+pub struct Channel {
+    pub kind: ChannelKind,
+    pub flit_time: Picoseconds,
+    /// From a flit's start to the time at which it is there, whole; with the crossbar, where the
+    /// channel leaves a router.
+    pub delay: Picoseconds,
+    /// From a release to the time at which the sender has the credits.
+    pub credit_delay: Picoseconds,
+    pub ring: Option<u32>,
+    /// Flits of each buffer.
+    pub capacity: u32,
+    /// What the sender knows to be free in each buffer.
+    pub credits: [u32; VIRTUAL_CHANNELS],
+    pub sending: Option<Sending>,
+    pub flits: VecDeque<Moving<Flit>>,
+    pub returning: VecDeque<Moving<CreditMessage>>,
+    pub buffers: [Buffer; VIRTUAL_CHANNELS],
+}
+
+impl Channel {
+    fn new(
+        kind: ChannelKind,
+        flit_time: Picoseconds,
+        latency: Picoseconds,
+        crossbar: Picoseconds,
+        capacity: u32,
+    ) -> Self {
+        assert!(0 < flit_time && flit_time <= latency, "a latency includes the flit's own time");
+        Self {
+            kind,
+            flit_time,
+            delay: crossbar + latency,
+            credit_delay: latency,
+            ring: None,
+            capacity,
+            credits: [capacity; VIRTUAL_CHANNELS],
+            sending: None,
+            flits: VecDeque::new(),
+            returning: VecDeque::new(),
+            buffers: Default::default(),
+        }
+    }
+
+    fn network(fabric: &Fabric, number: u32, parameters: &Parameters) -> Self {
+        let mut channel = Self::new(
+            ChannelKind::Network,
+            parameters.link_flit_time(),
+            parameters.link_latency,
+            parameters.crossbar_latency,
+            parameters.buffer,
+        );
+        channel.ring = fabric.ring(number);
+        channel
+    }
+
+    fn injection(parameters: &Parameters) -> Self {
+        Self::new(
+            ChannelKind::Injection,
+            parameters.injection_flit_time(),
+            parameters.injection_latency,
+            0,
+            parameters.injection_buffer,
+        )
+    }
+
+    fn ejection(parameters: &Parameters) -> Self {
+        Self::new(
+            ChannelKind::Ejection,
+            parameters.ejection_flit_time(),
+            parameters.ejection_latency,
+            parameters.crossbar_latency,
+            0,
+        )
+    }
+
+    /// Whether its flits leave the network at its end, without credits.
+    pub fn ends_in_sink(&self) -> bool {
+        self.kind == ChannelKind::Ejection
+    }
+}
+
+/// All channels, and the ports that they join.
+pub struct Network {
+    pub channels: Vec<Channel>,
+    pub routers: Vec<Router>,
+    pub adapters: Vec<Adapter>,
+}
+
+impl Network {
+    /// Joins the ports in the order that the model gives them: network channels by number (as outputs
+    /// that is by port), then injection or ejection channels by terminal and number.
+    pub fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
+        let mut network = Self {
+            channels: Vec::new(),
+            routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
+            adapters: (0..fabric.terminals()).map(|_| Adapter::default()).collect(),
+        };
+        for number in 0..fabric.channel_slots() {
+            let Some(target) = fabric.target(number) else { continue };
+            let source = fabric.source(number);
+            let port = (number - fabric.outputs(source).start) as u16;
+            let channel = network.add(Channel::network(fabric, number, parameters));
+            network.routers[source as usize].add_network_output(port, channel);
+            network.routers[target as usize].inputs.push(channel);
+        }
+        for terminal in fabric.live_terminals() {
+            let router = fabric.terminal_router(terminal).expect("it is live") as usize;
+            for _ in 0..parameters.injection_channels {
+                let channel = network.add(Channel::injection(parameters));
+                network.routers[router].inputs.push(channel);
+                let queues = InjectionQueues::new(channel);
+                network.adapters[terminal as usize].injection.push(queues);
+            }
+            for number in 0..parameters.ejection_channels {
+                let channel = network.add(Channel::ejection(parameters));
+                network.routers[router].add_ejection_output(terminal, number, channel);
+            }
+        }
+        network
+    }
+
+    fn add(&mut self, channel: Channel) -> usize {
+        self.channels.push(channel);
+        self.channels.len() - 1
+    }
+}

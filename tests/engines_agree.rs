@@ -20,7 +20,8 @@ fn run_reference(scenario: &Scenario) -> Log {
 
 fn run_fast(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages } = scenario;
-    run_script(fabric, routes, parameters, Script::new(messages.clone()))
+    let script = Script::new(messages.clone());
+    run_script(fabric, routes, parameters, script).expect("no deadlock").0
 }
 
 /// Names the seed if a test of it panics, wherever that is.

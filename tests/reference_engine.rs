@@ -52,11 +52,11 @@ fn parameters() -> Parameters {
 }
 
 fn data(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data }
+    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
 }
 
 fn read(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Read { request: 0 } }
+    Message { time, source, destination, bytes, kind: Kind::Read { request: 0 }, tag: 0 }
 }
 
 fn try_torus(

@@ -163,8 +163,9 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     fn packets_of(&self, bytes: u64) -> u32 {
-        let packets = bytes.div_ceil(self.parameters.maximum_payload.0.max(1)).max(1);
-        u32::try_from(packets).expect("a message has fewer than 2^32 packets")
+        let (full, rest) = self.parameters.packets(bytes);
+        u32::try_from(full + u64::from(rest.is_some()))
+            .expect("a message has fewer than 2^32 packets")
     }
 
     /// A message joins its source queue.

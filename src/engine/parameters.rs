@@ -122,11 +122,20 @@ impl Parameters {
         self.packet_flits(self.maximum_payload.0)
     }
 
+    /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
+    /// them, if any. A message without payload is one packet.
+    #[must_use]
+    pub fn packets(&self, bytes: u64) -> (u64, Option<u64>) {
+        let most = self.maximum_payload.0.max(1);
+        let (full, rest) = (bytes / most, bytes % most);
+        (full, (rest > 0 || full == 0).then_some(rest))
+    }
+
     /// Flits of all packets of a message.
     #[must_use]
     pub fn message_flits(&self, bytes: u64) -> u64 {
-        let (full, rest) = (bytes / self.maximum_payload.0, bytes % self.maximum_payload.0);
-        let last = if rest > 0 || full == 0 { u64::from(self.packet_flits(rest)) } else { 0 };
+        let (full, rest) = self.packets(bytes);
+        let last = rest.map_or(0, |rest| u64::from(self.packet_flits(rest)));
         full * u64::from(self.maximum_packet()) + last
     }
 

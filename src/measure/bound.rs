@@ -86,16 +86,9 @@ pub fn outlook(
 
 /// How many packets of how many flits a message has.
 fn packets(parameters: &Parameters, bytes: u64) -> Vec<(f64, u32)> {
-    let most = parameters.maximum_payload.0.max(1);
-    let (full, rest) = (bytes / most, bytes % most);
-    let mut packets = Vec::new();
-    if full > 0 {
-        packets.push((full as f64, parameters.maximum_packet()));
-    }
-    if rest > 0 || full == 0 {
-        packets.push((1.0, parameters.packet_flits(rest)));
-    }
-    packets
+    let (full, rest) = parameters.packets(bytes);
+    let full = (full > 0).then(|| (full as f64, parameters.maximum_packet()));
+    full.into_iter().chain(rest.map(|rest| (1.0, parameters.packet_flits(rest)))).collect()
 }
 
 struct Flows<'a> {

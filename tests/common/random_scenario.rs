@@ -275,6 +275,7 @@ impl<'a> Traffic<'a> {
             destination: self.terminals[destination],
             bytes: self.size(),
             kind,
+            tag: 0,
         }
     }
 

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use super::input::reject;
+use crate::scenario::{Document, Scenario};
 
 /// An empty folder for results: the one asked for, or `results/NAME`, or if that is taken
 /// `results/NAME-2` and so on.
@@ -47,4 +49,14 @@ pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
     fs::write(&partial, contents)
         .and_then(|()| fs::rename(&partial, path))
         .map_err(|cause| Failure::Run(format!("cannot write {}: {cause}", path.display())))
+}
+
+/// A scenario with every value written out, so that anyone can run it again.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub(super) fn resolved(document: &Document) -> Result<String, Failure> {
+    let (_, text) = Scenario::read_resolved(document).map_err(|found| reject(&found))?;
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(format!("# Resolved by flitlab {version}: every key, given or default.\n{text}"))
 }

@@ -24,8 +24,10 @@ use crate::report::ReportError;
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, \
-                        4 a check did not hold.\nStart with: flitlab check scenarios/angara/desmos-uniform.toml")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, \
+                        4 a check did not hold.\nStart with: flitlab check scenarios/angara/desmos-uniform.toml"
+)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -86,7 +88,9 @@ impl Failure {
             Self::Input(text) => eprintln!("{}", text.trim_end()),
             Self::Deadlock(deadlock) => eprint!("{deadlock}"),
             Self::Deadlocks(count, first) => {
-                eprint!("{count} points ended in a deadlock, the first of them in this one:\n{first}");
+                eprint!(
+                    "{count} points ended in a deadlock, the first of them in this one:\n{first}"
+                );
             }
         }
     }
@@ -95,7 +99,7 @@ impl Failure {
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Write { .. } | ReportError::Draw(..) => Self::Run(error.to_string()),
+            ReportError::Write { .. } | ReportError::Draw { .. } => Self::Run(error.to_string()),
             _ => Self::Input(format!("error: {error}")),
         }
     }

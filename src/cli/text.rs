@@ -34,7 +34,8 @@ pub(super) fn nanoseconds(time: Picoseconds) -> String {
 /// What a simulation gave, a fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| writeln!(text, "  {name:<18}{value}").expect("a string");
+    let mut line =
+        |name: &str, value: String| writeln!(text, "  {name:<18}{value}").expect("a string");
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);
     line(
         "state",
@@ -46,7 +47,9 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
                 microseconds(row.simulated_time) - microseconds(row.warm_up)
             ),
             Status::NotSteady => "not steady (see the warning)".into(),
-            Status::Deadlock => format!("deadlock, found at {:.1} us", microseconds(row.simulated_time)),
+            Status::Deadlock => {
+                format!("deadlock, found at {:.1} us", microseconds(row.simulated_time))
+            }
             Status::Completed => "completed".into(),
         },
     );
@@ -70,18 +73,19 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
     }
-    let latency = |mean: Option<Picoseconds>, rest: [(&str, Option<Picoseconds>); 5], half: String| {
-        mean.map(|mean| {
-            let rest: Vec<String> = rest
-                .iter()
-                .filter_map(|(name, value)| Some(format!("{name} {}", nanoseconds((*value)?))))
-                .collect();
-            format!("mean {}{half}, {} ns", nanoseconds(mean), rest.join(", "))
-        })
-    };
-    let half = row.packet_latency_mean_ci95.map_or(String::new(), |half| {
-        format!(" +-{} (95%)", nanoseconds(half))
-    });
+    let latency =
+        |mean: Option<Picoseconds>, rest: [(&str, Option<Picoseconds>); 5], half: String| {
+            mean.map(|mean| {
+                let rest: Vec<String> = rest
+                    .iter()
+                    .filter_map(|(name, value)| Some(format!("{name} {}", nanoseconds((*value)?))))
+                    .collect();
+                format!("mean {}{half}, {} ns", nanoseconds(mean), rest.join(", "))
+            })
+        };
+    let half = row
+        .packet_latency_mean_ci95
+        .map_or(String::new(), |half| format!(" +-{} (95%)", nanoseconds(half)));
     let packet = [
         ("p50", row.packet_latency_p50),
         ("p95", row.packet_latency_p95),

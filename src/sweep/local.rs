@@ -1,38 +1,20 @@
-//! Runs the points of a sweep on this machine's cores.
+//! Does many independent jobs on this machine's cores.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use super::simulation::{Outcome, SetupError, Simulation};
-use crate::scenario::Scenario;
-
-/// One point of a sweep.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The point's number in the sweep, from 0.
-    pub number: u32,
-    /// The name of the curve that it is on; may be empty.
-    pub series: String,
-    pub scenario: Scenario,
-}
-
-impl Job {
-    fn run(&self) -> Result<Outcome, SetupError> {
-        Ok(Simulation::new(&self.scenario)?.run(&self.series, self.number, &mut |_| {}))
-    }
-}
-
-/// Runs all jobs, `threads` at a time, and hands each outcome to `each` on the calling thread as it
-/// comes. The order in which they come depends on the machine, what they contain doesn't.
+/// Does all jobs, `threads` at a time, and hands each result to `each` on the calling thread as it
+/// comes. The order in which results come depends on the machine, what they are doesn't.
 ///
 /// # Errors
-/// The first error of a job or of `each`; jobs that have not begun by then don't.
-pub fn run_jobs<E: From<SetupError>>(
-    jobs: &[Job],
+/// The first error of `each`; jobs that have not begun by then don't.
+pub fn in_parallel<J: Sync, R: Send, E>(
+    jobs: &[J],
     threads: usize,
-    mut each: impl FnMut(Outcome) -> Result<(), E>,
+    work: impl Fn(&J) -> R + Sync,
+    mut each: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -41,20 +23,20 @@ pub fn run_jobs<E: From<SetupError>>(
         let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1)))
             .map(|_| {
                 let sender = sender.clone();
-                let (next, stop) = (&next, &stop);
+                let (next, stop, work) = (&next, &stop, &work);
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed)
                         && let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
-                        && sender.send(job.run()).is_ok()
+                        && sender.send(work(job)).is_ok()
                     {}
                 })
             })
             .collect();
         drop(sender);
         let mut result = Ok(());
-        for outcome in receiver {
+        for done in receiver {
             if result.is_ok() {
-                result = outcome.map_err(E::from).and_then(&mut each);
+                result = each(done);
                 stop.store(result.is_err(), Ordering::Relaxed);
             }
         }
@@ -63,4 +45,36 @@ pub fn run_jobs<E: From<SetupError>>(
         }
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_done_once_on_any_number_of_threads() {
+        let jobs: Vec<u32> = (0..100).collect();
+        for threads in [1, 3, 200] {
+            let mut seen = Vec::new();
+            let each = |square| {
+                seen.push(square);
+                Ok::<(), ()>(())
+            };
+            in_parallel(&jobs, threads, |job| job * job, each).unwrap();
+            seen.sort_unstable();
+            assert_eq!(seen, jobs.iter().map(|job| job * job).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let jobs: Vec<u32> = (0..1_000).collect();
+        let mut taken = 0;
+        let each = |_| {
+            taken += 1;
+            if taken == 3 { Err("enough") } else { Ok(()) }
+        };
+        assert_eq!(in_parallel(&jobs, 2, |_| (), each), Err("enough"));
+        assert_eq!(taken, 3);
+    }
 }

@@ -10,16 +10,14 @@ use cpu_time::ThreadTime;
 
 use crate::engine::{Counters, Deadlock, Engine, Parameters};
 use crate::measure::{
-    Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress, Status,
-    measure_exchange, measure_load, outlook,
+    Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress,
+    Status, measure_exchange, measure_load, outlook,
 };
 use crate::report::{self, ChannelRow, PointRow};
 use crate::routing::{DirectionOrder, Routes, Unroutable};
 use crate::scenario::{RoutingSpec, Scenario, WorkloadSpec};
 use crate::topology::{Fabric, TopologyError};
-use crate::traffic::{
-    Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload,
-};
+use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
@@ -165,7 +163,10 @@ impl Simulation {
     /// The terminals that send something.
     #[must_use]
     pub fn senders(&self) -> Vec<u32> {
-        self.fabric.live_terminals().filter(|&terminal| self.pattern().rate(terminal) > 0.0).collect()
+        self.fabric
+            .live_terminals()
+            .filter(|&terminal| self.pattern().rate(terminal) > 0.0)
+            .collect()
     }
 
     /// What can be said without simulating.
@@ -344,10 +345,7 @@ fn whole(mean: f64) -> Picoseconds {
 }
 
 fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
-    channels
-        .iter()
-        .map(|channel| ChannelRow::new(&row.series, row.point, channel))
-        .collect()
+    channels.iter().map(|channel| ChannelRow::new(&row.series, row.point, channel)).collect()
 }
 
 /// Says what the numbers don't, and what to type next.
@@ -368,17 +366,17 @@ fn load_warnings(
         Status::SteadyImprecise => vec![format!(
             "the mean latency is known to {} only, after {} windows: for more precision, try \
              --set measure.maximum_windows={}",
-            row.packet_latency_mean_ci95
-                .zip(row.packet_latency_mean)
-                .map_or("no interval".into(), |(half, mean)| format!(
-                    "+-{:.1}%",
-                    half as f64 / mean.max(1) as f64 * 100.0
-                )),
+            row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
+                "no interval".into(),
+                |(half, mean)| format!("+-{:.1}%", half as f64 / mean.max(1) as f64 * 100.0)
+            ),
             measured.windows,
             measured.windows * 4
         )],
         Status::Deadlock(_) if !parameters.bubble => {
-            vec!["the bubble rule is switched off: rings deadlock without it (router.bubble)".into()]
+            vec![
+                "the bubble rule is switched off: rings deadlock without it (router.bubble)".into(),
+            ]
         }
         Status::Deadlock(_) | Status::Steady => Vec::new(),
     }

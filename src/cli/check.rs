@@ -1,0 +1,155 @@
+//! `flitlab check`: what would be run, without running it.
+
+use clap::Args;
+
+use super::Failure;
+use super::input::Input;
+use super::summary::{Expectation, print_json, print_text};
+use super::text;
+use crate::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
+use crate::scenario::{Reference, Scenario};
+use crate::sweep::Simulation;
+use crate::units::{Rate, bytes_text, flit_time, rate_text, time_text};
+
+/// Show what a scenario would run: resolved values, capacity, bounds, rounding
+///
+/// Reports every mistake of the file at once. Simulates nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab check scenarios/angara/desmos-uniform.toml\n  \
+                        flitlab check --reference > scenario-reference.toml")]
+#[group(skip)]
+pub(super) struct Check {
+    #[command(flatten)]
+    input: Option<Input>,
+    /// Print every key of a scenario with its meaning, unit, default and range
+    #[arg(long, conflicts_with_all = ["path", "set"])]
+    reference: bool,
+    /// Print the fully resolved scenario only
+    #[arg(long, conflicts_with = "json")]
+    resolved: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        if self.reference {
+            return print_text(&Reference::new().to_string());
+        }
+        let Some(input) = self.input else {
+            return Err(Failure::Input("error: name a scenario, or ask for --reference".into()));
+        };
+        let (document, scenario) = input.scenario()?;
+        if self.resolved {
+            return print_text(&super::folder::resolved(&document)?);
+        }
+        let simulation = Simulation::new(&scenario)?;
+        let expectation = Expectation::new(&simulation);
+        if self.json {
+            return print_json(&expectation);
+        }
+        print_text(&format!(
+            "{}\n{}{}",
+            text::headline(&simulation),
+            facts(&simulation, &expectation),
+            rounding(&scenario.parameters)
+        ))
+    }
+}
+
+fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
+    let scenario: &Scenario = simulation.scenario();
+    let parameters = &scenario.parameters;
+    let mut lines: Vec<(&str, String)> = vec![
+        ("channels", format!("{} between routers", expectation.channels)),
+        (
+            "virtual channels",
+            VIRTUAL_CHANNEL_NAMES
+                .iter()
+                .enumerate()
+                .map(|(number, name)| format!("{number} {name}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
+        (
+            "largest packet",
+            format!(
+                "{} flits of {}, {} of payload; {} such packets fit a buffer",
+                parameters.maximum_packet(),
+                bytes_text(parameters.flit),
+                bytes_text(parameters.maximum_payload),
+                parameters.buffer / parameters.maximum_packet()
+            ),
+        ),
+        (
+            "hops",
+            format!("mean {:.3}, at most {}", expectation.hops_mean, expectation.hops_maximum),
+        ),
+        (
+            "zero-load latency",
+            format!(
+                "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
+                expectation.zero_load_latency_mean_ns,
+                expectation.zero_load_latency_maximum_ns,
+                time_text(parameters.send_overhead + parameters.receive_overhead)
+            ),
+        ),
+    ];
+    if let Some(capacity) = expectation.capacity_payload {
+        lines.push((
+            "capacity",
+            format!(
+                "load 1 is {:.3} flits a flit time, {capacity:.3} GB/s of payload a node",
+                simulation.fabric().capacity()
+            ),
+        ));
+    }
+    if let Some(load) = simulation.load() {
+        lines.push((
+            "offered",
+            format!(
+                "load {:.4}, {:.3} GB/s of payload a node",
+                load.offered_fraction(),
+                load.offered_payload() / 1e9
+            ),
+        ));
+    }
+    lines.push((
+        "throughput bound",
+        match (expectation.throughput_bound_load, &expectation.bottleneck) {
+            (Some(bound), Some(bottleneck)) => format!("load {bound:.4}, by {bottleneck}"),
+            _ => "not computed: too many pairs to look at".into(),
+        },
+    ));
+    let silent = simulation.pattern().silent().count();
+    if silent > 0 {
+        lines
+            .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
+    }
+    lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n")).collect()
+}
+
+/// Rates that give no whole number of picoseconds a flit, and by how much they are off.
+fn rounding(parameters: &Parameters) -> String {
+    let rates: [(&str, Rate); 3] = [
+        ("link.rate", parameters.link_rate),
+        ("adapter.injection_rate", parameters.injection_rate),
+        ("adapter.ejection_rate", parameters.ejection_rate),
+    ];
+    rates
+        .iter()
+        .filter_map(|&(key, rate)| {
+            let (time, error) = flit_time(parameters.flit, rate);
+            (error != 0.0).then(|| {
+                format!(
+                    "  {:<19}{key} = {}: a flit takes {} (rounded, {:+.4}%)\n",
+                    "rounding",
+                    rate_text(rate),
+                    time_text(time),
+                    error * 100.0
+                )
+            })
+        })
+        .collect()
+}

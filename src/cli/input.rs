@@ -1,0 +1,45 @@
+//! The scenario argument that most subcommands take.
+
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Failure;
+use crate::scenario::{Diagnostics, Document, Scenario};
+
+/// A scenario file and what is set on top of it.
+#[derive(Debug, Args)]
+pub(super) struct Input {
+    /// The scenario, a TOML file (`flitlab check --reference` lists its keys)
+    #[arg(value_name = "SCENARIO")]
+    pub path: PathBuf,
+    /// Sets a key over the file's value, such as traffic.load=0.3; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl Input {
+    /// The file, with what was set.
+    pub(super) fn document(&self) -> Result<Document, Failure> {
+        let mut document = Document::open(&self.path).map_err(|found| reject(&found))?;
+        for assignment in &self.set {
+            document.set(assignment);
+        }
+        Ok(document)
+    }
+
+    /// The checked scenario.
+    pub(super) fn scenario(&self) -> Result<(Document, Scenario), Failure> {
+        let document = self.document()?;
+        let scenario = Scenario::read(&document).map_err(|found| reject(&found))?;
+        Ok((document, scenario))
+    }
+}
+
+/// The mistakes of a scenario, in colour if that can be seen and is wanted.
+pub(super) fn reject(diagnostics: &Diagnostics) -> Failure {
+    let colored =
+        stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    Failure::Input(if colored { diagnostics.colored() } else { diagnostics.plain() })
+}

@@ -1,0 +1,86 @@
+//! `flitlab run`: one simulation, from a scenario to a folder of results.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::input::Input;
+use super::progress::Bar;
+use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
+use super::{Failure, folder, text};
+use crate::report::figure::draw_all;
+use crate::report::{ChannelRow, PointRow, RowWriter};
+use crate::sweep::Simulation;
+
+/// Simulate a scenario once
+///
+/// Prints latency, throughput, the busiest channels and why packets waited, and leaves summary.json,
+/// points.csv, channels.csv, figures and the fully resolved scenario.toml in results/NAME.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab run scenarios/angara/desmos-alltoall.toml\n  \
+                        flitlab run scenarios/angara/desmos-uniform.toml --set traffic.load=0.5 --json")]
+pub(super) struct Run {
+    #[command(flatten)]
+    input: Input,
+    /// Folder for the results [default: results/NAME, or NAME-2 and so on if that is taken]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let (document, scenario) = self.input.scenario()?;
+        let simulation = Simulation::new(&scenario)?;
+        let results = folder::prepare(&scenario.name, self.out.as_deref())?;
+        folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
+        if document.has_sweep() {
+            eprintln!("note: [sweep] is left out by run; flitlab sweep runs its points");
+        }
+        let headline = text::headline(&simulation);
+        if !self.json {
+            print_text(&format!("{headline}\n"))?;
+        }
+
+        let bar = Bar::of_run();
+        let outcome = simulation.run("", 0, &mut |progress| bar.simulated(progress));
+        bar.finish();
+
+        RowWriter::<PointRow>::create(results.join("points.csv"))?.write(&outcome.row)?;
+        let mut channels = RowWriter::<ChannelRow>::create(results.join("channels.csv"))?;
+        outcome.channels.iter().try_for_each(|channel| channels.write(channel))?;
+        let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
+        let points = std::slice::from_ref(&outcome.row);
+        draw_all(points, &outcome.channels, &results, &title)?;
+        let summary = Summary {
+            flitlab: env!("CARGO_PKG_VERSION"),
+            title: scenario.title.clone(),
+            scenario: Expectation::new(&simulation),
+            points: vec![outcome.row.clone()],
+            saturation: Vec::new(),
+            busiest_channels: text::busiest(&outcome.channels).into_iter().cloned().collect(),
+            warnings: outcome.warnings.clone(),
+            deadlocks: outcome
+                .deadlock
+                .iter()
+                .map(|deadlock| DeadlockNote::new(0, deadlock))
+                .collect(),
+        };
+        summary.write(&results)?;
+
+        let place = results.display().to_string();
+        if self.json {
+            let cost = Some(Cost::new(&outcome.work));
+            Printed { summary: &summary, results: place, cost }.print()?;
+        } else {
+            let facts = text::outcome(&outcome.row, &outcome.channels, &outcome.work);
+            print_text(&format!("{facts}results in {place}\n"))?;
+        }
+        for warning in &outcome.warnings {
+            eprintln!("warning: {warning}");
+        }
+        outcome.deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
+    }
+}

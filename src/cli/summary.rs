@@ -1,0 +1,165 @@
+//! `summary.json`, and what `--json` prints.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::folder;
+use super::{Failure, text};
+use crate::engine::Deadlock;
+use crate::report::{ChannelRow, PointRow};
+use crate::sweep::{Simulation, Work};
+
+/// What is known of a scenario before it runs.
+#[derive(Debug, Serialize)]
+pub(super) struct Expectation {
+    pub name: String,
+    pub fabric: String,
+    pub nodes: usize,
+    pub channels: usize,
+    /// Load 1, in payload a node.
+    #[serde(rename = "capacity_payload_GB_per_s_per_node")]
+    pub capacity_payload: Option<f64>,
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    pub zero_load_latency_mean_ns: f64,
+    pub zero_load_latency_maximum_ns: f64,
+    /// The highest load that the channel loads allow; none if too many pairs would have to be looked at.
+    pub throughput_bound_load: Option<f64>,
+    pub bottleneck: Option<String>,
+}
+
+impl Expectation {
+    pub(super) fn new(simulation: &Simulation) -> Self {
+        let outlook = simulation.outlook();
+        let fabric = simulation.fabric();
+        let capacity = fabric.capacity();
+        Self {
+            name: simulation.scenario().name.clone(),
+            fabric: text::torus_text(fabric.torus()),
+            nodes: fabric.live_terminals().count(),
+            channels: fabric.channels(),
+            capacity_payload: simulation
+                .load()
+                .map(|load| load.offered_payload() / load.offered_fraction() / 1e9),
+            hops_mean: outlook.hops_mean,
+            hops_maximum: outlook.hops_maximum,
+            zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
+            zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
+            throughput_bound_load: outlook.throughput().map(|flits| flits / capacity),
+            bottleneck: outlook.bottleneck.map(|bottleneck| bottleneck.name),
+        }
+    }
+}
+
+/// What a simulation cost; printed by `--json`, never written to results, since it differs each time.
+#[derive(Debug, Serialize)]
+pub(super) struct Cost {
+    pub cpu_seconds: f64,
+    pub set_up_cpu_seconds: f64,
+    pub cpu_ns_per_flit_hop: f64,
+    pub cpu_ns_per_packet_hop: f64,
+    pub events_per_cpu_second: f64,
+    pub bytes_per_node: f64,
+    pub bytes_per_packet_under_way: usize,
+}
+
+impl Cost {
+    pub(super) fn new(work: &Work) -> Self {
+        let seconds = work.simulating.as_secs_f64();
+        Self {
+            cpu_seconds: seconds,
+            set_up_cpu_seconds: work.building.as_secs_f64(),
+            cpu_ns_per_flit_hop: work.nanoseconds_each(work.counters.flit_hops),
+            cpu_ns_per_packet_hop: work.nanoseconds_each(work.counters.packet_hops),
+            events_per_cpu_second: work.counters.events as f64 / seconds.max(1e-9),
+            bytes_per_node: work.bytes_a_node,
+            bytes_per_packet_under_way: work.bytes_a_packet,
+        }
+    }
+}
+
+/// A point's wait-for cycle.
+#[derive(Debug, Serialize)]
+pub(super) struct DeadlockNote {
+    pub point: u32,
+    pub time_ns: f64,
+    /// One line a packet.
+    pub cycle: Vec<String>,
+}
+
+impl DeadlockNote {
+    pub(super) fn new(point: u32, deadlock: &Deadlock) -> Self {
+        let lines = deadlock.to_string();
+        Self {
+            point,
+            time_ns: deadlock.time as f64 / 1e3,
+            cycle: lines.lines().skip(1).map(|line| line.trim().to_owned()).collect(),
+        }
+    }
+}
+
+/// The highest load that a series sustains.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct SaturationNote {
+    pub series: String,
+    /// How a load is judged.
+    pub criterion: String,
+    pub tolerance: f64,
+    pub sustained_load: f64,
+    pub lowest_load_not_sustained: Option<f64>,
+}
+
+/// All of a result.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub flitlab: &'static str,
+    pub title: Option<String>,
+    pub scenario: Expectation,
+    pub points: Vec<PointRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub saturation: Vec<SaturationNote>,
+    pub busiest_channels: Vec<ChannelRow>,
+    pub warnings: Vec<String>,
+    pub deadlocks: Vec<DeadlockNote>,
+}
+
+impl Summary {
+    pub(super) fn write(&self, results: &Path) -> Result<(), Failure> {
+        let json = serde_json::to_string_pretty(self).expect("rows are plain data");
+        folder::write(&results.join("summary.json"), &(json + "\n"))
+    }
+}
+
+/// What `--json` prints: the summary, where the results are, and what they cost.
+#[derive(Debug, Serialize)]
+pub(super) struct Printed<'a> {
+    #[serde(flatten)]
+    pub summary: &'a Summary,
+    pub results: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+impl Printed<'_> {
+    pub(super) fn print(&self) -> Result<(), Failure> {
+        print_json(self)
+    }
+}
+
+/// Prints one JSON object on standard output.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(value).expect("plain data");
+    print_text(&(json + "\n"))
+}
+
+/// Prints on standard output; that nobody reads it to its end is no error.
+pub(super) fn print_text(text: &str) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write, stdout};
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

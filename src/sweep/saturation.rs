@@ -1,0 +1,39 @@
+//! The highest load that a scenario's network sustains.
+
+use super::simulation::{Outcome, SetupError, Simulation};
+use crate::measure::{Saturation, bisect};
+use crate::report::Status;
+use crate::scenario::{Scenario, WorkloadSpec};
+use crate::traffic::OfferedLoad;
+
+/// How a load is judged, for the output.
+pub const CRITERION: &str = "the load reaches steady state: what is under way does not grow by more than \
+                             measure.growth of what is offered";
+
+/// Searches between 0 and the throughput bound (load 1 if that is not known), and hands every outcome
+/// on the way to `each`.
+///
+/// # Errors
+/// If the scenario can't be simulated.
+pub fn find_saturation(
+    scenario: &Scenario,
+    series: &str,
+    tolerance: f64,
+    mut each: impl FnMut(Outcome),
+) -> Result<Saturation, SetupError> {
+    let simulation = Simulation::new(scenario)?;
+    let bound = simulation.outlook().throughput();
+    let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
+    let mut tried = 0;
+    bisect(highest, tolerance, |load| {
+        let mut scenario = scenario.clone();
+        if let WorkloadSpec::Load(spec) = &mut scenario.workload {
+            spec.load = OfferedLoad::Fraction(load);
+        }
+        let outcome = Simulation::new(&scenario)?.run(series, tried, &mut |_| {});
+        tried += 1;
+        let sustained = outcome.row.status == Status::Steady;
+        each(outcome);
+        Ok(sustained)
+    })
+}

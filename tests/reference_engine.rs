@@ -328,6 +328,52 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
     assert_eq!(run_ring(5, &parameters(), &ring_full_of_packets()).packets.len(), 200);
 }
 
+/// Messages from node to node at their times; `true` for a maximum packet, `false` for a header alone.
+const FRAGMENTING: [(Picoseconds, u32, u32, bool); 23] = [
+    (4, 7, 6, true),
+    (9, 5, 1, true),
+    (20, 4, 0, true),
+    (24, 2, 6, false),
+    (27, 2, 6, false),
+    (27, 6, 0, false),
+    (40, 6, 2, false),
+    (41, 6, 2, true),
+    (58, 6, 2, false),
+    (91, 4, 0, true),
+    (93, 0, 0, true),
+    (103, 4, 0, true),
+    (169, 0, 4, false),
+    (227, 6, 2, true),
+    (266, 2, 6, true),
+    (320, 0, 4, true),
+    (360, 0, 4, false),
+    (393, 3, 7, true),
+    (411, 3, 7, false),
+    (450, 1, 5, true),
+    (580, 1, 5, true),
+    (612, 1, 5, true),
+    (718, 0, 4, true),
+];
+
+/// On a ring of eight with slow ejection; a header alone carries this payload instead of none.
+fn run_fragmenting(small: u64) -> Result<Log, Deadlock> {
+    let slow = Parameters { ejection_rate: rate(80), ejection_latency: 200, ..parameters() };
+    let messages = FRAGMENTING.map(|(time, source, destination, large)| {
+        data(time, source, destination, if large { MAXIMUM_PAYLOAD } else { small })
+    });
+    try_torus(8, &[], &slow, &messages)
+}
+
+/// The bubble leaves room for a maximum packet in one buffer, but small packets that move on within
+/// the ring split that room between buffers until no large one fits anywhere. This is what the model
+/// says, not what one would wish.
+#[test]
+fn packets_of_mixed_sizes_can_deadlock_a_ring_despite_the_bubble() {
+    let deadlock = run_fragmenting(0).unwrap_err();
+    assert_eq!(deadlock.packets + deadlock.log.packets.len(), FRAGMENTING.len());
+    assert_eq!(run_fragmenting(MAXIMUM_PAYLOAD).unwrap().packets.len(), FRAGMENTING.len());
+}
+
 #[test]
 fn ticks_that_are_left_out_would_change_nothing() {
     for seed in 0..40 {

@@ -37,8 +37,8 @@ impl Scenario {
         Self { fabric, routes, parameters, messages }
     }
 
-    /// Flits of the virtual channels' packets that a message turns into, and payload of each: of
-    /// a read, the request's and the response's.
+    /// The payloads of the packets that a message turns into, from its source and, if it is a read,
+    /// back to it.
     #[allow(dead_code, reason = "not every test binary needs it")]
     pub fn packets_of(&self, message: &Message) -> (Vec<u64>, Vec<u64>) {
         let cut = |bytes: u64| {

@@ -32,6 +32,7 @@ use router::Router;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
+#[allow(dead_code, reason = "not every test binary looks at all of it")]
 pub struct Deadlock {
     /// When the last thing happened.
     pub time: Picoseconds,

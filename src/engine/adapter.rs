@@ -202,16 +202,14 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
         let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
-        let output = &mut self.outputs[channel as usize];
-        // `asking` counts an injection channel's source queues that are not empty.
+        let output = &self.outputs[channel as usize];
         if output.asking == 0 {
             return;
         }
         let mut retry = output.free_at;
         if output.free_at <= now {
-            output.take_credits(&mut self.credits, now);
             retry = Picoseconds::MAX;
-            let pointer = output.pointer as usize;
+            let pointer = usize::from(output.pointer);
             let virtual_channels = (pointer..VIRTUAL_CHANNELS).chain(0..pointer);
             for virtual_channel in virtual_channels {
                 let slot = self.adapters.queues[first + virtual_channel].head;
@@ -221,14 +219,19 @@ impl<O: Observer> Engine<'_, O> {
                 let transfer = &self.adapters.transfers[slot as usize];
                 let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
                 let flits = self.parameters.packet_flits(payload);
-                let output = &self.outputs[channel as usize];
-                if output.credits[virtual_channel] >= flits {
+                let credits = |engine: &Self| {
+                    u32::from(engine.outputs[channel as usize].credits[virtual_channel])
+                };
+                if credits(self) < flits {
+                    let until = self.await_credits(channel, virtual_channel as u8, flits, now);
+                    retry = retry.min(until);
+                }
+                if credits(self) >= flits {
                     self.send_packet(channel, terminal, virtual_channel, payload, flits, now);
                     let output = &self.outputs[channel as usize];
                     retry = if output.asking > 0 { output.free_at } else { Picoseconds::MAX };
                     break;
                 }
-                retry = retry.min(output.credits_at(&self.credits, virtual_channel as u8, flits));
             }
         }
         self.wake_at(channel, retry);
@@ -289,8 +292,8 @@ impl<O: Observer> Engine<'_, O> {
             hops: route.hops() as u16,
             runs,
         };
-        output.credits[virtual_channel] -= flits;
-        output.pointer = (virtual_channel + 1) as u32 % VIRTUAL_CHANNELS as u32;
+        output.credits[virtual_channel] -= flits as u16;
+        output.pointer = ((virtual_channel + 1) % VIRTUAL_CHANNELS) as u16;
         self.digest.add(now, channel, terminal, sequence);
         self.statistics.sent(channel, virtual_channel as u8, flits as u16);
         let timing = &self.network.timings[usize::from(output.kind)];

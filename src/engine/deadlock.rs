@@ -125,8 +125,10 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Credits that a virtual channel has or will get without anything else having to move.
     fn credits_due(&self, output: &Output, virtual_channel: usize) -> u32 {
-        let mut credits = output.credits[virtual_channel];
-        let mut at = output.returning;
+        let mut credits = u32::from(output.credits[virtual_channel]);
+        let Some(input) = self.inputs.get(output.input as usize) else { return credits };
+        credits += u32::from(input.returned[virtual_channel]);
+        let mut at = input.returning;
         while at != NONE {
             let credit = &self.credits.credits[at as usize];
             if usize::from(credit.virtual_channel) == virtual_channel {

@@ -223,7 +223,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Forgets what channels have carried so far; they count from now on.
     pub fn reset_channels(&mut self) {
-        self.statistics.reset(self.clock);
+        self.statistics.reset(&mut self.outputs, self.clock);
         self.statistics_since = self.clock;
     }
 
@@ -235,7 +235,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         (0..self.network.channels() as u32)
             .filter_map(|channel| {
                 let kind = self.network.kind(self.fabric, channel)?;
-                let statistics = self.statistics.channel(channel, self.clock);
+                let output = &self.outputs[channel as usize];
+                let statistics = self.statistics.channel(channel, output, self.clock);
                 let flits: u64 = statistics.flits.iter().sum();
                 let flit_time = self.network.timings[kind as usize].flit_time;
                 Some(ChannelReport {

@@ -15,6 +15,7 @@ pub(super) const RATE_CLASSES: usize = 3;
 /// the later of its own arrival and the end of the one before it (docs/model.md, "Time of a packet's
 /// flits").
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Packet {
     pub lines: [Picoseconds; RATE_CLASSES],
     /// The input port at which it is or will be next.

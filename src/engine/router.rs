@@ -15,7 +15,7 @@ use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
 use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
-use super::statistics::Stall;
+use super::statistics::{Stall, Stalled};
 use super::{ChannelKind, Engine, Network};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -23,28 +23,28 @@ use crate::units::Picoseconds;
 /// No wake-up is due.
 const NEVER: Picoseconds = Picoseconds::MAX;
 
-/// The sending end of a channel.
+/// The sending end of a channel: one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Output {
     /// When the last flit of the latest packet has left.
     pub free_at: Picoseconds,
     /// When it is looked at next, if nothing else happens.
     pub wake_at: Picoseconds,
-    /// Flits free in the buffers at the far end, as far as known here.
-    pub credits: [u32; VIRTUAL_CHANNELS],
-    /// First and last of the credits on their way back, in the order in which they arrive.
-    pub returning: u32,
-    pub returning_last: u32,
+    /// Why packets wait for it at present, and since when.
+    pub stall: Stalled,
     /// The router it leaves, or the terminal of an injection channel.
     pub owner: u32,
     pub ring: u32,
     /// The input port at the far end; [`NONE`] for ejection channels.
     pub input: u32,
-    /// Buffers whose heads ask for it.
-    pub asking: u32,
+    /// Flits free in the buffers at the far end, less the credits that have not been looked for since.
+    pub credits: [u16; VIRTUAL_CHANNELS],
+    /// Buffers (of an injection channel: source queues) whose heads ask for it.
+    pub asking: u16,
     /// Where the search for the next packet starts: a pair of input port and virtual channel of its
     /// router, or the virtual channel of an injection channel.
-    pub pointer: u32,
+    pub pointer: u16,
     /// Index into the network's timings.
     pub kind: u8,
 }
@@ -59,7 +59,7 @@ pub(super) struct Credit {
     pub next: u32,
 }
 
-/// All credits on their way, in chains by channel.
+/// All credits on their way, in chains by input port.
 #[derive(Debug)]
 pub(super) struct Credits {
     pub credits: Vec<Credit>,
@@ -81,73 +81,6 @@ impl Credits {
         self.free = self.credits[slot as usize].next;
         self.credits[slot as usize] = credit;
         slot
-    }
-
-    /// Adds credits to a channel's chain, behind those that arrive before or with them.
-    #[inline]
-    fn send(&mut self, first: &mut u32, last: &mut u32, credit: Credit) {
-        if *first != NONE && self.credits[*last as usize].time <= credit.time {
-            let slot = self.insert(credit);
-            self.credits[*last as usize].next = slot;
-            *last = slot;
-            return;
-        }
-        let mut before = NONE;
-        let mut at = *first;
-        while at != NONE && self.credits[at as usize].time <= credit.time {
-            before = at;
-            at = self.credits[at as usize].next;
-        }
-        let slot = self.insert(Credit { next: at, ..credit });
-        if at == NONE {
-            *last = slot;
-        }
-        if before == NONE {
-            *first = slot;
-        } else {
-            self.credits[before as usize].next = slot;
-        }
-    }
-}
-
-impl Output {
-    /// Takes in the credits that have arrived by `now`.
-    #[inline]
-    pub(super) fn take_credits(&mut self, credits: &mut Credits, now: Picoseconds) {
-        while self.returning != NONE {
-            let slot = self.returning;
-            let credit = credits.credits[slot as usize];
-            if credit.time > now {
-                break;
-            }
-            self.credits[usize::from(credit.virtual_channel)] += u32::from(credit.flits);
-            self.returning = credit.next;
-            credits.credits[slot as usize].next = credits.free;
-            credits.free = slot;
-        }
-    }
-
-    /// When a virtual channel will have `need` credits, if those under way suffice.
-    #[inline]
-    pub(super) fn credits_at(
-        &self,
-        credits: &Credits,
-        virtual_channel: u8,
-        need: u32,
-    ) -> Picoseconds {
-        let mut have = self.credits[usize::from(virtual_channel)];
-        let mut at = self.returning;
-        while at != NONE {
-            let credit = credits.credits[at as usize];
-            if credit.virtual_channel == virtual_channel {
-                have += u32::from(credit.flits);
-                if have >= need {
-                    return credit.time;
-                }
-            }
-            at = credit.next;
-        }
-        NEVER
     }
 }
 
@@ -172,22 +105,31 @@ impl Queue {
         Self { free_at: 0, head: NONE, tail: NONE, output: NONE, flits: 0, enters: false };
 }
 
-/// The receiving end of a channel.
+/// The receiving end of a channel: what it takes to let the head of the first buffer ask is one cache
+/// line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Input {
-    /// When the packet whose grant was the latest has left.
-    free_at: Picoseconds,
     pub router: u32,
     /// First output of its router.
     first_output: u32,
-    /// Its first (input port, virtual channel) pair among those of its router.
-    first_bit: u32,
     /// The ring of the channel that feeds it, or [`NONE`].
     ring: u32,
     /// The channel that feeds it, and its kind.
     pub feeder: u32,
-    feeder_kind: u32,
+    /// Its first (input port, virtual channel) pair among those of its router.
+    first_bit: u16,
+    feeder_kind: u8,
+    /// Whether packets at the feeder wait for credits that are not on their way yet.
+    awaited: bool,
+    /// First and last of the credits on their way to the feeder, in the order in which they arrive.
+    pub returning: u32,
+    returning_last: u32,
     pub queues: [Queue; VIRTUAL_CHANNELS],
+    /// When the packet whose grant was the latest has left.
+    free_at: Picoseconds,
+    /// Credits that have arrived at the feeder and that it has not looked for yet.
+    pub returned: [u16; VIRTUAL_CHANNELS],
 }
 
 impl Input {
@@ -212,6 +154,50 @@ impl Input {
             now
         } else {
             sending.min().unwrap_or(now)
+        }
+    }
+
+    /// Notes which credits have arrived at the feeder by `now`.
+    #[inline]
+    fn settle(&mut self, credits: &mut Credits, now: Picoseconds) {
+        while self.returning != NONE {
+            let slot = self.returning;
+            let credit = credits.credits[slot as usize];
+            if credit.time > now {
+                break;
+            }
+            self.returned[usize::from(credit.virtual_channel)] += credit.flits;
+            self.returning = credit.next;
+            credits.credits[slot as usize].next = credits.free;
+            credits.free = slot;
+        }
+    }
+
+    /// Sends credits to the feeder, behind those that arrive before or with them.
+    #[inline]
+    fn send_credit(&mut self, credits: &mut Credits, credit: Credit) {
+        if self.returning != NONE
+            && credits.credits[self.returning_last as usize].time <= credit.time
+        {
+            let slot = credits.insert(credit);
+            credits.credits[self.returning_last as usize].next = slot;
+            self.returning_last = slot;
+            return;
+        }
+        let mut before = NONE;
+        let mut at = self.returning;
+        while at != NONE && credits.credits[at as usize].time <= credit.time {
+            before = at;
+            at = credits.credits[at as usize].next;
+        }
+        let slot = credits.insert(Credit { next: at, ..credit });
+        if at == NONE {
+            self.returning_last = slot;
+        }
+        if before == NONE {
+            self.returning = slot;
+        } else {
+            credits.credits[before as usize].next = slot;
         }
     }
 }
@@ -265,22 +251,22 @@ impl<O: Observer> Engine<'_, O> {
         let router = input.router;
         if self.alone && output.asking == 0 && output.free_at <= now {
             // Nobody else can come in between: no need to walk over requests.
-            output.take_credits(&mut self.credits, now);
-            let output = &self.outputs[channel as usize];
-            if self.obstacle(output, index, virtual_channel, now).is_none() {
+            if self.obstacle(channel, index, virtual_channel, now).is_none() {
                 return self.grant(channel, router, index, virtual_channel, now);
             }
         }
         let input = &self.inputs[index as usize];
         let output = &mut self.outputs[channel as usize];
-        let bit = input.first_bit + u32::from(virtual_channel);
+        let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
         output.asking += 1;
         if output.free_at <= now {
             self.touch(router, channel, now);
         } else {
             let free_at = output.free_at;
-            self.statistics.stalled_if_not(channel, Stall::OutputBusy, now);
+            if output.stall.is_none() {
+                self.statistics.stalled(channel, output, Stall::OutputBusy, now);
+            }
             self.wake_at(channel, free_at);
         }
     }
@@ -363,16 +349,14 @@ impl<O: Observer> Engine<'_, O> {
                 &[(0, transit), (transit, u32::MAX)][..]
             }
         };
-        let output = &mut self.outputs[channel as usize];
-        output.take_credits(&mut self.credits, now);
-        let output = &self.outputs[channel as usize];
+        let pointer = u32::from(self.outputs[channel as usize].pointer);
         let first_input = self.routers[router as usize].first_input;
         let words = self.request_words;
         let mut stall = Stall::NoCredit;
         let mut retry = NEVER;
         for &(low, high) in sets {
             for step in 0..=words {
-                let (word, base, mask) = cyclic(output.pointer, step, words);
+                let (word, base, mask) = cyclic(pointer, step, words);
                 let requests = self.requests[channel as usize * words + word];
                 let mut bits = requests & mask & between(low, high, base);
                 while bits != 0 {
@@ -380,7 +364,7 @@ impl<O: Observer> Engine<'_, O> {
                     bits &= bits - 1;
                     let input = first_input + bit / VIRTUAL_CHANNELS as u32;
                     let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
-                    match self.obstacle(output, input, virtual_channel, now) {
+                    match self.obstacle(channel, input, virtual_channel, now) {
                         None => {
                             self.requests[channel as usize * words + word] &= !(1 << (bit - base));
                             self.outputs[channel as usize].asking -= 1;
@@ -394,7 +378,7 @@ impl<O: Observer> Engine<'_, O> {
                 }
             }
         }
-        self.statistics.stalled(channel, stall, now);
+        self.statistics.stalled(channel, &mut self.outputs[channel as usize], stall, now);
         self.wake_at(channel, retry);
     }
 
@@ -402,25 +386,65 @@ impl<O: Observer> Engine<'_, O> {
     /// it is known.
     #[inline]
     fn obstacle(
-        &self,
-        output: &Output,
-        input: u32,
+        &mut self,
+        channel: u32,
+        index: u32,
         virtual_channel: u8,
         now: Picoseconds,
     ) -> Option<(Stall, Picoseconds)> {
-        let input = &self.inputs[input as usize];
+        let input = &self.inputs[index as usize];
         let queue = &input.queues[usize::from(virtual_channel)];
+        let (flits, enters) = (u32::from(queue.flits), queue.enters);
+        let free_at = input.free_at(self.parameters.crossbar_speedup, now);
+        let output = &self.outputs[channel as usize];
         if output.input != NONE {
-            let flits = u32::from(queue.flits);
-            let need = flits + if queue.enters { self.bubble } else { 0 };
-            let credits = output.credits[usize::from(virtual_channel)];
-            if credits < need {
-                let reason = if credits < flits { Stall::NoCredit } else { Stall::Bubble };
-                return Some((reason, output.credits_at(&self.credits, virtual_channel, need)));
+            let need = flits + if enters { self.bubble } else { 0 };
+            if u32::from(output.credits[usize::from(virtual_channel)]) < need {
+                let until = self.await_credits(channel, virtual_channel, need, now);
+                let credits =
+                    u32::from(self.outputs[channel as usize].credits[usize::from(virtual_channel)]);
+                if credits < need {
+                    return Some((
+                        if credits < flits { Stall::NoCredit } else { Stall::Bubble },
+                        until,
+                    ));
+                }
             }
         }
-        let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         (free_at > now).then_some((Stall::InputBusy, free_at))
+    }
+
+    /// Looks for the credits that a channel's sender has got by `now`. If it still has fewer than
+    /// `need`, gives the time at which those under way suffice; if they don't, sees to it that the
+    /// sender is woken by the ones that follow.
+    #[inline]
+    pub(super) fn await_credits(
+        &mut self,
+        channel: u32,
+        virtual_channel: u8,
+        need: u32,
+        now: Picoseconds,
+    ) -> Picoseconds {
+        let output = &mut self.outputs[channel as usize];
+        let input = &mut self.inputs[output.input as usize];
+        input.settle(&mut self.credits, now);
+        for (credits, returned) in output.credits.iter_mut().zip(&mut input.returned) {
+            *credits += std::mem::take(returned);
+        }
+        let mut have = u32::from(output.credits[usize::from(virtual_channel)]);
+        let mut at = input.returning;
+        while have < need && at != NONE {
+            let credit = self.credits.credits[at as usize];
+            if credit.virtual_channel == virtual_channel {
+                have += u32::from(credit.flits);
+                if have >= need {
+                    return credit.time;
+                }
+            }
+            at = credit.next;
+        }
+        input.awaited |= have < need;
+        NEVER
     }
 
     /// Sends the head of a buffer, whose request has been withdrawn, through an output.
@@ -446,16 +470,22 @@ impl<O: Observer> Engine<'_, O> {
         let timing = &self.network.timings[usize::from(output.kind)];
         let last = packet.send(now, timing, &self.network.flit_times);
         let released = last + timing.flit_time;
-        output.pointer = input.first_bit + u32::from(virtual_channel) + 1;
+        output.pointer = input.first_bit + u16::from(virtual_channel) + 1;
         output.free_at = released;
         input.free_at = released;
         queue.free_at = released;
         self.digest.add(now, channel, packet.source, packet.sequence);
         self.statistics.sent(channel, virtual_channel, flits);
+        let asking = output.asking > 0;
+        if asking {
+            self.statistics.stalled(channel, output, Stall::OutputBusy, now);
+        } else if !output.stall.is_none() {
+            self.statistics.moving(channel, output, now);
+        }
         let arrival = if output.input == NONE {
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
-            output.credits[usize::from(virtual_channel)] -= u32::from(flits);
+            output.credits[usize::from(virtual_channel)] -= flits;
             packet.input = output.input;
             packet.hops_left -= 1;
             if packet.hops_left == 0 {
@@ -474,25 +504,21 @@ impl<O: Observer> Engine<'_, O> {
         if queue.head != NONE {
             self.calendar.add(released, Event::Ask { input: index, virtual_channel }.pack());
         }
-        let (feeder, kind) = (input.feeder, input.feeder_kind);
-        if self.outputs[channel as usize].asking > 0 {
-            self.statistics.stalled(channel, Stall::OutputBusy, now);
+        input.settle(&mut self.credits, now);
+        let back = released + self.network.timings[usize::from(input.feeder_kind)].back;
+        let credit = Credit { time: back, flits, virtual_channel, next: NONE };
+        input.send_credit(&mut self.credits, credit);
+        let (awaited, feeder) = (input.awaited, input.feeder);
+        if asking {
             self.wake_at(channel, released);
-        } else {
-            self.statistics.moving(channel, now);
         }
-        let back = released + self.network.timings[kind as usize].back;
-        self.return_credits(feeder, virtual_channel, flits, back);
-    }
-
-    /// Sends credits back to a channel's sender, and wakes it then if packets wait for it.
-    #[inline]
-    fn return_credits(&mut self, channel: u32, virtual_channel: u8, flits: u16, time: Picoseconds) {
-        let output = &mut self.outputs[channel as usize];
-        let credit = Credit { time, flits, virtual_channel, next: NONE };
-        self.credits.send(&mut output.returning, &mut output.returning_last, credit);
-        if output.asking > 0 && time >= output.free_at {
-            self.wake_at(channel, time);
+        if awaited {
+            // Stays so until nobody asks: credits of two packets may overtake each other.
+            if self.outputs[feeder as usize].asking > 0 {
+                self.wake_at(feeder, back);
+            } else {
+                self.inputs[index as usize].awaited = false;
+            }
         }
     }
 }
@@ -536,14 +562,13 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             parameters.buffer
         };
         Output {
-            credits: [capacity; VIRTUAL_CHANNELS],
+            credits: [capacity as u16; VIRTUAL_CHANNELS],
             owner,
             ring: network.ring_of_channel[channel as usize],
             input,
             free_at: 0,
             wake_at: NEVER,
-            returning: NONE,
-            returning_last: NONE,
+            stall: Stalled::NOT,
             asking: 0,
             pointer: 0,
             kind: kind as u8,
@@ -572,12 +597,17 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
             Input {
                 router,
                 first_output: network.first_output[router as usize],
-                first_bit: (index - network.first_input[router as usize]) * VIRTUAL_CHANNELS as u32,
+                first_bit: ((index - network.first_input[router as usize])
+                    * VIRTUAL_CHANNELS as u32) as u16,
                 ring: network.ring_of_channel[feeder as usize],
                 feeder,
                 feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
-                    as u32,
+                    as u8,
+                awaited: false,
+                returning: NONE,
+                returning_last: NONE,
                 free_at: 0,
+                returned: [0; VIRTUAL_CHANNELS],
                 queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
             }
         })

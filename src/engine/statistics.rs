@@ -1,6 +1,7 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
 use super::parameters::VIRTUAL_CHANNELS;
+use super::router::Output;
 use crate::units::Picoseconds;
 
 /// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
@@ -29,80 +30,96 @@ pub struct ChannelStatistics {
     pub stalled: [Picoseconds; STALLS],
 }
 
-const MOVING: u8 = STALLS as u8;
+/// Why packets wait for an output at present, and since when; or that none do.
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
+pub(super) struct Stalled {
+    since: Picoseconds,
+    reason: u8,
+}
 
-/// The statistics of all channels.
+impl Stalled {
+    pub(super) const NOT: Self = Self { since: 0, reason: STALLS as u8 };
+
+    #[inline]
+    pub(super) fn is_none(self) -> bool {
+        usize::from(self.reason) == STALLS
+    }
+}
+
+/// The statistics of all channels: flits, then times, since a grant touches the flits only.
 #[derive(Debug)]
 pub(super) struct Statistics {
-    channels: Vec<ChannelStatistics>,
-    /// Why each output's packets wait at present, and since when.
-    present: Vec<(Picoseconds, u8)>,
+    flits: Vec<[u64; VIRTUAL_CHANNELS]>,
+    stalled: Vec<[Picoseconds; STALLS]>,
 }
 
 impl Statistics {
     pub(super) fn new(channels: usize) -> Self {
-        Self {
-            channels: vec![ChannelStatistics::default(); channels],
-            present: vec![(0, MOVING); channels],
-        }
+        Self { flits: vec![[0; VIRTUAL_CHANNELS]; channels], stalled: vec![[0; STALLS]; channels] }
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.channels.len() * (size_of::<ChannelStatistics>() + size_of::<(Picoseconds, u8)>())
+        self.flits.len()
+            * (size_of::<[u64; VIRTUAL_CHANNELS]>() + size_of::<[Picoseconds; STALLS]>())
     }
 
     #[inline]
     pub(super) fn sent(&mut self, channel: u32, virtual_channel: u8, flits: u16) {
-        self.channels[channel as usize].flits[usize::from(virtual_channel)] += u64::from(flits);
+        self.flits[channel as usize][usize::from(virtual_channel)] += u64::from(flits);
     }
 
     /// From now on packets wait for this reason.
     #[inline]
-    pub(super) fn stalled(&mut self, channel: u32, reason: Stall, now: Picoseconds) {
-        self.change(channel, reason as u8, now);
-    }
-
-    /// As [`Self::stalled`], unless packets wait already.
-    #[inline]
-    pub(super) fn stalled_if_not(&mut self, channel: u32, reason: Stall, now: Picoseconds) {
-        if self.present[channel as usize].1 == MOVING {
-            self.change(channel, reason as u8, now);
-        }
+    pub(super) fn stalled(
+        &mut self,
+        channel: u32,
+        output: &mut Output,
+        reason: Stall,
+        now: Picoseconds,
+    ) {
+        self.change(channel, output, reason as u8, now);
     }
 
     /// From now on nothing waits.
     #[inline]
-    pub(super) fn moving(&mut self, channel: u32, now: Picoseconds) {
-        self.change(channel, MOVING, now);
+    pub(super) fn moving(&mut self, channel: u32, output: &mut Output, now: Picoseconds) {
+        self.change(channel, output, STALLS as u8, now);
     }
 
     #[inline]
-    fn change(&mut self, channel: u32, reason: u8, now: Picoseconds) {
-        let (since, present) = &mut self.present[channel as usize];
-        if *present == reason {
+    fn change(&mut self, channel: u32, output: &mut Output, reason: u8, now: Picoseconds) {
+        let Stalled { since, reason: present } = output.stall;
+        if present == reason {
             return;
         }
-        if *present != MOVING {
-            self.channels[channel as usize].stalled[usize::from(*present)] += now - *since;
+        if let Some(stalled) = self.stalled[channel as usize].get_mut(usize::from(present)) {
+            *stalled += now - since;
         }
-        (*since, *present) = (now, reason);
+        output.stall = Stalled { since: now, reason };
     }
 
     /// Starts anew at `now`: zero everywhere, what waits goes on waiting.
-    pub(super) fn reset(&mut self, now: Picoseconds) {
-        self.channels.fill(ChannelStatistics::default());
-        for (since, _) in &mut self.present {
-            *since = now;
+    pub(super) fn reset(&mut self, outputs: &mut [Output], now: Picoseconds) {
+        self.flits.fill([0; VIRTUAL_CHANNELS]);
+        self.stalled.fill([0; STALLS]);
+        for output in outputs {
+            output.stall.since = now;
         }
     }
 
     /// One channel's statistics up to `now`.
-    pub(super) fn channel(&self, channel: u32, now: Picoseconds) -> ChannelStatistics {
-        let mut statistics = self.channels[channel as usize];
-        let (since, present) = self.present[channel as usize];
-        if present != MOVING {
-            statistics.stalled[usize::from(present)] += now - since;
+    pub(super) fn channel(
+        &self,
+        channel: u32,
+        output: &Output,
+        now: Picoseconds,
+    ) -> ChannelStatistics {
+        let mut stalled = self.stalled[channel as usize];
+        let Stalled { since, reason } = output.stall;
+        if let Some(stalled) = stalled.get_mut(usize::from(reason)) {
+            *stalled += now - since;
         }
-        statistics
+        ChannelStatistics { flits: self.flits[channel as usize], stalled }
     }
 }

@@ -295,7 +295,7 @@ impl<O: Observer> Engine<'_, O> {
         output.credits[virtual_channel] -= flits as u16;
         output.pointer = ((virtual_channel + 1) % VIRTUAL_CHANNELS) as u16;
         self.digest.add(now, channel, terminal, sequence);
-        self.statistics.sent(channel, virtual_channel as u8, flits as u16);
+        self.statistics.sent(channel, output, virtual_channel as u8, flits as u16);
         let timing = &self.network.timings[usize::from(output.kind)];
         let last = packet.send(now, timing, &self.network.flit_times);
         output.free_at = last + timing.flit_time;

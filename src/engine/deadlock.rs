@@ -109,7 +109,8 @@ impl<O: Observer> Engine<'_, O> {
         let output = &self.outputs[queue.output as usize];
         let virtual_channel = index as usize % VIRTUAL_CHANNELS;
         let credits = self.credits_due(output, virtual_channel);
-        if output.free_at > self.clock || output.input == NONE || credits >= self.need(queue) {
+        if output.free_at > self.clock || output.input == NONE || credits >= queue.need(self.bubble)
+        {
             return NONE;
         }
         let next = output.input * VIRTUAL_CHANNELS as u32 + virtual_channel as u32;
@@ -127,7 +128,7 @@ impl<O: Observer> Engine<'_, O> {
     fn credits_due(&self, output: &Output, virtual_channel: usize) -> u32 {
         let mut credits = u32::from(output.credits[virtual_channel]);
         let Some(input) = self.inputs.get(output.input as usize) else { return credits };
-        credits += u32::from(input.returned[virtual_channel]);
+        credits += u32::from(input.queues[virtual_channel].returned);
         let mut at = input.returning;
         while at != NONE {
             let credit = &self.credits.credits[at as usize];
@@ -137,11 +138,6 @@ impl<O: Observer> Engine<'_, O> {
             at = credit.next;
         }
         credits
-    }
-
-    /// Credits that the head of a buffer needs.
-    fn need(&self, queue: &Queue) -> u32 {
-        u32::from(queue.flits) + if queue.enters { self.bubble } else { 0 }
     }
 
     fn describe(&self, start: u32, waits: &[u32]) -> Deadlock {
@@ -175,7 +171,7 @@ impl<O: Observer> Engine<'_, O> {
             source: terminal_name(packet.source),
             destination: self.fabric.router_name(ejection_router),
             output: channel_name(queue.output),
-            needed: self.need(queue),
+            needed: queue.need(self.bubble),
             free: self.credits_due(&self.outputs[queue.output as usize], virtual_channel),
         }
     }

@@ -28,6 +28,7 @@ pub use digest::Digest;
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
+pub use router::MOST_FLITS;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use zero_load::zero_load_latency;
 

@@ -31,6 +31,8 @@ pub(super) struct Output {
     pub free_at: Picoseconds,
     /// When it is looked at next, if nothing else happens.
     pub wake_at: Picoseconds,
+    /// Flits sent since the statistics were reset.
+    pub flits: u64,
     /// Why packets wait for it at present, and since when.
     pub stall: Stalled,
     /// The router it leaves, or the terminal of an injection channel.
@@ -94,15 +96,33 @@ pub(super) struct Queue {
     pub tail: u32,
     /// The output that the head asks for; [`NONE`] if it does not yet.
     pub output: u32,
-    /// Flits of the head that asks.
-    pub flits: u16,
-    /// Whether the head would enter a ring, and so needs the bubble.
-    pub enters: bool,
+    /// Flits of the head that asks; [`ENTERS`] is set if it would enter a ring, and so needs the bubble.
+    asks: u16,
+    /// Credits that have arrived at the feeder and that it has not looked for yet.
+    pub returned: u16,
 }
+
+/// See [`Queue::flits`].
+const ENTERS: u16 = 1 << 15;
+
+/// The most flits that a packet can have.
+pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
 
 impl Queue {
     const EMPTY: Self =
-        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, flits: 0, enters: false };
+        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, returned: 0 };
+
+    /// Flits of the head that asks.
+    #[inline]
+    pub(super) fn flits(&self) -> u32 {
+        u32::from(self.asks & !ENTERS)
+    }
+
+    /// Credits that the head needs; `bubble` more than its flits if it enters a ring.
+    #[inline]
+    pub(super) fn need(&self, bubble: u32) -> u32 {
+        self.flits() + if self.asks & ENTERS == 0 { 0 } else { bubble }
+    }
 }
 
 /// The receiving end of a channel: what it takes to let the head of the first buffer ask is one cache
@@ -110,26 +130,23 @@ impl Queue {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Input {
+    /// When the packet whose grant was the latest has left.
+    free_at: Picoseconds,
     pub router: u32,
     /// First output of its router.
     first_output: u32,
     /// The ring of the channel that feeds it, or [`NONE`].
     ring: u32,
-    /// The channel that feeds it, and its kind.
-    pub feeder: u32,
-    /// Its first (input port, virtual channel) pair among those of its router.
-    first_bit: u16,
-    feeder_kind: u8,
-    /// Whether packets at the feeder wait for credits that are not on their way yet.
-    awaited: bool,
     /// First and last of the credits on their way to the feeder, in the order in which they arrive.
     pub returning: u32,
     returning_last: u32,
+    /// Its first (input port, virtual channel) pair among those of its router.
+    first_bit: u16,
+    /// The kind of the channel that feeds it.
+    feeder_kind: u8,
+    /// Whether packets at the feeder wait for credits that are not on their way yet.
+    awaited: bool,
     pub queues: [Queue; VIRTUAL_CHANNELS],
-    /// When the packet whose grant was the latest has left.
-    free_at: Picoseconds,
-    /// Credits that have arrived at the feeder and that it has not looked for yet.
-    pub returned: [u16; VIRTUAL_CHANNELS],
 }
 
 impl Input {
@@ -166,7 +183,7 @@ impl Input {
             if credit.time > now {
                 break;
             }
-            self.returned[usize::from(credit.virtual_channel)] += credit.flits;
+            self.queues[usize::from(credit.virtual_channel)].returned += credit.flits;
             self.returning = credit.next;
             credits.credits[slot as usize].next = credits.free;
             credits.free = slot;
@@ -245,8 +262,8 @@ impl<O: Observer> Engine<'_, O> {
         let channel = input.output_of(packet);
         let queue = &mut input.queues[usize::from(virtual_channel)];
         let output = &mut self.outputs[channel as usize];
-        queue.flits = packet.flits;
-        queue.enters = output.ring != NONE && output.ring != input.ring;
+        let enters = output.ring != NONE && output.ring != input.ring;
+        queue.asks = packet.flits | if enters { ENTERS } else { 0 };
         queue.output = channel;
         let router = input.router;
         if self.alone && output.asking == 0 && output.free_at <= now {
@@ -394,11 +411,10 @@ impl<O: Observer> Engine<'_, O> {
     ) -> Option<(Stall, Picoseconds)> {
         let input = &self.inputs[index as usize];
         let queue = &input.queues[usize::from(virtual_channel)];
-        let (flits, enters) = (u32::from(queue.flits), queue.enters);
+        let (flits, need) = (queue.flits(), queue.need(self.bubble));
         let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         let output = &self.outputs[channel as usize];
         if output.input != NONE {
-            let need = flits + if enters { self.bubble } else { 0 };
             if u32::from(output.credits[usize::from(virtual_channel)]) < need {
                 let until = self.await_credits(channel, virtual_channel, need, now);
                 let credits =
@@ -428,8 +444,8 @@ impl<O: Observer> Engine<'_, O> {
         let output = &mut self.outputs[channel as usize];
         let input = &mut self.inputs[output.input as usize];
         input.settle(&mut self.credits, now);
-        for (credits, returned) in output.credits.iter_mut().zip(&mut input.returned) {
-            *credits += std::mem::take(returned);
+        for (credits, queue) in output.credits.iter_mut().zip(&mut input.queues) {
+            *credits += std::mem::take(&mut queue.returned);
         }
         let mut have = u32::from(output.credits[usize::from(virtual_channel)]);
         let mut at = input.returning;
@@ -475,7 +491,7 @@ impl<O: Observer> Engine<'_, O> {
         input.free_at = released;
         queue.free_at = released;
         self.digest.add(now, channel, packet.source, packet.sequence);
-        self.statistics.sent(channel, virtual_channel, flits);
+        self.statistics.sent(channel, output, virtual_channel, flits);
         let asking = output.asking > 0;
         if asking {
             self.statistics.stalled(channel, output, Stall::OutputBusy, now);
@@ -508,12 +524,13 @@ impl<O: Observer> Engine<'_, O> {
         let back = released + self.network.timings[usize::from(input.feeder_kind)].back;
         let credit = Credit { time: back, flits, virtual_channel, next: NONE };
         input.send_credit(&mut self.credits, credit);
-        let (awaited, feeder) = (input.awaited, input.feeder);
+        let awaited = input.awaited;
         if asking {
             self.wake_at(channel, released);
         }
         if awaited {
             // Stays so until nobody asks: credits of two packets may overtake each other.
+            let feeder = self.network.channel_of_input[index as usize];
             if self.outputs[feeder as usize].asking > 0 {
                 self.wake_at(feeder, back);
             } else {
@@ -568,6 +585,7 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             input,
             free_at: 0,
             wake_at: NEVER,
+            flits: 0,
             stall: Stalled::NOT,
             asking: 0,
             pointer: 0,
@@ -600,14 +618,12 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
                 first_bit: ((index - network.first_input[router as usize])
                     * VIRTUAL_CHANNELS as u32) as u16,
                 ring: network.ring_of_channel[feeder as usize],
-                feeder,
                 feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
                     as u8,
                 awaited: false,
                 returning: NONE,
                 returning_last: NONE,
                 free_at: 0,
-                returned: [0; VIRTUAL_CHANNELS],
                 queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
             }
         })

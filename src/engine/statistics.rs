@@ -47,26 +47,40 @@ impl Stalled {
     }
 }
 
-/// The statistics of all channels: flits, then times, since a grant touches the flits only.
+/// The statistics of all channels, as far as they are not in [`Output`]: a grant on virtual channel 0
+/// touches nothing here.
 #[derive(Debug)]
 pub(super) struct Statistics {
-    flits: Vec<[u64; VIRTUAL_CHANNELS]>,
+    /// Flits on the virtual channels above 0; the rest of an output's flits were on 0.
+    flits: Vec<[u64; VIRTUAL_CHANNELS - 1]>,
     stalled: Vec<[Picoseconds; STALLS]>,
 }
 
 impl Statistics {
     pub(super) fn new(channels: usize) -> Self {
-        Self { flits: vec![[0; VIRTUAL_CHANNELS]; channels], stalled: vec![[0; STALLS]; channels] }
+        Self {
+            flits: vec![[0; VIRTUAL_CHANNELS - 1]; channels],
+            stalled: vec![[0; STALLS]; channels],
+        }
     }
 
     pub(super) fn memory(&self) -> usize {
         self.flits.len()
-            * (size_of::<[u64; VIRTUAL_CHANNELS]>() + size_of::<[Picoseconds; STALLS]>())
+            * (size_of::<[u64; VIRTUAL_CHANNELS - 1]>() + size_of::<[Picoseconds; STALLS]>())
     }
 
     #[inline]
-    pub(super) fn sent(&mut self, channel: u32, virtual_channel: u8, flits: u16) {
-        self.flits[channel as usize][usize::from(virtual_channel)] += u64::from(flits);
+    pub(super) fn sent(
+        &mut self,
+        channel: u32,
+        output: &mut Output,
+        virtual_channel: u8,
+        flits: u16,
+    ) {
+        output.flits += u64::from(flits);
+        if virtual_channel > 0 {
+            self.flits[channel as usize][usize::from(virtual_channel) - 1] += u64::from(flits);
+        }
     }
 
     /// From now on packets wait for this reason.
@@ -101,9 +115,10 @@ impl Statistics {
 
     /// Starts anew at `now`: zero everywhere, what waits goes on waiting.
     pub(super) fn reset(&mut self, outputs: &mut [Output], now: Picoseconds) {
-        self.flits.fill([0; VIRTUAL_CHANNELS]);
+        self.flits.fill([0; VIRTUAL_CHANNELS - 1]);
         self.stalled.fill([0; STALLS]);
         for output in outputs {
+            output.flits = 0;
             output.stall.since = now;
         }
     }
@@ -120,6 +135,10 @@ impl Statistics {
         if let Some(stalled) = stalled.get_mut(usize::from(reason)) {
             *stalled += now - since;
         }
-        ChannelStatistics { flits: self.flits[channel as usize], stalled }
+        let others = self.flits[channel as usize];
+        let mut flits = [0; VIRTUAL_CHANNELS];
+        flits[0] = output.flits - others.iter().sum::<u64>();
+        flits[1..].copy_from_slice(&others);
+        ChannelStatistics { flits, stalled }
     }
 }

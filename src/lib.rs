@@ -3,6 +3,7 @@
 pub mod engine;
 pub mod measure;
 pub mod routing;
+pub mod scenario;
 pub mod topology;
 pub mod traffic;
 pub mod units;

@@ -55,12 +55,8 @@ fn route(torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
     }
 }
 
-const PACKET: [&str; 4] = [
-    "router.maximum_payload",
-    "router.flit",
-    "router.header_flits",
-    "router.checksum_flits",
-];
+const PACKET: [&str; 4] =
+    ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
 
 pub(super) fn run(
     document: &Document,
@@ -193,15 +189,15 @@ impl Checks<'_> {
             self.report(
                 &keys,
                 format!(
-                    "a flit of {} at {} takes {}: more than `{key}`, {}",
+                    "`{key}` is {}, but a flit of {} at {} takes {}",
+                    time_text(latency),
                     bytes_text(parameters.flit),
                     rate_text(rate),
-                    time_text(flit),
-                    time_text(latency)
+                    time_text(flit)
                 ),
                 &format!("at least {}", time_text(flit)),
                 Some(format!(
-                    "a latency lasts until all of the flit has arrived, so `{key}` must be at least \
+                    "a latency ends when all of the flit has arrived, so `{key}` must be at least \
                      \"{}\"",
                     time_text(flit)
                 )),
@@ -317,14 +313,14 @@ impl Checks<'_> {
         let gigabits = |flits_a_ps: f64| {
             format!("{} Gb/s", significant(flits_a_ps * parameters.flit.0 as f64 * 8.0 * 1e3))
         };
-        let can = format!(
-            "a node's {} injection channel{} of {} carr{} {} in all, headers included",
-            parameters.injection_channels,
-            if channels > 1.0 { "s" } else { "" },
-            rate_text(parameters.injection_rate),
-            if channels > 1.0 { "y" } else { "ies" },
-            gigabits(most)
-        );
+        let can = match parameters.injection_channels {
+            1 => format!("a node's injection channel carries {}, headers included", gigabits(most)),
+            count => format!(
+                "a node's {count} injection channels of {} carry {}, headers included",
+                rate_text(parameters.injection_rate),
+                gigabits(most)
+            ),
+        };
         let (offered, largest, why) = match load.load {
             OfferedLoad::Fraction(fraction) => {
                 let largest = rounded_down(most / capacity);
@@ -342,8 +338,7 @@ impl Checks<'_> {
             OfferedLoad::Payload(rate) => {
                 let flits_a_byte = flits / load.message.0 as f64;
                 let offered = rate.0 as f64 / 8e12 * flits_a_byte;
-                let largest =
-                    format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3));
+                let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3));
                 let why = format!(
                     "; {} of payload are {} flits of {}",
                     bytes_text(load.message),
@@ -365,13 +360,17 @@ impl Checks<'_> {
         // Messages a flit time of a network channel.
         let messages = offered * parameters.link_flit_time() as f64 / flits;
         if load.process == Process::Bernoulli && messages > 1.0 {
+            let label = match load.load {
+                OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
+                OfferedLoad::Payload(_) => String::new(),
+            };
             self.report(
                 &["traffic.load", "traffic.process", "traffic.message"],
                 format!(
-                    "a node would create {} messages in the time of a flit",
+                    "a node would create {} messages in the time of one flit",
                     significant(messages)
                 ),
-                "",
+                &label,
                 Some(
                     "the process \"bernoulli\" creates at most one: lower `load`, make `message` \
                      larger, or set `process = \"periodic\"`"

@@ -5,10 +5,10 @@
 
 use super::{
     diagnostic::Diagnostic,
-    document::{Node, Value},
+    document::{Entry, Node, Value},
     kind::{nearest, quoted},
     reader::{Presence, Reader, Scope},
-    reference::{Item, KeyDoc, VariantDoc},
+    reference::{Item, KeyDoc, Reference, VariantDoc},
 };
 
 type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
@@ -76,7 +76,8 @@ impl<'d> Reader<'d> {
         };
         let variant = variants.into_iter().find(|variant| variant.name == name)?;
         let path = format!("{}.{name}", self.path(choice.key));
-        let place = inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
+        let place =
+            inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
         let table = inner.and_then(|node| match &node.value {
             Value::Table(table) => Some(table),
             _ => None,
@@ -107,7 +108,17 @@ impl<'d> Reader<'d> {
         node: &'d Node,
     ) -> Result<(&'static str, Option<&'d Node>), Diagnostic> {
         let Choice { key, noun, .. } = choice;
-        let all = || format!("choose one of {}", names.join(", "));
+        let all = || match names {
+            [only] => format!("the only one is `{only}`"),
+            _ => format!("choose one of {}", names.join(", ")),
+        };
+        // The description of all names and their keys, for hints.
+        let path = self.path(key);
+        let described = Reference::new();
+        let variant = |meant: &dyn Fn(&VariantDoc) -> bool| {
+            let key = described.key(&path)?;
+            key.variants.iter().find(|variant| meant(variant))
+        };
         let known = |name: &str, place| {
             names.iter().copied().find(|known| *known == name).ok_or_else(|| {
                 let problem =
@@ -122,32 +133,57 @@ impl<'d> Reader<'d> {
             Value::Text(name) => return Ok((known(name, &node.place)?, None)),
             Value::Table(table) => table,
             _ => {
-                return Err(Diagnostic::new(&node.place, format!("`{key}` needs a name in quotes"))
-                    .label(format!("this is {}", node.what()))
-                    .help(all()));
+                return Err(Diagnostic::new(
+                    &node.place,
+                    format!("`{key}` needs a name in quotes"),
+                )
+                .label(format!("this is {}", node.what()))
+                .help(all()));
             }
         };
+        let inner = |variant: &VariantDoc| {
+            let has = |entry: &Entry| variant.fields.iter().any(|field| field.name() == entry.key);
+            table.entries.iter().all(has)
+        };
+        if let (Some(VariantDoc { name, .. }), [first, ..]) =
+            (variant(&inner), table.entries.as_slice())
+        {
+            let text = node.place.text();
+            let table = if text.starts_with('{') { text } else { "{ ... }" };
+            return Err(Diagnostic::new(&first.key_place, format!("the {noun}'s name is missing"))
+                .label(format!("this is a key of `{name}`"))
+                .help(format!("write `{key} = {{ {name} = {table} }}`")));
+        }
         match table.entries.as_slice() {
             [entry] => {
                 let name = known(&entry.key, &entry.key_place)?;
                 match &entry.node.value {
                     Value::Table(_) | Value::Broken => Ok((name, Some(&entry.node))),
-                    _ => Err(Diagnostic::new(
-                        &entry.node.place,
-                        format!("the keys of `{name}` go in a table"),
-                    )
-                    .label(format!("this is {}", entry.node.what()))
-                    .help(format!(
-                        "write `{key} = {{ {name} = {{ ... }} }}`, or `{key} = \"{name}\"` for its \
-                         defaults"
-                    ))),
+                    _ => {
+                        let field = variant(&|variant| variant.name == name)
+                            .and_then(|variant| variant.fields.first());
+                        let example = match field {
+                            Some(field) => {
+                                format!("{{ {} = {} }}", field.name(), entry.node.place.text())
+                            }
+                            None => "{}".into(),
+                        };
+                        Err(Diagnostic::new(
+                            &entry.node.place,
+                            format!("the keys of `{name}` go in a table"),
+                        )
+                        .label(format!("this is {}", entry.node.what()))
+                        .help(format!("write `{key} = {{ {name} = {example} }}`")))
+                    }
                 }
             }
             [] => Err(Diagnostic::new(&node.place, format!("`{key}` is empty")).help(all())),
             [first, second, ..] => {
-                // A variant's own keys, written one level too high.
-                let hint = if names.contains(&first.key.as_str()) && names.contains(&second.key.as_str())
-                {
+                let both =
+                    names.contains(&first.key.as_str()) && names.contains(&second.key.as_str());
+                let hint = if both && second.key_place.source.typed {
+                    format!("to replace the first one, write --set {path}={}", second.key)
+                } else if both {
                     "keep one of them".into()
                 } else {
                     format!("write `{key} = {{ NAME = {{ its keys }} }}`; {}", all())

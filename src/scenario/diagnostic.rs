@@ -84,8 +84,7 @@ impl Diagnostic {
         let mut group = Group::with_title(Level::ERROR.primary_title(self.message.as_str()));
         if let Some(place) = &self.place {
             let mark = AnnotationKind::Primary.span(place.first_line());
-            let mark =
-                if self.label.is_empty() { mark } else { mark.label(self.label.as_str()) };
+            let mark = if self.label.is_empty() { mark } else { mark.label(self.label.as_str()) };
             group = group.element(
                 Snippet::source(place.source.text.as_str())
                     .path(place.source.name.as_str())
@@ -114,9 +113,9 @@ impl Diagnostics {
         });
         let mut kept: Vec<Diagnostic> = Vec::new();
         for diagnostic in list {
-            // Only neighbours of the same place can be equal, so this is no quadratic search.
+            // The values of a range have one place: one of them is told for all.
             let mut same = kept.iter().rev().take_while(|other| other.place == diagnostic.place);
-            if !same.any(|other| *other == diagnostic) {
+            if !same.any(|other| other.message == diagnostic.message) {
                 kept.push(diagnostic);
             }
         }

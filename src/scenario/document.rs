@@ -105,12 +105,8 @@ impl Document {
     #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let file = Arc::new(Source {
-            name: path.into(),
-            text: text.into(),
-            order: 0,
-            typed: false,
-        });
+        let file =
+            Arc::new(Source { name: path.into(), text: text.into(), order: 0, typed: false });
         let parsed = syntax::parse(&file);
         Self {
             root: parsed.root,
@@ -147,6 +143,13 @@ impl Document {
         let key = assignment[..equals].trim();
         let key_start = OPTION.len() + assignment.find(key).unwrap_or(0);
         let key_place = place(key_start..key_start + key.len());
+        if key.is_empty() {
+            self.problems.push(
+                Diagnostic::new(&whole, "there is no key before `=`")
+                    .help("write --set KEY=VALUE, for example --set traffic.load=0.3"),
+            );
+            return;
+        }
         let path: Vec<&str> = key.split('.').map(str::trim).collect();
         let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if path.iter().any(|part| part.is_empty() || !part.chars().all(legal)) {
@@ -189,9 +192,7 @@ impl Document {
     /// Where to point for a rule that these keys break together: at the first of them that is
     /// written, else at the table of the first, else at the file's start. True if it is the key.
     pub(super) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
-        if let Some((path, node)) =
-            paths.iter().find_map(|path| Some((*path, self.get(path)?)))
-        {
+        if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
             return (node.place.clone(), Some(path.into()));
         }
         let table = paths[0].rsplit_once('.').and_then(|(table, _)| self.get(table));
@@ -201,12 +202,13 @@ impl Document {
     /// The first line that says anything, for what is missing altogether.
     pub(super) fn start(&self) -> Location {
         let place = |span| Location { source: self.file.clone(), span };
-        let first = self.root.entries.iter().filter(|entry| !entry.key_place.source.typed).find_map(
-            |entry| {
-                let start = entry.key_place.span.start.min(entry.node.place.span.start);
-                (entry.key_place.source.order == 0).then_some(start)
-            },
-        );
+        let first =
+            self.root.entries.iter().filter(|entry| !entry.key_place.source.typed).find_map(
+                |entry| {
+                    let start = entry.key_place.span.start.min(entry.node.place.span.start);
+                    (entry.key_place.source.order == 0).then_some(start)
+                },
+            );
         let start = first.unwrap_or(0);
         let line = self.file.text[..start].rfind('\n').map_or(0, |at| at + 1);
         place(line..line)
@@ -264,8 +266,7 @@ mod tests {
 
     #[test]
     fn a_quoted_key_with_points_is_replaced_too() {
-        let mut document =
-            Document::parse("a.toml", "[sweep.grid]\n\"traffic.load\" = [0.1]\n");
+        let mut document = Document::parse("a.toml", "[sweep.grid]\n\"traffic.load\" = [0.1]\n");
         document.set("sweep.grid.traffic.load=[0.2]");
         let Some(Node { value: Value::Table(grid), .. }) = document.get("sweep.grid") else {
             panic!()

@@ -103,7 +103,10 @@ impl Scenario {
         Self::read_with(document, &mut Fabrics::default())
     }
 
-    fn read_with(document: &Document, fabrics: &mut Fabrics) -> Result<(Self, String), Diagnostics> {
+    fn read_with(
+        document: &Document,
+        fabrics: &mut Fabrics,
+    ) -> Result<(Self, String), Diagnostics> {
         let (draft, keys, problems) = draft(document, fabrics, false);
         Diagnostics::check(problems)?;
         let draft = draft.expect("only syntax errors prevent reading");

@@ -84,11 +84,8 @@ pub(super) fn values(
                 .help("a range is { from = 0.1, to = 0.9, step = 0.1 }"),
         );
     }
-    let missing: Vec<String> = KEYS
-        .iter()
-        .filter(|key| table.get(key).is_none())
-        .map(|key| format!("`{key}`"))
-        .collect();
+    let missing: Vec<String> =
+        KEYS.iter().filter(|key| table.get(key).is_none()).map(|key| format!("`{key}`")).collect();
     if !missing.is_empty() && problems.is_empty() {
         problems.push(
             Diagnostic::new(place, format!("the range of `{key}` needs {}", missing.join(" and ")))
@@ -114,11 +111,12 @@ pub(super) fn values(
     for (decimal, node) in [(&to, to_node), (&step, step_node)] {
         if decimal.unit != from.unit {
             problems.push(
-                Diagnostic::new(&node.place, "the numbers of a range need the same unit")
-                    .label(match from.unit.as_str() {
+                Diagnostic::new(&node.place, "the numbers of a range need the same unit").label(
+                    match from.unit.as_str() {
                         "" => "`from` has no unit".into(),
                         unit => format!("`from` is in {unit}"),
-                    }),
+                    },
+                ),
             );
         }
     }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::{
     diagnostic::{Diagnostic, Location},
-    document::{Document, Node, Table, Value},
-    kind::{Kind, nearest},
+    document::{Document, Entry, Node, Table, Value},
+    kind::{Kind, Slot, nearest},
     reference::{Item, KeyDoc, Reference},
     sweep,
 };
@@ -57,7 +57,12 @@ pub(super) struct Scope<'d> {
 }
 
 impl<'d> Scope<'d> {
-    pub fn new(path: String, title: String, table: Option<&'d Table>, place: Option<Location>) -> Self {
+    pub fn new(
+        path: String,
+        title: String,
+        table: Option<&'d Table>,
+        place: Option<Location>,
+    ) -> Self {
         Self {
             path,
             title,
@@ -75,12 +80,8 @@ impl<'d> Reader<'d> {
     /// Reads a document.
     pub fn reading(document: &'d Document) -> Self {
         let place = document.start();
-        let scope = Scope::new(
-            String::new(),
-            "the scenario".into(),
-            Some(&document.root),
-            Some(place),
-        );
+        let scope =
+            Scope::new(String::new(), "the scenario".into(), Some(&document.root), Some(place));
         Self::new(Some(document), scope)
     }
 
@@ -110,7 +111,12 @@ impl<'d> Reader<'d> {
         self.scope.table.is_some_and(|table| table.get(key).is_some())
     }
 
-    /// Where the key is written.
+    /// Where the key's value is written, or its table's header.
+    pub fn place(&self, key: &str) -> Option<Location> {
+        Some(self.scope.table?.get(key)?.place.clone())
+    }
+
+    /// Where the key itself is written.
     pub fn key_place(&self, key: &str) -> Option<Location> {
         let entry = self.scope.table?.entry(key)?;
         Some(entry.key_place.clone())
@@ -180,7 +186,7 @@ impl<'d> Reader<'d> {
             }
             return None;
         };
-        match kind.parse(key, node) {
+        match kind.parse(Slot { key, element: false }, node) {
             Ok(value) => {
                 self.record(key, kind.show(&value));
                 Some(value)
@@ -195,7 +201,12 @@ impl<'d> Reader<'d> {
 
     /// The key's value, if it is written and not broken; notes that it was asked for, and that it
     /// is missing if it has to be there.
-    pub fn find(&mut self, key: &'static str, presence: &Presence, example: String) -> Option<&'d Node> {
+    pub fn find(
+        &mut self,
+        key: &'static str,
+        presence: &Presence,
+        example: String,
+    ) -> Option<&'d Node> {
         self.scope.asked.push(key);
         let node = self.scope.table.and_then(|table| table.get(key));
         match node {
@@ -255,7 +266,13 @@ impl<'d> Reader<'d> {
         if node.is_none() && !self.is_documenting() {
             return None;
         }
-        let scope = self.table_scope(key, path.clone(), node);
+        let mut scope = self.table_scope(key, path.clone(), node);
+        if scope.quiet
+            && let Some(problem) = self.problems.last_mut()
+        {
+            problem.help = Some(format!("write for example `{key} = {example}`"));
+        }
+        scope.frame = Some(format!("{key} = {{ ... }}"));
         let (resolved, items) = (self.resolved.len(), self.items.len());
         let value = self.within(scope, read);
         let text = self.inline(resolved);
@@ -284,7 +301,8 @@ impl<'d> Reader<'d> {
             let scope = Scope::new(path.clone(), String::new(), None, None);
             self.within(scope, &mut read);
             let presence = Presence::Default("[]".into(), None);
-            let mut doc = KeyDoc::new(path, "a list of tables".into(), presence, example.into(), doc);
+            let mut doc =
+                KeyDoc::new(path, "a list of tables".into(), presence, example.into(), doc);
             doc.fields = self.fields(items);
             self.items.push(Item::Key(doc));
             return Vec::new();
@@ -320,7 +338,12 @@ impl<'d> Reader<'d> {
     }
 
     /// The scope of a table's node, which may be absent or no table at all.
-    fn table_scope(&mut self, key: &'static str, path: String, node: Option<&'d Node>) -> Scope<'d> {
+    fn table_scope(
+        &mut self,
+        key: &'static str,
+        path: String,
+        node: Option<&'d Node>,
+    ) -> Scope<'d> {
         let title = format!("[{path}]");
         let place = node.map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
         let mut scope = Scope::new(path, title, None, place);
@@ -380,6 +403,7 @@ impl<'d> Reader<'d> {
             .missing
             .iter()
             .filter(|(key, _)| !(self.for_sweep && swept(key).is_some()))
+            .filter(|(key, _)| !self.reported_otherwise(scope, key))
             .collect();
         let (Some(place), false) = (&scope.place, missing.is_empty()) else { return };
         let names: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
@@ -403,6 +427,37 @@ impl<'d> Reader<'d> {
             }
         };
         self.problems.push(Diagnostic::new(place, message).help(help));
+    }
+
+    /// Whether a missing key will be reported as a misspelt or misplaced one.
+    fn reported_otherwise(&self, scope: &Scope<'_>, key: &'static str) -> bool {
+        let Some(document) = self.document else { return false };
+        if let Some(table) = scope.table {
+            let misspelt = |entry: &Entry| {
+                !scope.asked.contains(&entry.key.as_str())
+                    && nearest(&entry.key, scope.asked.iter().copied()) == Some(key)
+            };
+            return table.entries.iter().any(misspelt) || document.root.get(key).is_some();
+        }
+        let mut table = &document.root;
+        for part in scope.path.split('.') {
+            match table.get(part).map(|node| &node.value) {
+                Some(Value::Table(inner)) => table = inner,
+                _ => {
+                    let last = scope.path.rsplit('.').next().unwrap_or(part);
+                    let meant =
+                        |entry: &Entry| entry.key == last || nearest(&entry.key, [part]).is_some();
+                    return table.entries.iter().any(meant);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether the table has a key that was meant to be this one.
+    pub fn has_misspelt(&self, key: &str) -> bool {
+        let entries = self.scope.table.into_iter().flat_map(|table| &table.entries);
+        entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
     }
 
     pub fn path(&self, key: &str) -> String {
@@ -453,7 +508,7 @@ fn unknown(scope: &Scope<'_>, key: &str, place: &Location) -> Diagnostic {
     let problem = Diagnostic::new(place, format!("unknown key `{key}`{whereabouts}"));
     let keys = match scope.asked.len() {
         0 => format!("{} takes no keys", scope.title),
-        1 => format!("the only key here is {}", scope.asked[0]),
+        1 => format!("the only key here is `{}`", scope.asked[0]),
         _ => format!("the keys here are {}", scope.asked.join(", ")),
     };
     let homes = Reference::new().homes(key);

@@ -4,7 +4,10 @@
 
 use std::fmt;
 
-use super::{reader::{Presence, Reader}, schema};
+use super::{
+    reader::{Presence, Reader},
+    schema,
+};
 
 /// A table's beginning or a key.
 #[derive(Clone, Debug)]
@@ -114,6 +117,11 @@ impl Reference {
         })
     }
 
+    /// The description of a key at this path.
+    pub(super) fn key(&self, path: &str) -> Option<&KeyDoc> {
+        self.keys().find(|key| key.path == path)
+    }
+
     /// The tables and keys of this name elsewhere, as people write them.
     pub(super) fn homes(&self, name: &str) -> Vec<String> {
         let last = |path: &str| path.rsplit('.').next() == Some(name);
@@ -128,9 +136,18 @@ impl Reference {
                         table => format!("`{name}` in [{table}]"),
                     });
                 }
-                _ => {}
+                Item::Key(key) => {
+                    let has = |variant: &&VariantDoc| {
+                        variant.fields.iter().any(|field| field.name() == name)
+                    };
+                    homes.extend(key.variants.iter().filter(has).map(|variant| {
+                        format!("`{} = {{ {} = {{ {name} = ... }} }}`", key.name(), variant.name)
+                    }));
+                }
+                Item::Section { .. } => {}
             }
         }
+        homes.dedup();
         homes
     }
 }

@@ -7,8 +7,8 @@ use super::{
     Scenario,
     checks::Fabrics,
     diagnostic::{Diagnostic, Diagnostics, Location},
-    document::{Document, Node, Table, Value},
-    kind::{Kind, Number},
+    document::{Document, Entry, Node, Table, Value},
+    kind::{Kind, Number, Slot},
     range,
     reader::Reader,
 };
@@ -78,10 +78,9 @@ impl Sweep {
         axes.sort_by_key(|axis| axis.path == LOAD);
         let mut base = document.clone();
         if saturation.is_some() && document.get(LOAD).is_none() {
-            let place = document.get("sweep.saturation").map_or_else(
-                || document.start(),
-                |node| node.place.clone(),
-            );
+            let place = document
+                .get("sweep.saturation")
+                .map_or_else(|| document.start(), |node| node.place.clone());
             let value = Value::Float(START_LOAD, START_LOAD.to_string());
             base.assign(&["traffic", "load"], &place.clone(), Node { value, place });
         }
@@ -142,7 +141,9 @@ pub(super) fn read_table(reader: &mut Reader<'_>) -> (Option<Vec<Axis>>, Option<
 /// Whether the sweep gives this key to its points.
 pub(super) fn gives(document: &Document, path: &str) -> bool {
     let Some(Node { value: Value::Table(sweep), .. }) = document.get("sweep") else { return false };
-    if path == LOAD && sweep.get("saturation").is_some() {
+    // An unknown key may be meant for one that gives it, and is reported anyhow.
+    let unknown = |entry: &Entry| !matches!(entry.key.as_str(), "grid" | "saturation");
+    if path == LOAD && (sweep.get("saturation").is_some() || sweep.entries.iter().any(unknown)) {
         return true;
     }
     matches!(sweep.get("grid"), Some(Node { value: Value::Table(grid), .. }) if has(grid, path))
@@ -187,7 +188,8 @@ fn check(document: &Document, axes: &[Axis], saturation: Option<Saturation>) -> 
             )));
         }
     }
-    let sweep = || document.get("sweep").map_or_else(|| document.start(), |node| node.place.clone());
+    let sweep =
+        || document.get("sweep").map_or_else(|| document.start(), |node| node.place.clone());
     if axes.is_empty() && saturation.is_none() {
         problems.push(
             Diagnostic::new(&sweep(), "[sweep] sweeps nothing")
@@ -205,9 +207,10 @@ fn check(document: &Document, axes: &[Axis], saturation: Option<Saturation>) -> 
     if points.is_none_or(|points| points > MOST_POINTS) {
         let counts: Vec<String> =
             axes.iter().map(|axis| format!("{} of {}", axis.values.len(), axis.path)).collect();
+        let place = document.get("sweep.grid").map_or_else(sweep, |node| node.place.clone());
         problems.push(
-            Diagnostic::new(&sweep(), format!("the sweep has more than {MOST_POINTS} points"))
-                .help(counts.join(", ")),
+            Diagnostic::new(&place, format!("the sweep has more than {MOST_POINTS} points"))
+                .help(format!("values: {}", counts.join(" times "))),
         );
     }
     problems
@@ -235,9 +238,9 @@ impl Kind for Grid {
         "{ router.buffer = [\"72 flits\", \"144 flits\"], traffic.load = [0.1, 0.2, 0.3] }".into()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<Vec<Axis>, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Axis>, Vec<Diagnostic>> {
         let Value::Table(table) = &node.value else {
-            return Err(super::kind::wrong_type(self, key, node));
+            return Err(super::kind::wrong_type(self, slot, node));
         };
         let (mut axes, mut problems) = (Vec::new(), Vec::new());
         collect(table, "", &mut axes, &mut problems);

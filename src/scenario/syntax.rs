@@ -51,7 +51,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Parsed {
             continue;
         }
         let place = Location { source: source.clone(), span: span.clone() };
-        intact &= mark_broken(&mut root, &span) || error.message() == "duplicate key";
+        intact &= error.message() == "duplicate key" || mark_broken(&mut root, &span);
         problems.push(explain(error, &place));
     }
     problems.dedup_by(|next, first| {
@@ -123,8 +123,7 @@ fn node(value: &DeValue<'_>, span: &Range<usize>, origin: &Origin<'_>) -> Node {
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(array) => {
-            let element =
-                |item: &Spanned<DeValue<'_>>| node(item.get_ref(), &item.span(), origin);
+            let element = |item: &Spanned<DeValue<'_>>| node(item.get_ref(), &item.span(), origin);
             Value::List(array.iter().map(element).collect())
         }
         DeValue::Table(inner) => Value::Table(table(inner, origin)),
@@ -190,6 +189,13 @@ fn explain(error: &Error, place: &Location) -> Diagnostic {
             .label("the second time")
             .help("keep one of the two; a table's keys all go below one [header]");
     }
+    let before = place.source.text[..place.span.start].trim_end();
+    if starts("key with no value") && before.ends_with(':') {
+        let at = before.len() - 1;
+        let place = Location { source: place.source.clone(), span: at..at + 1 };
+        return Diagnostic::new(&place, "a key and its value are joined by `=`")
+            .label("this is `:`");
+    }
     if starts("key with no value") {
         return new("a key needs `=` and a value")
             .label("no `=` here")
@@ -198,13 +204,29 @@ fn explain(error: &Error, place: &Location) -> Diagnostic {
     if starts("unclosed table") || starts("unclosed array table") {
         return new("the table's header is never closed").label("`]` is missing here");
     }
+    if starts("unclosed array") || starts("unclosed inline table") {
+        let close = if starts("unclosed array") { "]" } else { "}" };
+        return new(&format!("a `{close}` is missing")).label("expected here");
+    }
+    if starts("missing comma") {
+        return new("a comma is missing").label("expected here");
+    }
+    let after = &place.source.text[place.span.start..];
+    let decimal = |after: &str| after.starts_with(|c: char| c.is_ascii_digit());
+    if starts("unexpected key or value") && after.strip_prefix(',').is_some_and(decimal) {
+        let place =
+            Location { source: place.source.clone(), span: place.span.start..place.span.start + 1 };
+        return Diagnostic::new(&place, "a number has a decimal point, not a comma")
+            .help("several numbers are a list, in brackets: [4, 2]");
+    }
     if starts("unexpected key or value") {
         return new("the line goes on after its value")
             .label("from here")
             .help("one value a line; numbers have a decimal point, lists go in brackets: [4, 2]");
     }
     if starts("invalid boolean") {
-        return new("that is neither true nor false").help("write `true` or `false`, in small letters");
+        return new("that is neither true nor false")
+            .help("write `true` or `false`, in small letters");
     }
     if starts("unexpected leading zero") {
         return new("a number can't begin with 0").help("leave the leading zeros out");

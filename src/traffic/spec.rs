@@ -5,7 +5,9 @@ use crate::units::{Bytes, Picoseconds, Rate};
 /// A spatial pattern: who sends to whom. Definitions and sources are in `pattern`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PatternSpec {
-    Uniform { include_self: bool },
+    Uniform {
+        include_self: bool,
+    },
     Transpose,
     TransposeLinear,
     Transpose3d,
@@ -15,13 +17,20 @@ pub enum PatternSpec {
     BitComplement,
     Butterfly,
     Shuffle,
-    Hotspot { nodes: Vec<u32>, share: f64 },
+    Hotspot {
+        nodes: Vec<u32>,
+        share: f64,
+    },
     RandomPermutation,
     AllToAll,
     /// Relative rates: (source, destination, weight above 0), at most once a pair.
-    Matrix { entries: Vec<(u32, u32, f64)> },
+    Matrix {
+        entries: Vec<(u32, u32, f64)>,
+    },
     /// Fixed pairs; a source may occur several times and then takes its partners in turn.
-    Pairs { pairs: Vec<(u32, u32)> },
+    Pairs {
+        pairs: Vec<(u32, u32)>,
+    },
 }
 
 /// How much a node sends.
@@ -47,7 +56,9 @@ pub enum Process {
 pub enum Access {
     Write,
     /// Each message is fetched by a request of this size.
-    Read { request: Bytes },
+    Read {
+        request: Bytes,
+    },
 }
 
 /// Traffic that goes on for ever at an offered load.

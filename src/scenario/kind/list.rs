@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Kind, wrong_type};
+use super::{Kind, Slot, wrong_type};
 use crate::scenario::{
     diagnostic::{Diagnostic, Location},
     document::{Node, Value},
@@ -42,6 +42,17 @@ impl<K: Kind> List<K> {
     }
 }
 
+/// Numbers in one text, such as `4x4x2`, as a list.
+fn as_list(node: &Node) -> Option<String> {
+    let Value::Text(text) = &node.value else { return None };
+    let numbers: Result<Vec<u64>, _> = text
+        .trim_matches(|c: char| !c.is_ascii_digit())
+        .split(['x', 'X', ',', ';', '*'])
+        .map(|number| number.trim().parse::<u64>())
+        .collect();
+    Some(format!("{:?}", numbers.ok()?))
+}
+
 impl<K: Kind> Kind for List<K> {
     type Value = Vec<Listed<K::Value>>;
 
@@ -53,34 +64,41 @@ impl<K: Kind> Kind for List<K> {
         self.example.into()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
         let Value::List(elements) = &node.value else {
-            let mut problems = wrong_type(self, key, node);
+            let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
-                problem.message = format!("`{key}` needs {}", self.lengths());
+                problem.message = format!("{slot} needs {}", self.lengths());
+                if let Some(list) = as_list(node) {
+                    problem.help = Some(format!("write {}", slot.write(node, &list)));
+                }
             }
             return Err(problems);
         };
         let mut problems = Vec::new();
         if !self.length.contains(&elements.len()) {
             problems.push(
-                Diagnostic::new(&node.place, format!("`{key}` needs {}", self.lengths()))
+                Diagnostic::new(&node.place, format!("{slot} needs {}", self.lengths()))
                     .label(match elements.len() {
                         0 => "this is empty".into(),
                         length => format!("this has {length}"),
                     })
-                    .help(format!("write for example `{key} = {}`", self.example)),
+                    .help(format!("write for example {}", slot.write(node, self.example))),
             );
         }
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
-            match self.kind.parse(key, element) {
+            match self.kind.parse(Slot { element: true, ..slot }, element) {
                 Ok(value) => values.push(Listed { value, place: Some(element.place.clone()) }),
                 Err(more) => problems.extend(more),
             }
         }
         // A broken element has no message of its own, yet the list is not whole.
-        if problems.is_empty() && values.len() == elements.len() { Ok(values) } else { Err(problems) }
+        if problems.is_empty() && values.len() == elements.len() {
+            Ok(values)
+        } else {
+            Err(problems)
+        }
     }
 
     fn show(&self, value: &Self::Value) -> String {

@@ -10,15 +10,51 @@ mod quantity;
 mod text;
 
 pub(super) use list::{List, Listed};
-pub(super) use number::{Flag, Number, Whole};
+pub(super) use number::{Flag, LARGEST, Number, Whole};
 pub(super) use place::{DimensionName, DirectionName, NodeName, NodePair};
 pub(super) use quantity::{Auto, flits, rate, size, time};
 pub(super) use text::{ScenarioName, Text};
+
+use std::fmt;
 
 use super::{
     diagnostic::Diagnostic,
     document::{Node, Value},
 };
+
+/// Where a value belongs, for messages: a key, or an element of a key's list.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<'k> {
+    pub key: &'k str,
+    pub element: bool,
+}
+
+impl fmt::Display for Slot<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = if self.element { "an element of " } else { "" };
+        write!(formatter, "{of}`{}`", self.key)
+    }
+}
+
+impl Slot<'_> {
+    /// How to write a value, given as TOML, here: as an element, an assignment, or an option.
+    pub fn write(self, node: &Node, value: &str) -> String {
+        let source = &node.place.source;
+        let before = &source.text[..node.place.span.start];
+        if self.element {
+            format!("`{value}`")
+        } else if source.typed && before.ends_with('=') {
+            // Quotes of TOML would be eaten by the shell, and are not needed.
+            let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
+            let assignment = format!("{}{value}", before.trim_start_matches("--set "));
+            let safe = |c: char| c.is_ascii_alphanumeric() || "=._-+/".contains(c);
+            let quote = if assignment.chars().all(safe) { "" } else { "'" };
+            format!("--set {quote}{assignment}{quote}")
+        } else {
+            format!("`{} = {value}`", self.key)
+        }
+    }
+}
 
 /// What a key takes.
 pub(super) trait Kind {
@@ -30,29 +66,29 @@ pub(super) trait Kind {
     /// A value as TOML, for help texts.
     fn example(&self) -> String;
 
-    /// Reads a value; `key` is its name in messages.
-    fn parse(&self, key: &str, node: &Node) -> Result<Self::Value, Vec<Diagnostic>>;
+    /// Reads a value.
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>>;
 
     /// The value as TOML that [`Kind::parse`] reads back.
     fn show(&self, value: &Self::Value) -> String;
 }
 
 /// For a value of the wrong type: what it should be, what it is, an example.
-pub(super) fn wrong_type(kind: &impl Kind, key: &str, node: &Node) -> Vec<Diagnostic> {
+pub(super) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
     }
     vec![
-        Diagnostic::new(&node.place, format!("`{key}` needs {}", kind.describe()))
+        Diagnostic::new(&node.place, format!("{slot} needs {}", kind.describe()))
             .label(format!("this is {}", node.what()))
-            .help(format!("write for example `{key} = {}`", kind.example())),
+            .help(format!("write for example {}", slot.write(node, &kind.example()))),
     ]
 }
 
 /// For a value of the right type outside its range.
-pub(super) fn out_of_range(key: &str, node: &Node, allowed: &str) -> Vec<Diagnostic> {
+pub(super) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
     vec![
-        Diagnostic::new(&node.place, format!("`{key}` is out of range"))
+        Diagnostic::new(&node.place, format!("{slot} is out of range"))
             .label(format!("must be {allowed}")),
     ]
 }

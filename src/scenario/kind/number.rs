@@ -2,11 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Kind, out_of_range, wrong_type};
+use super::{Kind, Slot, out_of_range, wrong_type};
 use crate::scenario::{
     diagnostic::Diagnostic,
     document::{Node, Value},
 };
+
+/// The largest integer of TOML.
+pub(in crate::scenario) const LARGEST: u64 = i64::MAX as u64;
 
 /// A whole number within a range.
 pub(in crate::scenario) struct Whole {
@@ -15,7 +18,11 @@ pub(in crate::scenario) struct Whole {
 
 impl Whole {
     fn range_text(&self) -> String {
-        format!("from {} to {}", self.range.start(), self.range.end())
+        let last = match *self.range.end() {
+            LARGEST => "2^63 - 1".into(),
+            last => last.to_string(),
+        };
+        format!("from {} to {last}", self.range.start())
     }
 }
 
@@ -30,18 +37,18 @@ impl Kind for Whole {
         self.range.start().max(&1).to_string()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<u64, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u64, Vec<Diagnostic>> {
         match &node.value {
             Value::Integer(Some(number)) => match u64::try_from(*number) {
                 Ok(number) if self.range.contains(&number) => Ok(number),
-                _ => Err(out_of_range(key, node, &self.range_text())),
+                _ => Err(out_of_range(slot, node, &self.range_text())),
             },
-            Value::Integer(None) => Err(out_of_range(key, node, &self.range_text())),
+            Value::Integer(None) => Err(out_of_range(slot, node, &self.range_text())),
             Value::Text(text) if text.trim().parse::<u64>().is_ok() => {
-                Err(without_quotes(self, key, text, node))
+                Err(without_quotes(self, slot, text, node))
             }
             _ => {
-                let mut problems = wrong_type(self, key, node);
+                let mut problems = wrong_type(self, slot, node);
                 if matches!(node.value, Value::Float(..)) {
                     problems[0].label = "this has a fraction".into();
                 }
@@ -85,20 +92,20 @@ impl Kind for Number {
         "0.2".into()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<f64, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<f64, Vec<Diagnostic>> {
         let number = match &node.value {
             Value::Integer(Some(number)) => *number as f64,
             Value::Float(number, _) => *number,
             Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
-                return Err(without_quotes(self, key, text, node));
+                return Err(without_quotes(self, slot, text, node));
             }
-            _ => return Err(wrong_type(self, key, node)),
+            _ => return Err(wrong_type(self, slot, node)),
         };
         let below = number < self.to || self.inclusive && number == self.to;
         if number.is_finite() && number > self.above && below {
             Ok(number)
         } else {
-            Err(out_of_range(key, node, &self.range_text()))
+            Err(out_of_range(slot, node, &self.range_text()))
         }
     }
 
@@ -107,11 +114,11 @@ impl Kind for Number {
     }
 }
 
-fn without_quotes(kind: &impl Kind, key: &str, text: &str, node: &Node) -> Vec<Diagnostic> {
+fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> Vec<Diagnostic> {
     vec![
-        Diagnostic::new(&node.place, format!("`{key}` needs {}", kind.describe()))
+        Diagnostic::new(&node.place, format!("{slot} needs {}", kind.describe()))
             .label("this is text")
-            .help(format!("leave the quotes out: `{key} = {}`", text.trim())),
+            .help(format!("leave the quotes out: {}", slot.write(node, text.trim()))),
     ]
 }
 
@@ -129,10 +136,10 @@ impl Kind for Flag {
         "true".into()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<bool, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<bool, Vec<Diagnostic>> {
         match &node.value {
             Value::Flag(flag) => Ok(*flag),
-            _ => Err(wrong_type(self, key, node)),
+            _ => Err(wrong_type(self, slot, node)),
         }
     }
 

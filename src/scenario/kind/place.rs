@@ -1,6 +1,6 @@
 //! Places in a torus: nodes, pairs of nodes, dimensions, directions.
 
-use super::{Kind, nearest, quoted, wrong_type};
+use super::{Kind, Slot, nearest, quoted, wrong_type};
 use crate::{
     scenario::{
         diagnostic::Diagnostic,
@@ -58,16 +58,16 @@ impl Kind for NodeName<'_> {
         format!("[{}]", zeros.join(", "))
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<u32, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
         let number = |node: &Node| match node.value {
             Value::Integer(Some(number)) => Some(u32::try_from(number).unwrap_or(u32::MAX)),
             Value::Integer(None) => Some(u32::MAX),
             _ => None,
         };
         let wrong = || {
-            let mut problems = wrong_type(self, key, node);
+            let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
-                problem.message = format!("`{key}` needs {}", self.describe());
+                problem.message = format!("{slot} needs {}", self.describe());
                 problem.help = Some(format!("coordinates are a list such as {}", self.example()));
             }
             problems
@@ -124,15 +124,15 @@ impl Kind for NodePair<'_> {
         format!("[{0}, {0}]", self.0.example())
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<(u32, u32), Vec<Diagnostic>> {
-        let Value::List(ends) = &node.value else { return Err(wrong_type(self, key, node)) };
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<(u32, u32), Vec<Diagnostic>> {
+        let Value::List(ends) = &node.value else { return Err(wrong_type(self, slot, node)) };
         let [source, destination] = ends.as_slice() else {
             return Err(vec![
                 Diagnostic::new(&node.place, "a pair is two nodes: [source, destination]")
                     .label(format!("this has {}", ends.len())),
             ]);
         };
-        match (self.0.parse(key, source), self.0.parse(key, destination)) {
+        match (self.0.parse(slot, source), self.0.parse(slot, destination)) {
             (Ok(source), Ok(destination)) => Ok((source, destination)),
             (source, destination) => {
                 Err([source.err(), destination.err()].into_iter().flatten().flatten().collect())
@@ -162,12 +162,13 @@ impl Kind for DimensionName {
         quoted(DIMENSION_NAMES[0])
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<usize, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<usize, Vec<Diagnostic>> {
         let Value::Text(text) = &node.value else {
-            let mut problems = wrong_type(self, key, node);
+            let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
-                problem.message = format!("`{key}` takes dimensions by their names");
-                problem.help = Some("dimensions are called \"x\", \"y\", \"z\", \"k\", \"l\", \"m\"".into());
+                problem.message = format!("{slot} takes dimensions by their names");
+                problem.help =
+                    Some("dimensions are called \"x\", \"y\", \"z\", \"k\", \"l\", \"m\"".into());
             }
             return Err(problems);
         };
@@ -201,8 +202,8 @@ impl Kind for DirectionName<'_> {
         quoted("+x")
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<u32, Vec<Diagnostic>> {
-        let Value::Text(text) = &node.value else { return Err(wrong_type(self, key, node)) };
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
+        let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
         let Some(torus) = self.torus else { return Ok(0) };
         torus.direction(text).ok_or_else(|| {
             let names: Vec<String> =

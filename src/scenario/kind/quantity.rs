@@ -1,6 +1,6 @@
 //! Times, rates, sizes and numbers of flits: text with a unit.
 
-use super::{Kind, nearest, out_of_range, quoted, wrong_type};
+use super::{Kind, Slot, nearest, out_of_range, quoted, wrong_type};
 use crate::{
     scenario::{
         diagnostic::Diagnostic,
@@ -85,7 +85,8 @@ pub(in crate::scenario) fn flits() -> Quantity<u32> {
 
 fn parse_flits(text: &str) -> Result<u32, UnitError> {
     let refuse = |why: &str| Err(UnitError(format!("`{text}` {why}")));
-    let Some(number) = text.trim().strip_suffix("flits").or(text.trim().strip_suffix("flit")) else {
+    let Some(number) = text.trim().strip_suffix("flits").or(text.trim().strip_suffix("flit"))
+    else {
         return refuse("is not a number of flits: write for example \"144 flits\"");
     };
     let digits: String = number.trim().chars().filter(|&c| c != '_').collect();
@@ -97,50 +98,54 @@ fn parse_flits(text: &str) -> Result<u32, UnitError> {
 
 impl<T: Copy + PartialOrd> Quantity<T> {
     fn range(&self) -> String {
-        format!("from {} to {}", (self.show)(self.least), (self.show)(self.most))
+        // Times are printed in units up to ms.
+        let most = (self.show)(self.most).replace("1000 ms", "1 s");
+        format!("from {} to {most}", (self.show)(self.least))
     }
 
-    fn parse_text(&self, key: &str, text: &str, node: &Node) -> Result<T, Vec<Diagnostic>> {
+    fn parse_text(&self, slot: Slot<'_>, text: &str, node: &Node) -> Result<T, Vec<Diagnostic>> {
         if let Ok(number) = text.trim().replace('_', "").parse::<f64>()
             && number.is_finite()
         {
-            return Err(self.no_unit(key, text.trim(), node));
+            return Err(self.no_unit(slot, text.trim(), node));
         }
         match (self.parse)(text) {
             Ok(value) if value >= self.least && value <= self.most => Ok(value),
-            Ok(_) => Err(out_of_range(key, node, &self.range())),
+            Ok(_) => Err(out_of_range(slot, node, &self.range())),
             Err(UnitError(why)) => {
                 let (message, rest) = match why.split_once(": ") {
                     Some((message, rest)) => (message.to_owned(), Some(rest.to_owned())),
                     None => (why, None),
                 };
-                let help = match self.corrected(text) {
-                    Some(better) => Some(format!(
-                        "write \"{better}\"; units of {} are {}",
-                        self.what,
-                        self.units.join(", ")
-                    )),
+                let mut problem = Diagnostic::new(&node.place, message);
+                problem.help = match self.corrected(text) {
+                    Some(better) => {
+                        let written = slot.write(node, &quoted(&better));
+                        Some(format!("write {written}{}", self.all_units()))
+                    }
                     None => rest,
                 };
-                let mut problem = Diagnostic::new(&node.place, message)
-                    .label(format!("`{key}` takes {}", self.what));
-                problem.help = help;
                 Err(vec![problem])
             }
         }
     }
 
-    fn no_unit(&self, key: &str, number: &str, node: &Node) -> Vec<Diagnostic> {
-        let mut help =
-            format!("for {number} {unit} write `{key} = \"{number} {unit}\"`", unit = self.usual);
-        if self.units.len() > 1 {
-            help += &format!("; units of {} are {}", self.what, self.units.join(", "));
-        }
+    fn no_unit(&self, slot: Slot<'_>, number: &str, node: &Node) -> Vec<Diagnostic> {
+        let meant = format!("{number} {}", self.usual);
+        let written = slot.write(node, &quoted(&meant));
+        let help = format!("for {meant} write {written}{}", self.all_units());
         vec![
-            Diagnostic::new(&node.place, format!("`{key}` has no unit"))
+            Diagnostic::new(&node.place, format!("{slot} has no unit"))
                 .label(format!("needs {} with its unit", self.what))
                 .help(help),
         ]
+    }
+
+    fn all_units(&self) -> String {
+        match self.units.len() {
+            1 => String::new(),
+            _ => format!("; units of {} are {}", self.what, self.units.join(", ")),
+        }
     }
 
     /// The text with the unit that was probably meant.
@@ -188,13 +193,13 @@ impl<T: Copy + PartialOrd> Kind for Quantity<T> {
         quoted(self.example)
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<T, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
         match &node.value {
-            Value::Text(text) => self.parse_text(key, text, node),
+            Value::Text(text) => self.parse_text(slot, text, node),
             // Zero too: a rule with an exception is harder to remember.
-            Value::Integer(Some(number)) => Err(self.no_unit(key, &number.to_string(), node)),
-            Value::Float(_, text) => Err(self.no_unit(key, text, node)),
-            _ => Err(wrong_type(self, key, node)),
+            Value::Integer(Some(number)) => Err(self.no_unit(slot, &number.to_string(), node)),
+            Value::Float(_, text) => Err(self.no_unit(slot, text, node)),
+            _ => Err(wrong_type(self, slot, node)),
         }
     }
 
@@ -217,13 +222,14 @@ impl<K: Kind> Kind for Auto<K> {
         self.0.example()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
         match &node.value {
             Value::Text(text) if text == "auto" => Ok(None),
-            Value::Text(_) | Value::Integer(_) | Value::Float(..) => {
-                self.0.parse(key, node).map(Some)
+            Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+                self.0.parse(slot, node).map(Some)
             }
-            _ => Err(wrong_type(self, key, node)),
+            Value::Integer(_) | Value::Float(..) => self.0.parse(slot, node).map(Some),
+            _ => Err(wrong_type(self, slot, node)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Texts.
 
-use super::{Kind, quoted, wrong_type};
+use super::{Kind, Slot, quoted, wrong_type};
 use crate::scenario::{
     diagnostic::Diagnostic,
     document::{Node, Value},
@@ -24,11 +24,11 @@ impl Kind for Text {
         quoted(self.example)
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<String, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
         match &node.value {
             Value::Text(text) if text.trim().is_empty() => Err(vec![
-                Diagnostic::new(&node.place, format!("`{key}` is empty"))
-                    .help(format!("write for example `{key} = {}`", self.example())),
+                Diagnostic::new(&node.place, format!("{slot} is empty"))
+                    .help(format!("write for example {}", slot.write(node, &self.example()))),
             ]),
             Value::Text(text) => Ok(text.clone()),
             // Whoever types --set name=2024 means text.
@@ -37,7 +37,7 @@ impl Kind for Text {
             {
                 Ok(node.place.text().into())
             }
-            _ => Err(wrong_type(self, key, node)),
+            _ => Err(wrong_type(self, slot, node)),
         }
     }
 
@@ -50,7 +50,8 @@ impl Kind for Text {
 pub(in crate::scenario) struct ScenarioName;
 
 impl ScenarioName {
-    const TEXT: Text = Text { what: "a name of letters, digits, `-`, `_` and `.`", example: "a-name" };
+    const TEXT: Text =
+        Text { what: "a name of letters, digits, `-`, `_` and `.`", example: "a-name" };
 
     /// The file's stem, what is not allowed replaced.
     pub(in crate::scenario) fn from_path(path: &str) -> String {
@@ -76,27 +77,27 @@ impl Kind for ScenarioName {
         Self::TEXT.example()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<String, Vec<Diagnostic>> {
-        let name = Self::TEXT.parse(key, node)?;
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
+        let name = Self::TEXT.parse(slot, node)?;
         let refuse = |message: String| {
             Err(vec![
                 Diagnostic::new(&node.place, message)
                     .label("results go into a folder of this name")
                     .help(format!(
-                        "letters, digits, `-`, `_` and `.` are allowed: `{key} = {}`; any text can \
-                         be the `title`",
-                        quoted(&Self::from_path(&name.replace('/', "-")))
+                        "letters, digits, `-`, `_` and `.` are allowed: {}; any text can be the \
+                         `title`",
+                        slot.write(node, &quoted(&Self::from_path(&name.replace('/', "-"))))
                     )),
             ])
         };
         if let Some(bad) = name.chars().find(|&c| !Self::allows(c)) {
             return refuse(match bad {
-                ' ' => format!("`{key}` can't have a space in it"),
-                bad => format!("`{key}` can't have `{bad}` in it"),
+                ' ' => format!("{slot} can't have a space in it"),
+                bad => format!("{slot} can't have `{bad}` in it"),
             });
         }
         if name.starts_with('.') {
-            return refuse(format!("`{key}` can't begin with a point"));
+            return refuse(format!("{slot} can't begin with a point"));
         }
         Ok(name)
     }

@@ -4,7 +4,7 @@ use crate::{
     scenario::{
         diagnostic::Diagnostic,
         document::{Node, Value},
-        kind::{Kind, Number, rate, wrong_type},
+        kind::{Kind, Number, Slot, rate, wrong_type},
     },
     traffic::OfferedLoad,
 };
@@ -26,35 +26,31 @@ impl Kind for Load {
         "0.3".into()
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<OfferedLoad, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<OfferedLoad, Vec<Diagnostic>> {
         match &node.value {
             Value::Integer(_) | Value::Float(..) => {
-                FRACTION.parse(key, node).map(OfferedLoad::Fraction)
+                FRACTION.parse(slot, node).map(OfferedLoad::Fraction)
             }
             Value::Text(text) if percent(text).is_some() => Err(vec![
-                Diagnostic::new(&node.place, format!("`{key}` is a fraction, not a percentage"))
-                    .help(format!("write `{key} = {}`", percent(text).unwrap_or_default())),
-            ]),
-            Value::Text(text) if text.trim().parse::<f64>().is_ok() => Err(vec![
-                Diagnostic::new(&node.place, format!("`{key}` is text without a unit"))
-                    .label("a fraction, or a rate?")
+                Diagnostic::new(&node.place, format!("{slot} is a fraction, not a percentage"))
                     .help(format!(
-                        "write `{key} = {0}` for a fraction of the fabric's capacity, \
-                         `{key} = \"{0} GB/s\"` for a node's rate",
-                        text.trim()
+                        "write {}",
+                        slot.write(node, &percent(text).unwrap_or_default().to_string())
                     )),
             ]),
+            Value::Text(text) if text.trim().parse::<f64>().is_ok() => Err(vec![
+                Diagnostic::new(&node.place, format!("{slot} is text without a unit"))
+                    .label("a fraction, or a rate?")
+                    .help(either(slot, node, text.trim(), &format!("\"{} GB/s\"", text.trim()))),
+            ]),
             Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
-                rate().parse(key, node).map(OfferedLoad::Payload)
+                rate().parse(slot, node).map(OfferedLoad::Payload)
             }
             _ => {
-                let mut problems = wrong_type(self, key, node);
+                let mut problems = wrong_type(self, slot, node);
                 for problem in &mut problems {
-                    problem.message = format!("`{key}` needs a number or a rate");
-                    problem.help = Some(format!(
-                        "write `{key} = 0.3` for a fraction of the fabric's capacity, \
-                         `{key} = \"3 GB/s\"` for a node's rate"
-                    ));
+                    problem.message = format!("{slot} needs a number or a rate");
+                    problem.help = Some(either(slot, node, "0.3", "\"3 GB/s\""));
                 }
                 Err(problems)
             }
@@ -67,6 +63,14 @@ impl Kind for Load {
             OfferedLoad::Payload(payload) => rate().show(payload),
         }
     }
+}
+
+fn either(slot: Slot<'_>, node: &Node, fraction: &str, rate: &str) -> String {
+    format!(
+        "write {} for a fraction of the fabric's capacity, {} for a node's rate",
+        slot.write(node, fraction),
+        slot.write(node, rate)
+    )
 }
 
 /// `30%` as `0.3`.

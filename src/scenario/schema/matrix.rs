@@ -6,7 +6,7 @@ use crate::{
     scenario::{
         diagnostic::{Diagnostic, Location, Source},
         document::{Node, Value},
-        kind::{Kind, List, Listed, NodeName, NodePair, Text, wrong_type},
+        kind::{Kind, List, Listed, NodeName, NodePair, Slot, Text, wrong_type},
         reader::Reader,
     },
     topology::Torus,
@@ -35,21 +35,29 @@ impl Kind for Weighted<'_> {
         format!("[{0}, {0}, 1.5]", self.0.example())
     }
 
-    fn parse(&self, key: &str, node: &Node) -> Result<Weight, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Weight, Vec<Diagnostic>> {
         let parts = match &node.value {
             Value::List(parts) if parts.len() == 3 => parts,
-            _ => return Err(wrong_type(self, key, node)),
+            Value::List(parts) => {
+                let message = "a weight is three things: [source, destination, weight]";
+                return Err(vec![
+                    Diagnostic::new(&node.place, message)
+                        .label(format!("this has {}", parts.len())),
+                ]);
+            }
+            _ => return Err(wrong_type(self, slot, node)),
         };
         let pair = Node { value: Value::List(parts[..2].to_vec()), place: node.place.clone() };
-        let pair = NodePair(self.0).parse(key, &pair);
+        let pair = NodePair(self.0).parse(slot, &pair);
         let weight = match &parts[2].value {
             Value::Integer(Some(number)) => Some(*number as f64),
             Value::Float(number, _) => Some(*number),
             _ => None,
         };
-        let weight = weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
-            vec![Diagnostic::new(&parts[2].place, "a weight is a number, 0 or above")]
-        });
+        let weight =
+            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+                vec![Diagnostic::new(&parts[2].place, "a weight is a number, 0 or above")]
+            });
         match (pair, weight) {
             (Ok((source, destination)), Ok(weight)) => Ok((source, destination, weight)),
             (pair, weight) => {
@@ -72,7 +80,7 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
         example: "[[[0, 0], [1, 0], 2.5]]",
     };
     let recorded = reader.resolved.len();
-    let place = reader.scope.table.and_then(|table| table.get("file")).map(|node| node.place.clone());
+    let place = reader.place("file");
     let file = reader.optional(
         "file",
         &file_kind,
@@ -96,10 +104,8 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
                 Ok(entries) => {
                     // A resolved scenario may go anywhere, so it takes the file's contents along.
                     reader.resolved.truncate(recorded);
-                    let listed: Vec<Listed<Weight>> = entries
-                        .iter()
-                        .map(|&value| Listed { value, place: None })
-                        .collect();
+                    let listed: Vec<Listed<Weight>> =
+                        entries.iter().map(|&value| Listed { value, place: None }).collect();
                     reader.record("list", list_kind.show(&listed));
                     entries
                 }
@@ -123,8 +129,9 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
                 (reader.has("file"), reader.has("list"), reader.scope.place.clone())
             {
                 reader.problems.push(
-                    Diagnostic::new(&place, "`matrix` needs `file` or `list`")
-                        .help("write for example `pattern = { matrix = { file = \"matrix.csv\" } }`"),
+                    Diagnostic::new(&place, "`matrix` needs `file` or `list`").help(
+                        "write for example `pattern = { matrix = { file = \"matrix.csv\" } }`",
+                    ),
                 );
             }
             return None;

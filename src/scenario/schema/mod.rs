@@ -12,7 +12,7 @@ mod traffic;
 use super::{
     RoutingSpec, WorkloadSpec,
     choice::{Choice, plain, with_keys},
-    kind::{ScenarioName, Text, Whole},
+    kind::{LARGEST, ScenarioName, Text, Whole},
     reader::Reader,
     sweep,
 };
@@ -49,16 +49,14 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
     let title = reader.optional("title", &title, "Title of the figures.");
     let seed = reader.value(
         "seed",
-        // TOML promises no more than 63 bits.
-        &Whole { range: 0..=i64::MAX as u64 },
+        &Whole { range: 0..=LARGEST },
         1,
         "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.",
     );
-    let topology = reader
-        .table("topology", "", |reader| {
-            let doc = "A torus or mesh. A dimension of size 2 has one cable, not two, as in Angara.";
-            reader.table("torus", doc, topology::read)
-        });
+    let topology = reader.table("topology", "", |reader| {
+        let doc = "A torus or mesh. A dimension of size 2 has one cable, not two, as in Angara.";
+        reader.table("torus", doc, topology::read)
+    });
     let parameters = router::read(reader);
     let routing = routing(reader);
     let torus = topology.torus.as_ref();
@@ -87,7 +85,7 @@ fn routing(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         let half_ring = reader.choice(
             &Choice {
                 key: "half_ring",
-                noun: "rule for half a ring",
+                noun: "half-ring rule",
                 default: Some("balanced"),
                 doc: "Which way a packet goes when both ways round a ring are as long.",
                 sections: false,

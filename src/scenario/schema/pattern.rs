@@ -29,23 +29,34 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
             Some(PatternSpec::Uniform { include_self })
         },
     );
-    let hotspot =
-        with_keys("hotspot", "a share of the messages to a few nodes, the rest uniform.", |reader| {
-            hotspot(reader, torus)
-        });
+    let hotspot = with_keys(
+        "hotspot",
+        "a share of the messages to a few nodes, the rest uniform.",
+        |reader| hotspot(reader, torus),
+    );
     let matrix = with_keys("matrix", "to each node in proportion to a weight.", |reader| {
         matrix::read(reader, torus)
     });
-    let pairs = with_keys("pairs", "fixed pairs; a source with several partners takes them in turn.", |reader| {
-        pairs(reader, torus)
-    });
+    let pairs = with_keys(
+        "pairs",
+        "fixed pairs; a source with several partners takes them in turn.",
+        |reader| pairs(reader, torus),
+    );
     use PatternSpec as P;
     reader.choice(
         &choice,
         vec![
             uniform,
-            plain("transpose", P::Transpose, "the first half of the coordinates swapped with the second: (x,y) to (y,x)."),
-            plain("transpose-linear", P::TransposeLinear, "the node number's row and column in a square swapped: i m + j to j m + i."),
+            plain(
+                "transpose",
+                P::Transpose,
+                "the first half of the coordinates swapped with the second: (x,y) to (y,x).",
+            ),
+            plain(
+                "transpose-linear",
+                P::TransposeLinear,
+                "the node number's row and column in a square swapped: i m + j to j m + i.",
+            ),
             plain("transpose-3d", P::Transpose3d, "(x,y,z) to (y,z,x)."),
             plain("neighbor", P::Neighbor, "x + 1 mod k, in every dimension."),
             plain("tornado", P::Tornado, "x + ceil(k/2) - 1 mod k, in every dimension."),
@@ -54,7 +65,11 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
             plain("butterfly", P::Butterfly, "the first and the last bit swapped."),
             plain("shuffle", P::Shuffle, "the bits rotated left by one."),
             hotspot,
-            plain("random-permutation", P::RandomPermutation, "every node to one partner, drawn at random."),
+            plain(
+                "random-permutation",
+                P::RandomPermutation,
+                "every node to one partner, drawn at random.",
+            ),
             plain("all-to-all", P::AllToAll, "every node to every other in turn."),
             matrix,
             pairs,

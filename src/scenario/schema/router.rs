@@ -47,7 +47,7 @@ fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
         count("checksum_flits", &few, to.checksum_flits, "Flits of a packet after its payload.");
     to.maximum_payload = reader.value(
         "maximum_payload",
-        &size(1, MOST_FLITS * 4096),
+        &size(1, 1 << 28),
         to.maximum_payload,
         "Payload of the largest packet; longer messages are cut into several.",
     );
@@ -94,7 +94,7 @@ fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
     let choice = Choice {
         key: "switching",
-        noun: "switching",
+        noun: "kind of switching",
         default: Some("virtual-cut-through"),
         doc: "When a packet may ask for its next output.",
         sections: false,
@@ -111,7 +111,7 @@ fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
 fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
     let choice = Choice {
         key: "arbitration",
-        noun: "arbitration",
+        noun: "kind of arbitration",
         default: Some("round-robin"),
         doc: "Who is served first at an output.",
         sections: false,

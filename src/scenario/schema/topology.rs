@@ -28,9 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
         "Nodes along x, y, z, k, l, m; a node's number runs with x fastest.",
     );
     let open = List {
-        kind: DimensionName {
-            dimensions: sizes.as_ref().map_or(MAXIMUM_DIMENSIONS, Vec::len),
-        },
+        kind: DimensionName { dimensions: sizes.as_ref().map_or(MAXIMUM_DIMENSIONS, Vec::len) },
         noun: "dimensions' names",
         length: 0..=usize::MAX,
         example: "[\"x\"]",
@@ -50,9 +48,8 @@ fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> 
     match Torus::new(&sizes, &open) {
         Ok(torus) => Some(torus),
         Err(error) => {
-            let node = reader.scope.table.and_then(|table| table.get("dimensions"));
-            if let Some(node) = node {
-                reader.problems.push(Diagnostic::new(&node.place, error.to_string()));
+            if let Some(place) = reader.place("dimensions") {
+                reader.problems.push(Diagnostic::new(&place, error.to_string()));
             }
             reader.mark_broken("dimensions");
             None
@@ -159,11 +156,8 @@ pub(super) fn report_repeated<T: PartialEq>(
         let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
         if let (true, Some(place)) = (repeated, &listed.place) {
             reader.problems.push(
-                Diagnostic::new(
-                    place,
-                    format!("`{key}` has {noun} {} twice", name(&listed.value)),
-                )
-                .label("the second time"),
+                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
+                    .label("the second time"),
             );
             reader.mark_broken(key);
         }

@@ -29,23 +29,21 @@ pub(super) fn read(
     let document_both = reader.is_documenting();
     let (traffic, exchange) = (reader.has("traffic"), reader.has("exchange"));
     if exchange || document_both {
-        if traffic {
-            let place = reader.key_place("exchange").expect("it is there");
+        if let (true, Some(place)) = (traffic, reader.place("exchange")) {
             reader.problems.push(
                 Diagnostic::new(&place, "a scenario has [traffic] or [exchange], not both")
                     .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
             );
         }
         let doc = "A finite workload: every node sends a message to each of its partners.";
-        let exchange = reader
-            .table("exchange", doc, |reader| exchange::read(reader, torus));
+        let exchange = reader.table("exchange", doc, |reader| exchange::read(reader, torus));
         if !traffic && !document_both {
             return exchange.map(WorkloadSpec::Exchange);
         }
     }
     if !traffic && !document_both {
-        let place = reader.scope.place.clone();
-        if let Some(place) = place {
+        let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
+        if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
                 Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange]").help(
                     "add [traffic] for a load that goes on, with for example \
@@ -58,7 +56,8 @@ pub(super) fn read(
         reader.ignore("exchange");
         return None;
     }
-    let doc = "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
+    let doc =
+        "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
     let load = reader.table("traffic", doc, |reader| load(reader, torus, parameters));
     load.map(WorkloadSpec::Load)
 }

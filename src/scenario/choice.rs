@@ -135,7 +135,7 @@ impl<'d> Reader<'d> {
             _ => {
                 return Err(Diagnostic::new(
                     &node.place,
-                    format!("`{key}` needs a name in quotes"),
+                    format!("`{key}` must be a name in quotes"),
                 )
                 .label(format!("this is {}", node.what()))
                 .help(all()));

@@ -26,6 +26,7 @@
 
 mod checks;
 mod choice;
+mod complaints;
 mod diagnostic;
 mod document;
 mod kind;
@@ -36,6 +37,7 @@ mod resolved;
 mod schema;
 mod sweep;
 mod syntax;
+mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use document::Document;
@@ -140,6 +142,9 @@ fn draft(
     reader.for_sweep = for_sweep;
     let draft = schema::read(&mut reader);
     problems.append(&mut reader.problems);
+    if problems.is_empty() {
+        problems.append(&mut reader.held);
+    }
     problems.extend(checks::run(document, &reader.broken, &draft, fabrics));
     (Some(draft), reader.resolved, problems)
 }

@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 
 use super::{
     diagnostic::{Diagnostic, Location},
-    document::{Document, Entry, Node, Table, Value},
+    document::{Document, Node, Table, Value},
     kind::{Kind, Slot, nearest},
-    reference::{Item, KeyDoc, Reference},
-    sweep,
+    reference::{Item, KeyDoc},
 };
 
 /// What holds if a key is absent.
@@ -29,6 +28,8 @@ pub(super) struct Reader<'d> {
     pub document: Option<&'d Document>,
     pub(super) scope: Scope<'d>,
     pub problems: Vec<Diagnostic>,
+    /// What is missing, but probably only misspelt; of interest if there are no other problems.
+    pub held: Vec<Diagnostic>,
     /// Paths of keys whose values can't be used.
     pub broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
@@ -51,9 +52,10 @@ pub(super) struct Scope<'d> {
     pub frame: Option<String>,
     /// The table itself is wrong, so what it lacks is no news.
     pub quiet: bool,
-    asked: Vec<&'static str>,
+    /// The keys that it may have.
+    pub asked: Vec<&'static str>,
     /// Required keys that are absent, each with an example.
-    missing: Vec<(&'static str, String)>,
+    pub missing: Vec<(&'static str, String)>,
 }
 
 impl<'d> Scope<'d> {
@@ -95,6 +97,7 @@ impl<'d> Reader<'d> {
             document,
             scope,
             problems: Vec::new(),
+            held: Vec::new(),
             broken: BTreeSet::new(),
             resolved: Vec::new(),
             items: Vec::new(),
@@ -237,136 +240,6 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A table that may be absent: then all its keys are.
-    pub fn table<T>(
-        &mut self,
-        key: &'static str,
-        doc: &'static str,
-        read: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let node = self.find(key, &Presence::Optional, String::new());
-        let path = self.path(key);
-        if self.is_documenting() {
-            self.items.push(Item::Section { path: path.clone(), doc });
-        }
-        let scope = self.table_scope(key, path, node);
-        self.within(scope, read)
-    }
-
-    /// A table whose absence means something itself.
-    pub fn optional_table<T>(
-        &mut self,
-        key: &'static str,
-        example: &'static str,
-        doc: &'static str,
-        read: impl FnOnce(&mut Self) -> T,
-    ) -> Option<T> {
-        let node = self.find(key, &Presence::Optional, String::new());
-        let path = self.path(key);
-        if node.is_none() && !self.is_documenting() {
-            return None;
-        }
-        let mut scope = self.table_scope(key, path.clone(), node);
-        if scope.quiet
-            && let Some(problem) = self.problems.last_mut()
-        {
-            problem.help = Some(format!("write for example `{key} = {example}`"));
-        }
-        scope.frame = Some(format!("{key} = {{ ... }}"));
-        let (resolved, items) = (self.resolved.len(), self.items.len());
-        let value = self.within(scope, read);
-        let text = self.inline(resolved);
-        if node.is_some() {
-            self.record(key, text);
-            return Some(value);
-        }
-        let mut doc = KeyDoc::new(path, "a table".into(), Presence::Optional, example.into(), doc);
-        doc.fields = self.fields(items);
-        self.items.push(Item::Key(doc));
-        None
-    }
-
-    /// A list of tables, empty by default. Each comes with its place.
-    pub fn tables<T>(
-        &mut self,
-        key: &'static str,
-        example: &'static str,
-        doc: &'static str,
-        mut read: impl FnMut(&mut Self) -> Option<T>,
-    ) -> Vec<(Location, T)> {
-        let node = self.find(key, &Presence::Optional, String::new());
-        let path = self.path(key);
-        if self.is_documenting() {
-            let items = self.items.len();
-            let scope = Scope::new(path.clone(), String::new(), None, None);
-            self.within(scope, &mut read);
-            let presence = Presence::Default("[]".into(), None);
-            let mut doc =
-                KeyDoc::new(path, "a list of tables".into(), presence, example.into(), doc);
-            doc.fields = self.fields(items);
-            self.items.push(Item::Key(doc));
-            return Vec::new();
-        }
-        let mut texts = Vec::new();
-        let mut values = Vec::new();
-        match node.map(|node| (node, &node.value)) {
-            None => {}
-            Some((_, Value::List(elements))) => {
-                for element in elements {
-                    let resolved = self.resolved.len();
-                    let mut scope = self.table_scope(key, path.clone(), Some(element));
-                    scope.title = format!("an element of `{key}`");
-                    if let Some(value) = self.within(scope, &mut read) {
-                        values.push((element.place.clone(), value));
-                    } else {
-                        self.mark_broken(key);
-                    }
-                    texts.push(self.inline(resolved));
-                }
-            }
-            Some((node, _)) => {
-                self.problems.push(
-                    Diagnostic::new(&node.place, format!("`{key}` needs a list of tables"))
-                        .label(format!("this is {}", node.what()))
-                        .help(format!("write for example `{key} = {example}`")),
-                );
-                self.mark_broken(key);
-            }
-        }
-        self.record(key, format!("[{}]", texts.join(", ")));
-        values
-    }
-
-    /// The scope of a table's node, which may be absent or no table at all.
-    fn table_scope(
-        &mut self,
-        key: &'static str,
-        path: String,
-        node: Option<&'d Node>,
-    ) -> Scope<'d> {
-        let title = format!("[{path}]");
-        let place = node.map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
-        let mut scope = Scope::new(path, title, None, place);
-        scope.quiet = self.broken.contains(&scope.path);
-        match node {
-            Some(Node { value: Value::Table(table), .. }) => scope.table = Some(table),
-            Some(node) => {
-                self.problems.push(
-                    Diagnostic::new(&node.place, format!("`{key}` needs a table"))
-                        .label(format!("this is {}", node.what()))
-                        .help(format!(
-                            "write `{key} = {{ ... }}`, or its keys below a header [{}]",
-                            scope.path
-                        )),
-                );
-                scope.quiet = true;
-                self.mark_broken(key);
-            }
-            None => scope.frame = Some(scope.title.clone()),
-        }
-        scope
-    }
-
     /// Reads within a scope, then reports what it lacks and what nobody asked for.
     pub fn within<T>(&mut self, scope: Scope<'d>, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.scope, scope);
@@ -381,77 +254,6 @@ impl<'d> Reader<'d> {
         let empty = Scope::new(String::new(), String::new(), None, None);
         let scope = std::mem::replace(&mut self.scope, empty);
         self.leave(&scope);
-    }
-
-    fn leave(&mut self, scope: &Scope<'d>) {
-        if !scope.quiet {
-            self.report_missing(scope);
-        }
-        for entry in scope.table.into_iter().flat_map(|table| &table.entries) {
-            if !scope.asked.contains(&entry.key.as_str()) {
-                self.problems.push(unknown(scope, &entry.key, &entry.key_place));
-            }
-        }
-    }
-
-    fn report_missing(&mut self, scope: &Scope<'d>) {
-        let swept = |key: &str| {
-            let path = join(&scope.path, key);
-            self.document.is_some_and(|document| sweep::gives(document, &path)).then_some(path)
-        };
-        let missing: Vec<&(&str, String)> = scope
-            .missing
-            .iter()
-            .filter(|(key, _)| !(self.for_sweep && swept(key).is_some()))
-            .filter(|(key, _)| !self.reported_otherwise(scope, key))
-            .collect();
-        let (Some(place), false) = (&scope.place, missing.is_empty()) else { return };
-        let names: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
-        let examples: Vec<String> =
-            missing.iter().map(|(key, example)| format!("{key} = {example}")).collect();
-        let message = format!("{} needs {}", scope.title, names.join(" and "));
-        let help = if let Some(path) = missing.iter().find_map(|(key, _)| swept(key)) {
-            format!(
-                "only [sweep] gives it: run the sweep, or give it for one run with --set \
-                 {path}=VALUE"
-            )
-        } else {
-            match &scope.frame {
-                None => format!("add for example `{}`", examples.join("` and `")),
-                Some(frame) if frame.starts_with('[') => {
-                    format!("add a line {frame} and below it `{}`", examples.join("` and `"))
-                }
-                Some(frame) => {
-                    format!("write for example `{}`", frame.replace("...", &examples.join(", ")))
-                }
-            }
-        };
-        self.problems.push(Diagnostic::new(place, message).help(help));
-    }
-
-    /// Whether a missing key will be reported as a misspelt or misplaced one.
-    fn reported_otherwise(&self, scope: &Scope<'_>, key: &'static str) -> bool {
-        let Some(document) = self.document else { return false };
-        if let Some(table) = scope.table {
-            let misspelt = |entry: &Entry| {
-                !scope.asked.contains(&entry.key.as_str())
-                    && nearest(&entry.key, scope.asked.iter().copied()) == Some(key)
-            };
-            return table.entries.iter().any(misspelt) || document.root.get(key).is_some();
-        }
-        let mut table = &document.root;
-        for part in scope.path.split('.') {
-            match table.get(part).map(|node| &node.value) {
-                Some(Value::Table(inner)) => table = inner,
-                _ => {
-                    let last = scope.path.rsplit('.').next().unwrap_or(part);
-                    let meant =
-                        |entry: &Entry| entry.key == last || nearest(&entry.key, [part]).is_some();
-                    return table.entries.iter().any(meant);
-                }
-            }
-        }
-        false
     }
 
     /// Whether the table has a key that was meant to be this one.
@@ -497,28 +299,6 @@ impl<'d> Reader<'d> {
     }
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.into() } else { format!("{path}.{key}") }
-}
-
-/// A key nobody asked for: the nearest name in its table, else where the name is at home.
-fn unknown(scope: &Scope<'_>, key: &str, place: &Location) -> Diagnostic {
-    let whereabouts =
-        if scope.path.is_empty() { String::new() } else { format!(" in {}", scope.title) };
-    let problem = Diagnostic::new(place, format!("unknown key `{key}`{whereabouts}"));
-    let keys = match scope.asked.len() {
-        0 => format!("{} takes no keys", scope.title),
-        1 => format!("the only key here is `{}`", scope.asked[0]),
-        _ => format!("the keys here are {}", scope.asked.join(", ")),
-    };
-    let homes = Reference::new().homes(key);
-    if let Some(near) = nearest(key, scope.asked.iter().copied())
-        && (homes.is_empty() || near.eq_ignore_ascii_case(key))
-    {
-        return problem.label(format!("did you mean `{near}`?")).help(keys);
-    }
-    if homes.is_empty() {
-        return problem.help(keys);
-    }
-    problem.label(format!("did you mean {}?", homes.join(" or "))).help(keys)
 }

@@ -125,7 +125,7 @@ impl Reference {
     /// The tables and keys of this name elsewhere, as people write them.
     pub(super) fn homes(&self, name: &str) -> Vec<String> {
         let last = |path: &str| path.rsplit('.').next() == Some(name);
-        let mut homes: Vec<String> = Vec::new();
+        let (mut homes, mut inner): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for item in &self.items {
             match item {
                 Item::Section { path, .. } if last(path) => homes.push(format!("[{path}]")),
@@ -140,15 +140,16 @@ impl Reference {
                     let has = |variant: &&VariantDoc| {
                         variant.fields.iter().any(|field| field.name() == name)
                     };
-                    homes.extend(key.variants.iter().filter(has).map(|variant| {
+                    inner.extend(key.variants.iter().filter(has).map(|variant| {
                         format!("`{} = {{ {} = {{ {name} = ... }} }}`", key.name(), variant.name)
                     }));
                 }
                 Item::Section { .. } => {}
             }
         }
-        homes.dedup();
-        homes
+        // Both workloads have patterns.
+        inner.dedup();
+        if homes.is_empty() { inner } else { homes }
     }
 }
 

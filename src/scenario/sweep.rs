@@ -273,7 +273,7 @@ fn collect(table: &Table, above: &str, axes: &mut Vec<Axis>, problems: &mut Vec<
             }
             Value::List(list) => elements(&path, list, place),
             _ => Err(vec![
-                Diagnostic::new(place, format!("`{path}` needs a list of values"))
+                Diagnostic::new(place, format!("`{path}` must be a list of values"))
                     .label(format!("this is {}", entry.node.what()))
                     .help(format!(
                         "write `{path} = [{}]`, or a range {{ from = 0.1, to = 0.9, step = 0.1 }}",

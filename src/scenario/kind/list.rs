@@ -28,7 +28,8 @@ pub(in crate::scenario) struct List<K> {
     /// In the plural: `sizes`.
     pub noun: &'static str,
     pub length: RangeInclusive<usize>,
-    pub example: &'static str,
+    /// As TOML; `None` makes one of the kind's.
+    pub example: Option<&'static str>,
 }
 
 impl<K: Kind> List<K> {
@@ -61,14 +62,14 @@ impl<K: Kind> Kind for List<K> {
     }
 
     fn example(&self) -> String {
-        self.example.into()
+        self.example.map_or_else(|| format!("[{}]", self.kind.example()), Into::into)
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
         let Value::List(elements) = &node.value else {
             let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
-                problem.message = format!("{slot} needs {}", self.lengths());
+                problem.message = format!("{slot} must be {}", self.lengths());
                 if let Some(list) = as_list(node) {
                     problem.help = Some(format!("write {}", slot.write(node, &list)));
                 }
@@ -78,12 +79,12 @@ impl<K: Kind> Kind for List<K> {
         let mut problems = Vec::new();
         if !self.length.contains(&elements.len()) {
             problems.push(
-                Diagnostic::new(&node.place, format!("{slot} needs {}", self.lengths()))
+                Diagnostic::new(&node.place, format!("{slot} must be {}", self.lengths()))
                     .label(match elements.len() {
                         0 => "this is empty".into(),
                         length => format!("this has {length}"),
                     })
-                    .help(format!("write for example {}", slot.write(node, self.example))),
+                    .help(format!("write for example {}", slot.write(node, &self.example()))),
             );
         }
         let mut values = Vec::with_capacity(elements.len());

@@ -79,7 +79,7 @@ pub(super) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<D
         return Vec::new();
     }
     vec![
-        Diagnostic::new(&node.place, format!("{slot} needs {}", kind.describe()))
+        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
             .label(format!("this is {}", node.what()))
             .help(format!("write for example {}", slot.write(node, &kind.example()))),
     ]

@@ -116,7 +116,7 @@ impl Kind for Number {
 
 fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> Vec<Diagnostic> {
     vec![
-        Diagnostic::new(&node.place, format!("{slot} needs {}", kind.describe()))
+        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
             .label("this is text")
             .help(format!("leave the quotes out: {}", slot.write(node, text.trim()))),
     ]

@@ -67,7 +67,7 @@ impl Kind for NodeName<'_> {
         let wrong = || {
             let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
-                problem.message = format!("{slot} needs {}", self.describe());
+                problem.message = format!("{slot} must be {}", self.describe());
                 problem.help = Some(format!("coordinates are a list such as {}", self.example()));
             }
             problems

@@ -229,7 +229,15 @@ impl<K: Kind> Kind for Auto<K> {
                 self.0.parse(slot, node).map(Some)
             }
             Value::Integer(_) | Value::Float(..) => self.0.parse(slot, node).map(Some),
-            _ => Err(wrong_type(self, slot, node)),
+            _ => {
+                let mut problems = wrong_type(self, slot, node);
+                if let (Value::Text(text), [problem]) = (&node.value, problems.as_mut_slice())
+                    && nearest(text, ["auto", "automatic"]).is_some()
+                {
+                    problem.help = Some(format!("write {}", slot.write(node, "\"auto\"")));
+                }
+                Err(problems)
+            }
         }
     }
 

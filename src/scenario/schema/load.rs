@@ -49,7 +49,7 @@ impl Kind for Load {
             _ => {
                 let mut problems = wrong_type(self, slot, node);
                 for problem in &mut problems {
-                    problem.message = format!("{slot} needs a number or a rate");
+                    problem.message = format!("{slot} must be a number or a rate");
                     problem.help = Some(either(slot, node, "0.3", "\"3 GB/s\""));
                 }
                 Err(problems)

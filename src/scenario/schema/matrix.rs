@@ -77,7 +77,7 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
         kind: Weighted(NodeName { torus }),
         noun: "weights",
         length: 1..=usize::MAX,
-        example: "[[[0, 0], [1, 0], 2.5]]",
+        example: None,
     };
     let recorded = reader.resolved.len();
     let place = reader.place("file");

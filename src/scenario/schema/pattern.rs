@@ -78,12 +78,8 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
 }
 
 fn hotspot(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> {
-    let kind = List {
-        kind: NodeName { torus },
-        noun: "nodes",
-        length: 1..=usize::MAX,
-        example: "[[0, 0, 0]]",
-    };
+    let kind =
+        List { kind: NodeName { torus }, noun: "nodes", length: 1..=usize::MAX, example: None };
     let nodes = reader.required("nodes", &kind, "The hot nodes.");
     let share = reader.required(
         "share",
@@ -102,7 +98,7 @@ fn pairs(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> 
         kind: NodePair(NodeName { torus }),
         noun: "pairs",
         length: 1..=usize::MAX,
-        example: "[[[0, 0], [1, 0]], [[1, 0], [0, 0]]]",
+        example: None,
     };
     let pairs = reader.required("list", &kind, "The pairs.")?;
     Some(PatternSpec::Pairs { pairs: Listed::values(pairs) })

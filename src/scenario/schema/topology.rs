@@ -20,7 +20,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
         kind: Whole { range: 1..=1024 },
         noun: "sizes",
         length: 1..=MAXIMUM_DIMENSIONS,
-        example: "[4, 2, 2, 2]",
+        example: Some("[4, 2, 2, 2]"),
     };
     let sizes = reader.required(
         "dimensions",
@@ -31,7 +31,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
         kind: DimensionName { dimensions: sizes.as_ref().map_or(MAXIMUM_DIMENSIONS, Vec::len) },
         noun: "dimensions' names",
         length: 0..=usize::MAX,
-        example: "[\"x\"]",
+        example: None,
     };
     let open =
         reader.value("open", &open, Vec::new(), "Dimensions that don't close into rings: a mesh.");
@@ -73,12 +73,7 @@ fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
             Some((node?, direction?))
         },
     );
-    let nodes = List {
-        kind: node,
-        noun: "nodes",
-        length: 0..=usize::MAX,
-        example: "[[0, 0, 1], [0, 1, 1]]",
-    };
+    let nodes = List { kind: node, noun: "nodes", length: 0..=usize::MAX, example: None };
     let nodes = reader.value(
         "failed_nodes",
         &nodes,

@@ -190,7 +190,7 @@ impl Document {
     }
 
     /// Where to point for a rule that these keys break together: at the first of them that is
-    /// written, else at the table of the first, else at the file's start. True if it is the key.
+    /// written, else at the table of the first, else at the file's start. Which key it is, if any.
     pub(super) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
         if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
             return (node.place.clone(), Some(path.into()));

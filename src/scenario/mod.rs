@@ -1,7 +1,7 @@
 //! From TOML text to a checked [`Scenario`], with all mistakes at once.
 //!
 //! A scenario goes through three forms: a [`Document`] is what was written, with places; reading it
-//! walks the keys of [`schema`] one by one; the result, checked as a whole by [`checks`], holds
+//! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds
 //! numbers and no text. A [`Sweep`] makes many scenarios of one document.
 //!
 //! ```

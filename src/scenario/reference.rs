@@ -194,6 +194,8 @@ fn write_key(page: &mut fmt::Formatter<'_>, key: &KeyDoc) -> fmt::Result {
     }
     write_fields(page, 2, &key.fields)?;
     match &key.default {
+        // What depends on the file is empty without one.
+        Some(default) if default == "\"\"" => writeln!(page, "# {} = {}", key.name(), key.example),
         Some(default) => writeln!(page, "{} = {default}", key.name()),
         None if key.required => writeln!(page, "{} = {}", key.name(), key.example),
         None => writeln!(page, "# {} = {}", key.name(), key.example),

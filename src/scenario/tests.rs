@@ -315,3 +315,47 @@ fn messages_can_have_colour_and_unreadable_files_have_one() {
     let absent = Document::open(std::path::Path::new("tests/wrong/absent.toml")).unwrap_err();
     assert!(absent.plain().starts_with("error: can't read the scenario tests/wrong/absent.toml"));
 }
+
+/// A user's mistake is never a panic: all that can go wrong in a text goes wrong here.
+#[test]
+fn damaged_scenarios_are_refused_politely() {
+    use rand::{RngExt, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let sweep = format!(
+        "{PLAIN}\n[sweep]\nsaturation = {{}}\n[sweep.grid]\ntraffic.message = [\"1 B\", 2]\n\
+         seed = {{ from = 1, to = 3, step = 1 }}\n"
+    );
+    let texts = [FULL.to_owned(), exchange("pattern = { pairs = { list = [[0, 1]] } }"), sweep];
+    let (mut accepted, mut refused) = (0, 0);
+    for round in 0..3000 {
+        let mut text = texts[round % texts.len()].clone();
+        for _ in 0..random.random_range(1..4) {
+            let mut places: Vec<usize> = (0..2)
+                .map(|_| random.random_range(0..text.len()))
+                .map(|at| text.floor_char_boundary(at))
+                .collect();
+            places.sort_unstable();
+            let (from, to) = (places[0], places[1].min(text.floor_char_boundary(places[0] + 20)));
+            let piece = text[from..to].to_owned();
+            match random.random_range(0..3) {
+                0 => text.replace_range(from..to, ""),
+                1 => text.insert_str(to, &piece),
+                _ => text.replace_range(from..to, ["\"", "[", "}", "=", "1", ".", "\n"][round % 7]),
+            }
+        }
+        let mut document = document(&text);
+        if round % 5 == 0 {
+            document.set(&text[..text.floor_char_boundary(text.len().min(round % 90))]);
+        }
+        for mistakes in [Scenario::read(&document).err(), Sweep::read(&document).err()] {
+            match mistakes {
+                Some(mistakes) => {
+                    assert!(mistakes.plain().starts_with("error: "));
+                    refused += 1;
+                }
+                None => accepted += 1,
+            }
+        }
+    }
+    assert!(accepted > 10 && refused > 1000, "{accepted} accepted, {refused} refused");
+}

@@ -99,7 +99,9 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
             return None;
         }
         (Some(file), _) => {
-            let folder = Path::new(&reader.document?.file.name).parent()?.to_path_buf();
+            let folder = Path::new(&reader.document?.file.name)
+                .parent()
+                .map_or_else(Default::default, Path::to_path_buf);
             match from_file(&folder.join(file), &place?, torus) {
                 Ok(entries) => {
                     // A resolved scenario may go anywhere, so it takes the file's contents along.

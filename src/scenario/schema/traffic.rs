@@ -26,22 +26,17 @@ pub(super) fn read(
     torus: Option<&Torus>,
     parameters: &Parameters,
 ) -> Option<WorkloadSpec> {
-    let document_both = reader.is_documenting();
-    let (traffic, exchange) = (reader.has("traffic"), reader.has("exchange"));
-    if exchange || document_both {
-        if let (true, Some(place)) = (traffic, reader.place("exchange")) {
-            reader.problems.push(
-                Diagnostic::new(&place, "a scenario has [traffic] or [exchange], not both")
-                    .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
-            );
-        }
-        let doc = "A finite workload: every node sends a message to each of its partners.";
-        let exchange = reader.table("exchange", doc, |reader| exchange::read(reader, torus));
-        if !traffic && !document_both {
-            return exchange.map(WorkloadSpec::Exchange);
-        }
+    let (traffic, exchange) = match reader.is_documenting() {
+        true => (true, true),
+        false => (reader.has("traffic"), reader.has("exchange")),
+    };
+    if let (true, Some(place)) = (traffic && exchange, reader.place("exchange")) {
+        reader.problems.push(
+            Diagnostic::new(&place, "a scenario has [traffic] or [exchange], not both")
+                .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
+        );
     }
-    if !traffic && !document_both {
+    if !traffic && !exchange {
         let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
@@ -51,15 +46,24 @@ pub(super) fn read(
                 ),
             );
         }
-        // Named, so that a misspelt header is told the right name.
-        reader.ignore("traffic");
-        reader.ignore("exchange");
-        return None;
     }
-    let doc =
-        "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
-    let load = reader.table("traffic", doc, |reader| load(reader, torus, parameters));
-    load.map(WorkloadSpec::Load)
+    // Both are always asked for, so that a misspelt header is told the right name.
+    let (mut load_spec, mut exchange_spec) = (None, None);
+    if traffic {
+        let doc =
+            "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
+        load_spec = reader.table("traffic", doc, |reader| load(reader, torus, parameters));
+    } else {
+        reader.ignore("traffic");
+    }
+    if exchange {
+        let doc = "A finite workload: every node sends a message to each of its partners. A \
+                   scenario has this or [traffic].";
+        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, torus));
+    } else {
+        reader.ignore("exchange");
+    }
+    load_spec.map(WorkloadSpec::Load).or(exchange_spec.map(WorkloadSpec::Exchange))
 }
 
 fn load(

@@ -1,0 +1,401 @@
+//! Rules between keys: what no single key can know, above all physical impossibilities.
+//!
+//! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
+//! them is wrong by itself, and reported at the first one that is written.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{RoutingSpec, WorkloadSpec, diagnostic::Diagnostic, document::Document, schema::Draft};
+use crate::{
+    engine::{MOST_FLITS, Parameters},
+    routing::DirectionOrder,
+    topology::{Fabric, Faults, Torus},
+    traffic::{Access, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
+    units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
+};
+
+/// Fabrics already built and routed, so that the points of a sweep share them.
+#[derive(Default)]
+pub(super) struct Fabrics {
+    known: Vec<(Torus, Faults, RoutingSpec, Outcome)>,
+}
+
+/// The fabric, or a message and a help text.
+type Outcome = Result<Arc<Fabric>, (String, Option<String>)>;
+
+impl Fabrics {
+    fn get(&mut self, torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
+        let same = |known: &&(Torus, Faults, RoutingSpec, Outcome)| {
+            (&known.0, &known.1, known.2) == (torus, faults, routing)
+        };
+        if let Some(known) = self.known.iter().find(same) {
+            return known.3.clone();
+        }
+        let outcome = route(torus, faults, routing);
+        self.known.push((torus.clone(), faults.clone(), routing, outcome.clone()));
+        outcome
+    }
+}
+
+fn route(torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
+    let fabric = torus.fabric(faults).map_err(|error| (error.to_string(), None))?;
+    let RoutingSpec::DirectionOrder { half_ring } = routing;
+    match DirectionOrder::new(&fabric, half_ring) {
+        Ok(_) => Ok(Arc::new(fabric)),
+        Err(error) => {
+            let help = "direction order takes each dimension in one go, one way or the other; it \
+                        can't leave a row to pass a failure and come back to it";
+            Err((error.to_string(), Some(help.into())))
+        }
+    }
+}
+
+const PACKET: [&str; 4] =
+    ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
+
+pub(super) fn run(
+    document: &Document,
+    broken: &BTreeSet<String>,
+    draft: &Draft,
+    fabrics: &mut Fabrics,
+) -> Vec<Diagnostic> {
+    let mut checks = Checks { document, broken, problems: Vec::new() };
+    let parameters = &draft.parameters;
+    let packets = checks.packets(parameters);
+    if packets {
+        checks.buffers(parameters);
+    }
+    checks.latencies(parameters);
+    checks.windows(draft);
+    let fabric = checks.fabric(draft, fabrics);
+    match &draft.workload {
+        Some(WorkloadSpec::Load(load)) => {
+            checks.empty_packets(parameters, load.message, load.access, "traffic");
+            checks.pattern(&load.pattern, fabric.as_deref(), draft.seed, "traffic.pattern");
+            if let (true, Some(fabric)) = (packets, &fabric) {
+                checks.load(parameters, load, fabric);
+            }
+        }
+        Some(WorkloadSpec::Exchange(exchange)) => {
+            checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
+            checks.pattern(&exchange.pattern, fabric.as_deref(), draft.seed, "exchange.pattern");
+        }
+        None => {}
+    }
+    checks.problems
+}
+
+struct Checks<'d> {
+    document: &'d Document,
+    broken: &'d BTreeSet<String>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Checks<'_> {
+    /// Whether none of the keys is wrong by itself.
+    fn sound(&self, keys: &[&str]) -> bool {
+        !self.broken.iter().any(|broken| {
+            keys.iter().any(|key| {
+                let below = |inner: &str, outer: &str| {
+                    inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
+                };
+                broken == key || below(broken, key) || below(key, broken)
+            })
+        })
+    }
+
+    /// Reports a broken rule at the first of the keys that is written.
+    fn report(&mut self, keys: &[&str], message: String, label: &str, help: Option<String>) {
+        let (place, written) = self.document.blame(keys);
+        let label = if written.as_deref() == Some(keys[0]) { label } else { "" };
+        let mut problem = Diagnostic::new(&place, message).label(label);
+        problem.help = help;
+        self.problems.push(problem);
+    }
+
+    /// Sizes of packets; false if nothing can be computed from them.
+    fn packets(&mut self, parameters: &Parameters) -> bool {
+        if !self.sound(&PACKET) {
+            return false;
+        }
+        let around = u64::from(parameters.header_flits) + u64::from(parameters.checksum_flits);
+        let flits = around + parameters.maximum_payload.0.div_ceil(parameters.flit.0);
+        if flits <= u64::from(MOST_FLITS) {
+            return true;
+        }
+        let most = (u64::from(MOST_FLITS) - around) * parameters.flit.0;
+        self.report(
+            &PACKET,
+            format!("the largest packet has {flits} flits, and {MOST_FLITS} is the most"),
+            "",
+            Some(format!(
+                "with flits of {}, `maximum_payload` can be at most {most} B",
+                bytes_text(parameters.flit)
+            )),
+        );
+        false
+    }
+
+    fn buffers(&mut self, parameters: &Parameters) {
+        let packet = parameters.maximum_packet();
+        let size = format!(
+            "a packet with {} of payload has {packet} flits",
+            bytes_text(parameters.maximum_payload)
+        );
+        let keys = |first| [first, PACKET[0], PACKET[1], PACKET[2], PACKET[3]];
+        let buffer = keys("router.buffer");
+        if self.sound(&buffer) && u64::from(parameters.buffer) < 2 * u64::from(packet) {
+            self.report(
+                &buffer,
+                format!(
+                    "a `buffer` of {} flits holds less than two of the largest packets",
+                    parameters.buffer
+                ),
+                &format!("at least {} flits", 2 * packet),
+                Some(format!("{size}, so `buffer` must be at least \"{} flits\"", 2 * packet)),
+            );
+        }
+        let buffer = keys("adapter.injection_buffer");
+        if self.sound(&buffer) && parameters.injection_buffer < packet {
+            self.report(
+                &buffer,
+                format!(
+                    "an `injection_buffer` of {} flits does not hold the largest packet",
+                    parameters.injection_buffer
+                ),
+                &format!("at least {packet} flits"),
+                Some(format!("{size}, so `injection_buffer` must be at least \"{packet} flits\"")),
+            );
+        }
+    }
+
+    fn latencies(&mut self, parameters: &Parameters) {
+        let mut one = |keys: [&str; 3], rate: Rate, flit: Picoseconds, latency: Picoseconds| {
+            if !self.sound(&keys) || latency >= flit {
+                return;
+            }
+            let key = keys[0].rsplit('.').next().unwrap_or_default();
+            self.report(
+                &keys,
+                format!(
+                    "`{key}` is {}, but a flit of {} at {} takes {}",
+                    time_text(latency),
+                    bytes_text(parameters.flit),
+                    rate_text(rate),
+                    time_text(flit)
+                ),
+                &format!("at least {}", time_text(flit)),
+                Some(format!(
+                    "a latency ends when all of the flit has arrived, so `{key}` must be at least \
+                     \"{}\"",
+                    time_text(flit)
+                )),
+            );
+        };
+        let p = parameters;
+        let flit = "router.flit";
+        one(["link.latency", "link.rate", flit], p.link_rate, p.link_flit_time(), p.link_latency);
+        one(
+            ["adapter.injection_latency", "adapter.injection_rate", flit],
+            p.injection_rate,
+            p.injection_flit_time(),
+            p.injection_latency,
+        );
+        one(
+            ["adapter.ejection_latency", "adapter.ejection_rate", flit],
+            p.ejection_rate,
+            p.ejection_flit_time(),
+            p.ejection_latency,
+        );
+    }
+
+    fn windows(&mut self, draft: &Draft) {
+        let keys = ["measure.minimum_windows", "measure.maximum_windows"];
+        let (least, most) = (draft.measure.minimum_windows, draft.measure.maximum_windows);
+        if self.sound(&keys) && least > most {
+            self.report(
+                &keys,
+                format!("`minimum_windows` is {least}, above `maximum_windows`, which is {most}"),
+                "",
+                Some("raise `maximum_windows` or lower `minimum_windows`".into()),
+            );
+        }
+    }
+
+    /// The fabric, if it is connected and every pair has a route.
+    fn fabric(&mut self, draft: &Draft, fabrics: &mut Fabrics) -> Option<Arc<Fabric>> {
+        let keys = [
+            "topology.torus.failed_cables",
+            "topology.torus.failed_nodes",
+            "topology.torus.dimensions",
+            "topology.torus.open",
+        ];
+        let (torus, routing) = (draft.topology.torus.as_ref()?, draft.routing?);
+        if !self.sound(&keys) {
+            return None;
+        }
+        match fabrics.get(torus, &draft.topology.faults, routing) {
+            Ok(fabric) => Some(fabric),
+            Err((message, help)) => {
+                self.report(&keys, message, "", help);
+                None
+            }
+        }
+    }
+
+    fn pattern(&mut self, pattern: &PatternSpec, fabric: Option<&Fabric>, seed: u64, key: &str) {
+        let Some(fabric) = fabric.filter(|_| self.sound(&[key])) else { return };
+        match Pattern::new(pattern, fabric, seed) {
+            Err(error) => {
+                self.report(&[key, "topology.torus.dimensions"], error.to_string(), "", None);
+            }
+            Ok(bound) if key == "exchange.pattern" && bound.steps().is_none() => self.report(
+                &[key],
+                "an exchange needs a pattern with steps, and this one draws its destinations"
+                    .into(),
+                "",
+                Some("use for example all-to-all, neighbor, tornado, transpose or pairs".into()),
+            ),
+            Ok(_) => {}
+        }
+    }
+
+    fn empty_packets(
+        &mut self,
+        parameters: &Parameters,
+        message: Bytes,
+        access: Access,
+        table: &str,
+    ) {
+        let message_key = format!("{table}.message");
+        let request_key = format!("{table}.read.request");
+        let (message_key, request_key) = (message_key.as_str(), request_key.as_str());
+        let (what, key) = match access {
+            _ if message.0 == 0 => ("message", message_key),
+            Access::Read { request: Bytes(0) } => ("read request", request_key),
+            _ => return,
+        };
+        let keys = [key, PACKET[2], PACKET[3]];
+        if self.sound(&keys) && parameters.header_flits + parameters.checksum_flits == 0 {
+            self.report(
+                &keys,
+                format!("a {what} of 0 B without header and checksum is a packet of no flits"),
+                "nothing to send",
+                Some("give it a size, or set `header_flits` to 1".into()),
+            );
+        }
+    }
+
+    /// Whether the nodes can inject what they are to offer.
+    fn load(&mut self, parameters: &Parameters, load: &LoadSpec, fabric: &Fabric) {
+        let keys = [
+            "traffic.load",
+            "adapter.injection_rate",
+            "adapter.injection_channels",
+            "link.rate",
+            "traffic.message",
+            "traffic.read",
+            "traffic.process",
+        ];
+        if !self.sound(&keys) {
+            return;
+        }
+        let request = match load.access {
+            Access::Write => 0,
+            Access::Read { request } => parameters.message_flits(request.0),
+        };
+        let flits = (parameters.message_flits(load.message.0) + request) as f64;
+        // Flits a picosecond.
+        let channels = f64::from(parameters.injection_channels);
+        let most = channels / parameters.injection_flit_time() as f64;
+        let capacity = fabric.capacity() / parameters.link_flit_time() as f64;
+        let gigabits = |flits_a_ps: f64| {
+            format!("{} Gb/s", significant(flits_a_ps * parameters.flit.0 as f64 * 8.0 * 1e3))
+        };
+        let can = match parameters.injection_channels {
+            1 => format!("a node's injection channel carries {}, headers included", gigabits(most)),
+            count => format!(
+                "a node's {count} injection channels of {} carry {}, headers included",
+                rate_text(parameters.injection_rate),
+                gigabits(most)
+            ),
+        };
+        let (offered, largest, why) = match load.load {
+            OfferedLoad::Fraction(fraction) => {
+                let largest = rounded_down(most / capacity);
+                (fraction * capacity, largest, format!("; load 1 is {} here", gigabits(capacity)))
+            }
+            OfferedLoad::Payload(_) if load.message.0 == 0 => {
+                self.report(
+                    &["traffic.load", "traffic.message"],
+                    "messages of 0 B carry no payload, so their load can't be a rate".into(),
+                    "a rate of payload",
+                    Some("give the load as a fraction, such as `load = 0.3`".into()),
+                );
+                return;
+            }
+            OfferedLoad::Payload(rate) => {
+                let flits_a_byte = flits / load.message.0 as f64;
+                let offered = rate.0 as f64 / 8e12 * flits_a_byte;
+                let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3));
+                let why = format!(
+                    "; {} of payload are {} flits of {}",
+                    bytes_text(load.message),
+                    flits,
+                    bytes_text(parameters.flit)
+                );
+                (offered, largest, why)
+            }
+        };
+        if offered > most * (1.0 + 1e-9) {
+            self.report(
+                &keys,
+                format!("a node would offer {}, more than it can inject", gigabits(offered)),
+                &format!("at most {largest}"),
+                Some(format!("{can}{why}; so `load` can be at most {largest}")),
+            );
+            return;
+        }
+        // Messages a flit time of a network channel.
+        let messages = offered * parameters.link_flit_time() as f64 / flits;
+        if load.process == Process::Bernoulli && messages > 1.0 {
+            let label = match load.load {
+                OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
+                OfferedLoad::Payload(_) => String::new(),
+            };
+            self.report(
+                &["traffic.load", "traffic.process", "traffic.message"],
+                format!(
+                    "a node would create {} messages in the time of one flit",
+                    significant(messages)
+                ),
+                &label,
+                Some(
+                    "the process \"bernoulli\" creates at most one: lower `load`, make `message` \
+                     larger, or set `process = \"periodic\"`"
+                        .into(),
+                ),
+            );
+        }
+    }
+}
+
+/// Four significant digits.
+fn significant(value: f64) -> String {
+    let digits = 3 - value.abs().log10().floor().clamp(-12.0, 3.0) as i32;
+    let text = format!("{value:.*}", digits.max(0) as usize);
+    trimmed(&text)
+}
+
+/// At most four decimals, rounded down, so that it can be typed as the largest load.
+fn rounded_down(value: f64) -> String {
+    trimmed(&format!("{:.4}", (value * 1e4).floor() / 1e4))
+}
+
+fn trimmed(text: &str) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').into()
+    } else {
+        text.into()
+    }
+}

@@ -1,0 +1,235 @@
+//! Keys that choose one of several names, some of which have keys of their own.
+//!
+//! `pattern = "uniform"` and `pattern = { uniform = { include_self = true } }` say the same kind of
+//! thing: a name, and its keys if the defaults don't do.
+
+use super::{
+    diagnostic::Diagnostic,
+    document::{Entry, Node, Value},
+    kind::{nearest, quoted},
+    reader::{Presence, Reader, Scope},
+    reference::{Item, KeyDoc, Reference, VariantDoc},
+};
+
+type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
+
+/// One name that can be chosen.
+pub(super) struct Variant<'v, 'd, T> {
+    name: &'static str,
+    doc: &'static str,
+    read: Read<'v, 'd, T>,
+}
+
+/// A name without keys.
+pub(super) fn plain<'v, 'd, T: 'v>(
+    name: &'static str,
+    value: T,
+    doc: &'static str,
+) -> Variant<'v, 'd, T> {
+    Variant { name, doc, read: Box::new(move |_| Some(value)) }
+}
+
+/// A name with keys, which `read` reads.
+pub(super) fn with_keys<'v, 'd, T>(
+    name: &'static str,
+    doc: &'static str,
+    read: impl FnOnce(&mut Reader<'d>) -> Option<T> + 'v,
+) -> Variant<'v, 'd, T> {
+    Variant { name, doc, read: Box::new(read) }
+}
+
+/// What a choice's key is.
+pub(super) struct Choice {
+    pub key: &'static str,
+    /// One of the names, in messages: `pattern`.
+    pub noun: &'static str,
+    /// The name chosen if the key is absent; required if `None`.
+    pub default: Option<&'static str>,
+    pub doc: &'static str,
+    /// Whether it is written as `[key.name]`, not as a value.
+    pub sections: bool,
+}
+
+impl<'d> Reader<'d> {
+    /// `None` if the choice is missing or wrong.
+    pub fn choice<T>(&mut self, choice: &Choice, variants: Vec<Variant<'_, 'd, T>>) -> Option<T> {
+        let names: Vec<&'static str> = variants.iter().map(|variant| variant.name).collect();
+        let presence = match choice.default {
+            Some(name) => Presence::Default(quoted(name), None),
+            None => Presence::Required,
+        };
+        let node = self.find(choice.key, &presence, quoted(names[0]));
+        if self.is_documenting() {
+            return self.document_choice(choice, presence, variants);
+        }
+        let broken = self.broken.contains(&self.path(choice.key));
+        let (name, inner) = match node {
+            None => (choice.default.filter(|_| !broken)?, None),
+            Some(node) => match self.chosen(choice, &names, node) {
+                Ok(chosen) => chosen,
+                Err(problem) => {
+                    self.problems.push(problem);
+                    self.mark_broken(choice.key);
+                    return None;
+                }
+            },
+        };
+        let variant = variants.into_iter().find(|variant| variant.name == name)?;
+        let path = format!("{}.{name}", self.path(choice.key));
+        let place =
+            inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
+        let table = inner.and_then(|node| match &node.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        });
+        let title = if choice.sections { format!("[{path}]") } else { format!("`{name}`") };
+        let mut scope = Scope::new(path, title, table, place);
+        if table.is_none() {
+            scope.frame = Some(format!("{} = {{ {name} = {{ ... }} }}", choice.key));
+        }
+        let (problems, resolved) = (self.problems.len(), self.resolved.len());
+        let value = self.within(scope, variant.read);
+        if self.problems.len() > problems || value.is_none() {
+            self.mark_broken(choice.key);
+        }
+        if !choice.sections {
+            let keys = self.inline(resolved);
+            let text = if keys == "{}" { quoted(name) } else { format!("{{ {name} = {keys} }}") };
+            self.record(choice.key, text);
+        }
+        value
+    }
+
+    /// The name and, if there is one, the table below it.
+    fn chosen(
+        &self,
+        choice: &Choice,
+        names: &[&'static str],
+        node: &'d Node,
+    ) -> Result<(&'static str, Option<&'d Node>), Diagnostic> {
+        let Choice { key, noun, .. } = choice;
+        let all = || match names {
+            [only] => format!("the only one is `{only}`"),
+            _ => format!("choose one of {}", names.join(", ")),
+        };
+        // The description of all names and their keys, for hints.
+        let path = self.path(key);
+        let described = Reference::new();
+        let variant = |meant: &dyn Fn(&VariantDoc) -> bool| {
+            let key = described.key(&path)?;
+            key.variants.iter().find(|variant| meant(variant))
+        };
+        let known = |name: &str, place| {
+            names.iter().copied().find(|known| *known == name).ok_or_else(|| {
+                let problem =
+                    Diagnostic::new(place, format!("there is no {noun} `{name}`")).help(all());
+                match nearest(name, names.iter().copied()) {
+                    Some(near) => problem.label(format!("did you mean `{near}`?")),
+                    None => problem,
+                }
+            })
+        };
+        let table = match &node.value {
+            Value::Text(name) => return Ok((known(name, &node.place)?, None)),
+            Value::Table(table) => table,
+            _ => {
+                return Err(Diagnostic::new(
+                    &node.place,
+                    format!("`{key}` must be a name in quotes"),
+                )
+                .label(format!("this is {}", node.what()))
+                .help(all()));
+            }
+        };
+        let inner = |variant: &VariantDoc| {
+            let has = |entry: &Entry| variant.fields.iter().any(|field| field.name() == entry.key);
+            table.entries.iter().all(has)
+        };
+        if let (Some(VariantDoc { name, .. }), [first, ..]) =
+            (variant(&inner), table.entries.as_slice())
+        {
+            let text = node.place.text();
+            let table = if text.starts_with('{') { text } else { "{ ... }" };
+            return Err(Diagnostic::new(&first.key_place, format!("the {noun}'s name is missing"))
+                .label(format!("this is a key of `{name}`"))
+                .help(format!("write `{key} = {{ {name} = {table} }}`")));
+        }
+        match table.entries.as_slice() {
+            [entry] => {
+                let name = known(&entry.key, &entry.key_place)?;
+                match &entry.node.value {
+                    Value::Table(_) | Value::Broken => Ok((name, Some(&entry.node))),
+                    _ => {
+                        let field = variant(&|variant| variant.name == name)
+                            .and_then(|variant| variant.fields.first());
+                        let example = match field {
+                            Some(field) => {
+                                format!("{{ {} = {} }}", field.name(), entry.node.place.text())
+                            }
+                            None => "{}".into(),
+                        };
+                        Err(Diagnostic::new(
+                            &entry.node.place,
+                            format!("the keys of `{name}` go in a table"),
+                        )
+                        .label(format!("this is {}", entry.node.what()))
+                        .help(format!("write `{key} = {{ {name} = {example} }}`")))
+                    }
+                }
+            }
+            [] => Err(Diagnostic::new(&node.place, format!("`{key}` is empty")).help(all())),
+            [first, second, ..] => {
+                let both =
+                    names.contains(&first.key.as_str()) && names.contains(&second.key.as_str());
+                let hint = if both && second.key_place.source.typed {
+                    format!("to replace the first one, write --set {path}={}", second.key)
+                } else if both {
+                    "keep one of them".into()
+                } else {
+                    format!("write `{key} = {{ NAME = {{ its keys }} }}`; {}", all())
+                };
+                Err(Diagnostic::new(
+                    &second.key_place,
+                    format!("`{key}` takes one {noun}, with its keys inside"),
+                )
+                .label("a second one")
+                .help(hint))
+            }
+        }
+    }
+
+    fn document_choice<T>(
+        &mut self,
+        choice: &Choice,
+        presence: Presence,
+        variants: Vec<Variant<'_, 'd, T>>,
+    ) -> Option<T> {
+        let path = self.path(choice.key);
+        let example = quoted(variants[0].name);
+        let mut documented = Vec::new();
+        let mut value = None;
+        for variant in variants {
+            let items = self.items.len();
+            let inner = format!("{path}.{}", variant.name);
+            if choice.sections {
+                self.items.push(Item::Section { path: inner.clone(), doc: variant.doc });
+            }
+            let one = self.within(Scope::new(inner, String::new(), None, None), variant.read);
+            // What the default gives is what the keys after this one are documented with.
+            if choice.default == Some(variant.name) {
+                value = one;
+            }
+            if !choice.sections {
+                let fields = self.fields(items);
+                documented.push(VariantDoc { name: variant.name, doc: variant.doc, fields });
+            }
+        }
+        if !choice.sections {
+            let kind = format!("a {}", choice.noun);
+            let mut doc = KeyDoc::new(path, kind, presence, example, choice.doc);
+            doc.variants = documented;
+            self.items.push(Item::Key(doc));
+        }
+        value
+    }
+}

@@ -1,0 +1,164 @@
+//! What is wrong with a scenario, where, and what would be right.
+//!
+//! A [`Diagnostic`] is for the person who wrote the file: one sentence, the place, what is allowed.
+//! Reading never stops at the first one; [`Diagnostics`] holds all of them in the file's order.
+
+use std::{cmp::Ordering, fmt, ops::Range, sync::Arc};
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// A text that values come from: a scenario file, a `--set` argument, a matrix file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// How the text is called in messages: the path as the user gave it, or `command line`.
+    pub name: String,
+    pub text: String,
+    /// Rank among the sources of one document; messages are sorted by it.
+    pub order: usize,
+    /// Whether the text was typed as an argument, where quotes are easily lost to the shell.
+    pub typed: bool,
+}
+
+/// A piece of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub source: Arc<Source>,
+    /// Bytes of the source's text.
+    pub span: Range<usize>,
+}
+
+impl Location {
+    /// The piece itself.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.source.text.get(self.span.clone()).unwrap_or("")
+    }
+
+    /// Line number, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        let before = self.source.text.get(..self.span.start).unwrap_or("");
+        before.matches('\n').count() + 1
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let key = |place: &Self| (place.source.order, place.span.start, place.span.end);
+        key(self).cmp(&key(other)).then_with(|| self.source.name.cmp(&other.source.name))
+    }
+
+    /// The span's part on its first line: a caret under many lines helps nobody.
+    fn first_line(&self) -> Range<usize> {
+        let end = self.text().find('\n').map_or(self.span.end, |length| self.span.start + length);
+        self.span.start..end
+    }
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, as a sentence without a full stop.
+    pub message: String,
+    /// A few words beside the caret; may be empty.
+    pub label: String,
+    /// Where; `None` if the file itself can't be read.
+    pub place: Option<Location>,
+    /// What is allowed, or what to type.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub(super) fn new(place: &Location, message: impl Into<String>) -> Self {
+        let place = Some(place.clone());
+        Self { message: message.into(), label: String::new(), place, help: None }
+    }
+
+    pub(super) fn label(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let mut group = Group::with_title(Level::ERROR.primary_title(self.message.as_str()));
+        if let Some(place) = &self.place {
+            let mark = AnnotationKind::Primary.span(place.first_line());
+            let mark = if self.label.is_empty() { mark } else { mark.label(self.label.as_str()) };
+            group = group.element(
+                Snippet::source(place.source.text.as_str())
+                    .path(place.source.name.as_str())
+                    .annotation(mark),
+            );
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+/// All mistakes of a scenario, by position; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Sorts by position and drops repetitions; `Ok` if there is nothing to report.
+    pub(super) fn check(mut list: Vec<Diagnostic>) -> Result<(), Self> {
+        list.sort_by(|a, b| match (&a.place, &b.place) {
+            (Some(a), Some(b)) => a.order(b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        });
+        let mut kept: Vec<Diagnostic> = Vec::new();
+        for diagnostic in list {
+            // The values of a range have one place: one of them is told for all.
+            let mut same = kept.iter().rev().take_while(|other| other.place == diagnostic.place);
+            if !same.any(|other| other.message == diagnostic.message) {
+                kept.push(diagnostic);
+            }
+        }
+        if kept.is_empty() { Ok(()) } else { Err(Self { list: kept }) }
+    }
+
+    pub(super) fn into_list(self) -> Vec<Diagnostic> {
+        self.list
+    }
+
+    /// The mistakes, by position.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// As text without colour, a blank line between two mistakes, without a final line break.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.render(&Renderer::plain())
+    }
+
+    /// As text with the colour codes of a terminal.
+    #[must_use]
+    pub fn colored(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let texts: Vec<String> = self.list.iter().map(|one| one.render(renderer)).collect();
+        texts.join("\n\n")
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.plain())
+    }
+}
+
+impl std::error::Error for Diagnostics {}

@@ -1,0 +1,109 @@
+//! Lists of one kind.
+
+use std::ops::RangeInclusive;
+
+use super::{Kind, Slot, wrong_type};
+use crate::scenario::{
+    diagnostic::{Diagnostic, Location},
+    document::{Node, Value},
+};
+
+/// A list's element with its place, for rules between elements.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Listed<T> {
+    pub value: T,
+    /// `None` for an element of a default.
+    pub place: Option<Location>,
+}
+
+impl<T> Listed<T> {
+    pub fn values(list: Vec<Self>) -> Vec<T> {
+        list.into_iter().map(|listed| listed.value).collect()
+    }
+}
+
+/// A list of values of one kind, its length within a range.
+pub(in crate::scenario) struct List<K> {
+    pub kind: K,
+    /// In the plural: `sizes`.
+    pub noun: &'static str,
+    pub length: RangeInclusive<usize>,
+    /// As TOML; `None` makes one of the kind's.
+    pub example: Option<&'static str>,
+}
+
+impl<K: Kind> List<K> {
+    fn lengths(&self) -> String {
+        match (*self.length.start(), *self.length.end()) {
+            (0, usize::MAX) => format!("a list of {}", self.noun),
+            (1, usize::MAX) => format!("a list of one or more {}", self.noun),
+            (least, most) if least == most => format!("a list of {least} {}", self.noun),
+            (least, most) => format!("a list of {least} to {most} {}", self.noun),
+        }
+    }
+}
+
+/// Numbers in one text, such as `4x4x2`, as a list.
+fn as_list(node: &Node) -> Option<String> {
+    let Value::Text(text) = &node.value else { return None };
+    let numbers: Result<Vec<u64>, _> = text
+        .trim_matches(|c: char| !c.is_ascii_digit())
+        .split(['x', 'X', ',', ';', '*'])
+        .map(|number| number.trim().parse::<u64>())
+        .collect();
+    Some(format!("{:?}", numbers.ok()?))
+}
+
+impl<K: Kind> Kind for List<K> {
+    type Value = Vec<Listed<K::Value>>;
+
+    fn describe(&self) -> String {
+        format!("{}, each {}", self.lengths(), self.kind.describe())
+    }
+
+    fn example(&self) -> String {
+        self.example.map_or_else(|| format!("[{}]", self.kind.example()), Into::into)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
+        let Value::List(elements) = &node.value else {
+            let mut problems = wrong_type(self, slot, node);
+            for problem in &mut problems {
+                problem.message = format!("{slot} must be {}", self.lengths());
+                if let Some(list) = as_list(node) {
+                    problem.help = Some(format!("write {}", slot.write(node, &list)));
+                }
+            }
+            return Err(problems);
+        };
+        let mut problems = Vec::new();
+        if !self.length.contains(&elements.len()) {
+            problems.push(
+                Diagnostic::new(&node.place, format!("{slot} must be {}", self.lengths()))
+                    .label(match elements.len() {
+                        0 => "this is empty".into(),
+                        length => format!("this has {length}"),
+                    })
+                    .help(format!("write for example {}", slot.write(node, &self.example()))),
+            );
+        }
+        let mut values = Vec::with_capacity(elements.len());
+        for element in elements {
+            match self.kind.parse(Slot { element: true, ..slot }, element) {
+                Ok(value) => values.push(Listed { value, place: Some(element.place.clone()) }),
+                Err(more) => problems.extend(more),
+            }
+        }
+        // A broken element has no message of its own, yet the list is not whole.
+        if problems.is_empty() && values.len() == elements.len() {
+            Ok(values)
+        } else {
+            Err(problems)
+        }
+    }
+
+    fn show(&self, value: &Self::Value) -> String {
+        let texts: Vec<String> = value.iter().map(|one| self.kind.show(&one.value)).collect();
+        format!("[{}]", texts.join(", "))
+    }
+}

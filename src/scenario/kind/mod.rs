@@ -1,0 +1,142 @@
+//! Kinds of values: how each is read, checked, described and written back.
+//!
+//! A kind is the one description of what a key takes. Reading, messages, the reference and the
+//! resolved scenario all use it, so none of them can say something else than the others.
+
+mod list;
+mod number;
+mod place;
+mod quantity;
+mod text;
+
+pub(super) use list::{List, Listed};
+pub(super) use number::{Flag, LARGEST, Number, Whole};
+pub(super) use place::{DimensionName, DirectionName, NodeName, NodePair};
+pub(super) use quantity::{Auto, flits, rate, size, time};
+pub(super) use text::{ScenarioName, Text};
+
+use std::fmt;
+
+use super::{
+    diagnostic::Diagnostic,
+    document::{Node, Value},
+};
+
+/// Where a value belongs, for messages: a key, or an element of a key's list.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<'k> {
+    pub key: &'k str,
+    pub element: bool,
+}
+
+impl fmt::Display for Slot<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = if self.element { "an element of " } else { "" };
+        write!(formatter, "{of}`{}`", self.key)
+    }
+}
+
+impl Slot<'_> {
+    /// How to write a value, given as TOML, here: as an element, an assignment, or an option.
+    pub fn write(self, node: &Node, value: &str) -> String {
+        let source = &node.place.source;
+        let before = &source.text[..node.place.span.start];
+        if self.element {
+            format!("`{value}`")
+        } else if source.typed && before.ends_with('=') {
+            // Quotes of TOML would be eaten by the shell, and are not needed.
+            let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
+            let assignment = format!("{}{value}", before.trim_start_matches("--set "));
+            let safe = |c: char| c.is_ascii_alphanumeric() || "=._-+/".contains(c);
+            let quote = if assignment.chars().all(safe) { "" } else { "'" };
+            format!("--set {quote}{assignment}{quote}")
+        } else {
+            format!("`{} = {value}`", self.key)
+        }
+    }
+}
+
+/// What a key takes.
+pub(super) trait Kind {
+    type Value: Clone;
+
+    /// With its article and range: `a time from 1 ps to 1 s`.
+    fn describe(&self) -> String;
+
+    /// A value as TOML, for help texts.
+    fn example(&self) -> String;
+
+    /// Reads a value.
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>>;
+
+    /// The value as TOML that [`Kind::parse`] reads back.
+    fn show(&self, value: &Self::Value) -> String;
+}
+
+/// For a value of the wrong type: what it should be, what it is, an example.
+pub(super) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
+    if matches!(node.value, Value::Broken) {
+        return Vec::new();
+    }
+    vec![
+        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
+            .label(format!("this is {}", node.what()))
+            .help(format!("write for example {}", slot.write(node, &kind.example()))),
+    ]
+}
+
+/// For a value of the right type outside its range.
+pub(super) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
+    vec![
+        Diagnostic::new(&node.place, format!("{slot} is out of range"))
+            .label(format!("must be {allowed}")),
+    ]
+}
+
+/// Text as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// The name that is most like `written`, if any is near enough to be meant.
+pub(super) fn nearest<'n>(
+    written: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let plain = |text: &str| text.to_lowercase().replace(['_', ' ', '.'], "-");
+    let written = plain(written);
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&written, &plain(name)), name))
+        .filter(|&(distance, name)| {
+            let prefix = written.len() >= 3 && plain(name).starts_with(&written);
+            distance <= 1 + written.len().min(name.len()) / 4 || prefix
+        })
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        let names = ["rate", "latency", "buffer", "bit-reverse"];
+        assert_eq!(nearest("latncy", names), Some("latency"));
+        assert_eq!(nearest("Bit_Reverse", names), Some("bit-reverse"));
+        assert_eq!(nearest("buf", names), Some("buffer"));
+        assert_eq!(nearest("speed", names), None);
+        assert_eq!(nearest("x", names), None);
+    }
+}

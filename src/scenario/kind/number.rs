@@ -1,0 +1,149 @@
+//! Plain numbers and switches.
+
+use std::ops::RangeInclusive;
+
+use super::{Kind, Slot, out_of_range, wrong_type};
+use crate::scenario::{
+    diagnostic::Diagnostic,
+    document::{Node, Value},
+};
+
+/// The largest integer of TOML.
+pub(in crate::scenario) const LARGEST: u64 = i64::MAX as u64;
+
+/// A whole number within a range.
+pub(in crate::scenario) struct Whole {
+    pub range: RangeInclusive<u64>,
+}
+
+impl Whole {
+    fn range_text(&self) -> String {
+        let last = match *self.range.end() {
+            LARGEST => "2^63 - 1".into(),
+            last => last.to_string(),
+        };
+        format!("from {} to {last}", self.range.start())
+    }
+}
+
+impl Kind for Whole {
+    type Value = u64;
+
+    fn describe(&self) -> String {
+        format!("a whole number {}", self.range_text())
+    }
+
+    fn example(&self) -> String {
+        self.range.start().max(&1).to_string()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u64, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Integer(Some(number)) => match u64::try_from(*number) {
+                Ok(number) if self.range.contains(&number) => Ok(number),
+                _ => Err(out_of_range(slot, node, &self.range_text())),
+            },
+            Value::Integer(None) => Err(out_of_range(slot, node, &self.range_text())),
+            Value::Text(text) if text.trim().parse::<u64>().is_ok() => {
+                Err(without_quotes(self, slot, text, node))
+            }
+            _ => {
+                let mut problems = wrong_type(self, slot, node);
+                if matches!(node.value, Value::Float(..)) {
+                    problems[0].label = "this has a fraction".into();
+                }
+                Err(problems)
+            }
+        }
+    }
+
+    fn show(&self, value: &u64) -> String {
+        value.to_string()
+    }
+}
+
+/// A number within a range, each end open or closed.
+pub(in crate::scenario) struct Number {
+    pub above: f64,
+    /// The upper end.
+    pub to: f64,
+    /// Whether the upper end is allowed.
+    pub inclusive: bool,
+}
+
+impl Number {
+    fn range_text(&self) -> String {
+        let upper = if self.inclusive { "at most" } else { "below" };
+        match self.to.is_finite() {
+            true => format!("above {} and {upper} {}", self.above, self.to),
+            false => format!("above {}", self.above),
+        }
+    }
+}
+
+impl Kind for Number {
+    type Value = f64;
+
+    fn describe(&self) -> String {
+        format!("a number {}", self.range_text())
+    }
+
+    fn example(&self) -> String {
+        "0.2".into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<f64, Vec<Diagnostic>> {
+        let number = match &node.value {
+            Value::Integer(Some(number)) => *number as f64,
+            Value::Float(number, _) => *number,
+            Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                return Err(without_quotes(self, slot, text, node));
+            }
+            _ => return Err(wrong_type(self, slot, node)),
+        };
+        let below = number < self.to || self.inclusive && number == self.to;
+        if number.is_finite() && number > self.above && below {
+            Ok(number)
+        } else {
+            Err(out_of_range(slot, node, &self.range_text()))
+        }
+    }
+
+    fn show(&self, value: &f64) -> String {
+        value.to_string()
+    }
+}
+
+fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> Vec<Diagnostic> {
+    vec![
+        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
+            .label("this is text")
+            .help(format!("leave the quotes out: {}", slot.write(node, text.trim()))),
+    ]
+}
+
+/// True or false.
+pub(in crate::scenario) struct Flag;
+
+impl Kind for Flag {
+    type Value = bool;
+
+    fn describe(&self) -> String {
+        "true or false".into()
+    }
+
+    fn example(&self) -> String {
+        "true".into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<bool, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Flag(flag) => Ok(*flag),
+            _ => Err(wrong_type(self, slot, node)),
+        }
+    }
+
+    fn show(&self, value: &bool) -> String {
+        value.to_string()
+    }
+}

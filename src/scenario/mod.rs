@@ -1,0 +1,153 @@
+//! From TOML text to a checked [`Scenario`], with all mistakes at once.
+//!
+//! A scenario goes through three forms: a [`Document`] is what was written, with places; reading it
+//! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds
+//! numbers and no text. A [`Sweep`] makes many scenarios of one document.
+//!
+//! ```
+//! use flitlab::scenario::{Document, Scenario};
+//! let mut document = Document::parse("a.toml", r#"
+//!     [topology.torus]
+//!     dimensions = [4, 2, 2, 2]
+//!     [traffic]
+//!     pattern = "uniform"
+//!     lod = 0.3
+//! "#);
+//! let mistakes = Scenario::read(&document).unwrap_err();
+//! assert!(mistakes.plain().contains("a.toml:6:5"));
+//! assert!(mistakes.plain().contains("did you mean `load`?"));
+//!
+//! let right = "[topology.torus]\ndimensions = [8]\n[traffic]\npattern = 'uniform'\nload = 0.3";
+//! let mut document = Document::parse("a.toml", right);
+//! document.set("link.latency=100 ns");
+//! let scenario = Scenario::read(&document).unwrap();
+//! assert_eq!(scenario.parameters.link_latency, 100_000);
+//! ```
+
+mod checks;
+mod choice;
+mod complaints;
+mod diagnostic;
+mod document;
+mod kind;
+mod range;
+mod reader;
+mod reference;
+mod resolved;
+mod schema;
+mod sweep;
+mod syntax;
+mod tables;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub use document::Document;
+pub use reference::{KeyDoc, Reference, VariantDoc};
+pub use sweep::{Point, Saturation, Sweep};
+
+use crate::{
+    engine::Parameters,
+    measure::Settings,
+    routing::HalfRing,
+    topology::{Faults, Torus},
+    traffic::{ExchangeSpec, LoadSpec},
+};
+use checks::Fabrics;
+use reader::Reader;
+use schema::Draft;
+
+/// A checked scenario: everything that a run needs, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Letters, digits, `-`, `_` and `.` only, fit for a folder's name.
+    pub name: String,
+    /// Title of its figures.
+    pub title: Option<String>,
+    pub seed: u64,
+    pub torus: Torus,
+    /// [`Torus::fabric`] takes them without an error.
+    pub faults: Faults,
+    pub parameters: Parameters,
+    pub routing: RoutingSpec,
+    pub workload: WorkloadSpec,
+    pub measure: Settings,
+}
+
+/// How routes are found; every pair of live nodes has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutingSpec {
+    DirectionOrder { half_ring: HalfRing },
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkloadSpec {
+    /// A load that goes on, measured in a steady state.
+    Load(LoadSpec),
+    /// Something finite, measured from beginning to end.
+    Exchange(ExchangeSpec),
+}
+
+impl Scenario {
+    /// Reads and checks a document; its `[sweep]`, if it has one, is left alone.
+    ///
+    /// # Errors
+    /// All mistakes that can be found, syntax included.
+    pub fn read(document: &Document) -> Result<Self, Diagnostics> {
+        Self::read_resolved(document).map(|(scenario, _)| scenario)
+    }
+
+    /// As [`Scenario::read`], and the scenario as TOML with every value written out, which reads
+    /// back to an equal scenario wherever it is put.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn read_resolved(document: &Document) -> Result<(Self, String), Diagnostics> {
+        Self::read_with(document, &mut Fabrics::default())
+    }
+
+    fn read_with(
+        document: &Document,
+        fabrics: &mut Fabrics,
+    ) -> Result<(Self, String), Diagnostics> {
+        let (draft, keys, problems) = draft(document, fabrics, false);
+        Diagnostics::check(problems)?;
+        let draft = draft.expect("only syntax errors prevent reading");
+        let scenario = Self {
+            name: draft.name,
+            title: draft.title,
+            seed: draft.seed,
+            torus: draft.topology.torus.expect("or it was reported"),
+            faults: draft.topology.faults,
+            parameters: draft.parameters,
+            routing: draft.routing.expect("or it was reported"),
+            workload: draft.workload.expect("or it was reported"),
+            measure: draft.measure,
+        };
+        Ok((scenario, resolved::render(&keys)))
+    }
+}
+
+/// What can be read of a document, the keys for the resolved scenario, and all mistakes. What only
+/// the sweep gives is missed unless the document is read `for_sweep`.
+fn draft(
+    document: &Document,
+    fabrics: &mut Fabrics,
+    for_sweep: bool,
+) -> (Option<Draft>, Vec<(String, String)>, Vec<Diagnostic>) {
+    let mut problems = document.problems.clone();
+    if !document.intact {
+        return (None, Vec::new(), problems);
+    }
+    let mut reader = Reader::reading(document);
+    reader.for_sweep = for_sweep;
+    let draft = schema::read(&mut reader);
+    problems.append(&mut reader.problems);
+    if problems.is_empty() {
+        problems.append(&mut reader.held);
+    }
+    problems.extend(checks::run(document, &reader.broken, &draft, fabrics));
+    (Some(draft), reader.resolved, problems)
+}
+
+#[cfg(test)]
+mod tests;

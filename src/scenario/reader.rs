@@ -1,0 +1,304 @@
+//! Walks a scenario's tables, key by key.
+//!
+//! The code that reads a key is the key's only description: its name, kind, default and purpose. The
+//! same walk, without a document, writes the reference ([`Reader::documenting`]); with one, it
+//! records every value, given or default, for the resolved scenario, and knows at the end of each
+//! table which keys nobody asked for. So the four can't drift apart.
+
+use std::collections::BTreeSet;
+
+use super::{
+    diagnostic::{Diagnostic, Location},
+    document::{Document, Node, Table, Value},
+    kind::{Kind, Slot, nearest},
+    reference::{Item, KeyDoc},
+};
+
+/// What holds if a key is absent.
+pub(super) enum Presence {
+    Required,
+    /// Nothing, and nothing is recorded.
+    Optional,
+    /// A value, as TOML, and where it comes from if it is no constant.
+    Default(String, Option<&'static str>),
+}
+
+pub(super) struct Reader<'d> {
+    /// `None` while documenting.
+    pub document: Option<&'d Document>,
+    pub(super) scope: Scope<'d>,
+    pub problems: Vec<Diagnostic>,
+    /// What is missing, but probably only misspelt; of interest if there are no other problems.
+    pub held: Vec<Diagnostic>,
+    /// Paths of keys whose values can't be used.
+    pub broken: BTreeSet<String>,
+    /// Path and TOML text of each key, in the order of reading.
+    pub resolved: Vec<(String, String)>,
+    pub items: Vec<Item>,
+    /// Whether keys that only the sweep gives are not missed.
+    pub for_sweep: bool,
+}
+
+/// The table that is being read.
+pub(super) struct Scope<'d> {
+    pub path: String,
+    /// The table in messages: `[link]`, or a choice's name.
+    pub title: String,
+    /// `None` if it is not written.
+    pub table: Option<&'d Table>,
+    /// Where to report what it lacks.
+    pub place: Option<Location>,
+    /// What to write around an example of a missing key.
+    pub frame: Option<String>,
+    /// The table itself is wrong, so what it lacks is no news.
+    pub quiet: bool,
+    /// The keys that it may have.
+    pub asked: Vec<&'static str>,
+    /// Required keys that are absent, each with an example.
+    pub missing: Vec<(&'static str, String)>,
+}
+
+impl<'d> Scope<'d> {
+    pub fn new(
+        path: String,
+        title: String,
+        table: Option<&'d Table>,
+        place: Option<Location>,
+    ) -> Self {
+        Self {
+            path,
+            title,
+            table,
+            place,
+            frame: None,
+            quiet: false,
+            asked: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+}
+
+impl<'d> Reader<'d> {
+    /// Reads a document.
+    pub fn reading(document: &'d Document) -> Self {
+        let place = document.start();
+        let scope =
+            Scope::new(String::new(), "the scenario".into(), Some(&document.root), Some(place));
+        Self::new(Some(document), scope)
+    }
+
+    /// Reads nothing and notes down every key.
+    pub fn documenting() -> Self {
+        Self::new(None, Scope::new(String::new(), String::new(), None, None))
+    }
+
+    fn new(document: Option<&'d Document>, scope: Scope<'d>) -> Self {
+        Self {
+            document,
+            scope,
+            problems: Vec::new(),
+            held: Vec::new(),
+            broken: BTreeSet::new(),
+            resolved: Vec::new(),
+            items: Vec::new(),
+            for_sweep: false,
+        }
+    }
+
+    pub fn is_documenting(&self) -> bool {
+        self.document.is_none()
+    }
+
+    /// Whether the table has the key.
+    pub fn has(&self, key: &str) -> bool {
+        self.scope.table.is_some_and(|table| table.get(key).is_some())
+    }
+
+    /// Where the key's value is written, or its table's header.
+    pub fn place(&self, key: &str) -> Option<Location> {
+        Some(self.scope.table?.get(key)?.place.clone())
+    }
+
+    /// Where the key itself is written.
+    pub fn key_place(&self, key: &str) -> Option<Location> {
+        let entry = self.scope.table?.entry(key)?;
+        Some(entry.key_place.clone())
+    }
+
+    /// A key with a constant default; the default too if the value is wrong.
+    pub fn value<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        default: K::Value,
+        doc: &'static str,
+    ) -> K::Value {
+        let presence = Presence::Default(kind.show(&default), None);
+        self.key(key, kind, presence, doc).unwrap_or(default)
+    }
+
+    /// A key whose default follows from other keys, as `note` says.
+    pub fn value_from<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        default: K::Value,
+        note: &'static str,
+        doc: &'static str,
+    ) -> K::Value {
+        let presence = Presence::Default(kind.show(&default), Some(note));
+        self.key(key, kind, presence, doc).unwrap_or(default)
+    }
+
+    /// A key that must be there; `None` if it isn't, or is wrong.
+    pub fn required<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        doc: &'static str,
+    ) -> Option<K::Value> {
+        self.key(key, kind, Presence::Required, doc)
+    }
+
+    /// A key without a default.
+    pub fn optional<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        doc: &'static str,
+    ) -> Option<K::Value> {
+        self.key(key, kind, Presence::Optional, doc)
+    }
+
+    fn key<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        presence: Presence,
+        doc: &'static str,
+    ) -> Option<K::Value> {
+        let Some(node) = self.find(key, &presence, kind.example()) else {
+            match presence {
+                _ if self.is_documenting() => {
+                    let path = self.path(key);
+                    let key = KeyDoc::new(path, kind.describe(), presence, kind.example(), doc);
+                    self.items.push(Item::Key(key));
+                }
+                Presence::Default(text, _) => self.record(key, text),
+                _ => {}
+            }
+            return None;
+        };
+        match kind.parse(Slot { key, element: false }, node) {
+            Ok(value) => {
+                self.record(key, kind.show(&value));
+                Some(value)
+            }
+            Err(problems) => {
+                self.problems.extend(problems);
+                self.mark_broken(key);
+                None
+            }
+        }
+    }
+
+    /// The key's value, if it is written and not broken; notes that it was asked for, and that it
+    /// is missing if it has to be there.
+    pub fn find(
+        &mut self,
+        key: &'static str,
+        presence: &Presence,
+        example: String,
+    ) -> Option<&'d Node> {
+        self.scope.asked.push(key);
+        let node = self.scope.table.and_then(|table| table.get(key));
+        match node {
+            Some(Node { value: Value::Broken, .. }) => {
+                self.mark_broken(key);
+                None
+            }
+            None if matches!(presence, Presence::Required) && !self.is_documenting() => {
+                self.scope.missing.push((key, example));
+                self.mark_broken(key);
+                None
+            }
+            node => node,
+        }
+    }
+
+    /// Accepts a key without looking at it.
+    pub fn ignore(&mut self, key: &'static str) {
+        self.scope.asked.push(key);
+    }
+
+    /// Refuses a key that does not go with the others.
+    pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
+        self.scope.asked.push(key);
+        if let Some(place) = self.key_place(key) {
+            self.problems.push(Diagnostic::new(&place, message).help(help));
+            self.mark_broken(key);
+        }
+    }
+
+    /// Reads within a scope, then reports what it lacks and what nobody asked for.
+    pub fn within<T>(&mut self, scope: Scope<'d>, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let value = read(self);
+        let scope = std::mem::replace(&mut self.scope, outer);
+        self.leave(&scope);
+        value
+    }
+
+    /// Ends the outermost table.
+    pub fn finish(&mut self) {
+        let empty = Scope::new(String::new(), String::new(), None, None);
+        let scope = std::mem::replace(&mut self.scope, empty);
+        self.leave(&scope);
+    }
+
+    /// Whether the table has a key that was meant to be this one.
+    pub fn has_misspelt(&self, key: &str) -> bool {
+        let entries = self.scope.table.into_iter().flat_map(|table| &table.entries);
+        entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
+    }
+
+    pub fn path(&self, key: &str) -> String {
+        join(&self.scope.path, key)
+    }
+
+    pub fn mark_broken(&mut self, key: &str) {
+        let path = self.path(key);
+        self.broken.insert(path);
+    }
+
+    pub fn record(&mut self, key: &str, text: String) {
+        let path = self.path(key);
+        self.resolved.push((path, text));
+    }
+
+    /// Takes back what was recorded from `start` on, as one inline table.
+    pub fn inline(&mut self, start: usize) -> String {
+        let inner: Vec<String> = self
+            .resolved
+            .drain(start..)
+            .map(|(path, text)| {
+                let key = path.rsplit('.').next().unwrap_or(&path).to_owned();
+                format!("{key} = {text}")
+            })
+            .collect();
+        if inner.is_empty() { "{}".into() } else { format!("{{ {} }}", inner.join(", ")) }
+    }
+
+    /// Takes back the keys documented from `start` on.
+    pub fn fields(&mut self, start: usize) -> Vec<KeyDoc> {
+        let key = |item| match item {
+            Item::Key(key) => Some(key),
+            Item::Section { .. } => None,
+        };
+        self.items.drain(start..).filter_map(key).collect()
+    }
+}
+
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.into() } else { format!("{path}.{key}") }
+}

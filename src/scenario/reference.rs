@@ -1,0 +1,236 @@
+//! The page that describes every key of a scenario.
+//!
+//! Made by the code that reads scenarios, walking without one, so that it says what is read.
+
+use std::fmt;
+
+use super::{
+    reader::{Presence, Reader},
+    schema,
+};
+
+/// A table's beginning or a key.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    Section { path: String, doc: &'static str },
+    Key(KeyDoc),
+}
+
+/// A key.
+#[derive(Clone, Debug)]
+pub struct KeyDoc {
+    /// Such as `link.latency`.
+    pub path: String,
+    /// What it takes, with units and range: `a time from 1 ps to 1 s`.
+    pub kind: String,
+    /// The default as TOML; `None` if there is none.
+    pub default: Option<String>,
+    /// Where the default comes from if it is no constant.
+    pub default_from: Option<&'static str>,
+    pub required: bool,
+    /// A value as TOML.
+    pub example: String,
+    /// What it is for.
+    pub doc: &'static str,
+    /// The names that can be chosen, if it is a choice.
+    pub variants: Vec<VariantDoc>,
+    /// The keys of the table, or of each table of the list, that is its value.
+    pub fields: Vec<KeyDoc>,
+}
+
+/// A name that can be chosen, and its keys.
+#[derive(Clone, Debug)]
+pub struct VariantDoc {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub fields: Vec<KeyDoc>,
+}
+
+impl KeyDoc {
+    pub(super) fn new(
+        path: String,
+        kind: String,
+        presence: Presence,
+        example: String,
+        doc: &'static str,
+    ) -> Self {
+        let required = matches!(presence, Presence::Required);
+        let (default, default_from) = match presence {
+            Presence::Default(text, note) => (Some(text), note),
+            _ => (None, None),
+        };
+        Self {
+            path,
+            kind,
+            default,
+            default_from,
+            required,
+            example,
+            doc,
+            variants: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// The last part of the path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+
+    /// `Default "70 ns".`, or what holds without one.
+    fn presence(&self) -> String {
+        match (&self.default, self.default_from) {
+            (_, Some(from)) => format!("Default: {from}."),
+            (Some(default), None) => format!("Default: {default}."),
+            (None, None) if self.required => "Required.".into(),
+            (None, None) => "Optional.".into(),
+        }
+    }
+}
+
+/// All keys of a scenario. Its `Display` is the reference page: TOML with comments.
+pub struct Reference {
+    items: Vec<Item>,
+}
+
+impl Default for Reference {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reference {
+    /// The keys that this version reads.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut reader = Reader::documenting();
+        schema::read(&mut reader);
+        Self { items: reader.items }
+    }
+
+    /// The keys, in the page's order; those below a choice or a list are inside it.
+    pub fn keys(&self) -> impl Iterator<Item = &KeyDoc> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Key(key) => Some(key),
+            Item::Section { .. } => None,
+        })
+    }
+
+    /// The description of a key at this path.
+    pub(super) fn key(&self, path: &str) -> Option<&KeyDoc> {
+        self.keys().find(|key| key.path == path)
+    }
+
+    /// The tables and keys of this name elsewhere, as people write them.
+    pub(super) fn homes(&self, name: &str) -> Vec<String> {
+        let last = |path: &str| path.rsplit('.').next() == Some(name);
+        let (mut homes, mut inner): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for item in &self.items {
+            match item {
+                Item::Section { path, .. } if last(path) => homes.push(format!("[{path}]")),
+                Item::Key(key) if last(&key.path) => {
+                    let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+                    homes.push(match table {
+                        "" => format!("`{name}` before the first [table]"),
+                        table => format!("`{name}` in [{table}]"),
+                    });
+                }
+                Item::Key(key) => {
+                    let has = |variant: &&VariantDoc| {
+                        variant.fields.iter().any(|field| field.name() == name)
+                    };
+                    inner.extend(key.variants.iter().filter(has).map(|variant| {
+                        format!("`{} = {{ {} = {{ {name} = ... }} }}`", key.name(), variant.name)
+                    }));
+                }
+                Item::Section { .. } => {}
+            }
+        }
+        // Both workloads have patterns.
+        inner.dedup();
+        if homes.is_empty() { inner } else { homes }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut section = "";
+        let mut documented = "";
+        for item in &self.items {
+            match item {
+                Item::Section { path, doc } => {
+                    section = path;
+                    documented = doc;
+                }
+                Item::Key(key) => {
+                    writeln!(page)?;
+                    if !documented.is_empty() {
+                        comment(page, 0, documented)?;
+                    }
+                    let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+                    if !section.is_empty() && table == section {
+                        writeln!(page, "[{section}]\n")?;
+                        (section, documented) = ("", "");
+                    }
+                    write_key(page, key)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_key(page: &mut fmt::Formatter<'_>, key: &KeyDoc) -> fmt::Result {
+    comment(page, 0, key.doc)?;
+    if key.variants.is_empty() {
+        comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
+    } else {
+        comment(page, 0, &format!("One of these. {}", key.presence()))?;
+    }
+    for variant in &key.variants {
+        comment(page, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
+        write_fields(page, 6, &variant.fields)?;
+    }
+    write_fields(page, 2, &key.fields)?;
+    match &key.default {
+        // What depends on the file is empty without one.
+        Some(default) if default == "\"\"" => writeln!(page, "# {} = {}", key.name(), key.example),
+        Some(default) => writeln!(page, "{} = {default}", key.name()),
+        None if key.required => writeln!(page, "{} = {}", key.name(), key.example),
+        None => writeln!(page, "# {} = {}", key.name(), key.example),
+    }
+}
+
+fn write_fields(page: &mut fmt::Formatter<'_>, indent: usize, fields: &[KeyDoc]) -> fmt::Result {
+    for field in fields {
+        let (kind, presence) = (sentence(&field.kind), field.presence());
+        comment(page, indent, &format!("{}: {} {kind}. {presence}", field.name(), field.doc))?;
+    }
+    Ok(())
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Comment lines of at most 100 characters; those after the first are indented two more if any is.
+fn comment(page: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result {
+    let mut line = format!("# {:indent$}", "");
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > 100 {
+            writeln!(page, "{line}")?;
+            let hanging = if indent > 0 { indent + 2 } else { 0 };
+            line = format!("# {:hanging$}", "");
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    writeln!(page, "{line}")
+}

@@ -1,0 +1,64 @@
+//! `[exchange]`: a workload that ends.
+
+use super::{
+    pattern,
+    traffic::{LARGEST_MESSAGE, access},
+};
+use crate::{
+    scenario::{
+        choice::{Choice, plain, with_keys},
+        kind::{Whole, size, time},
+        reader::Reader,
+    },
+    topology::Torus,
+    traffic::{Between, ExchangeSpec},
+};
+
+pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<ExchangeSpec> {
+    let pattern = pattern::read(reader, torus);
+    let message = reader.required(
+        "message",
+        &size(0, LARGEST_MESSAGE),
+        "Size of the message to each partner.",
+    );
+    let between = between(reader);
+    let rounds = reader.value(
+        "rounds",
+        &Whole { range: 1..=1_000_000_000 },
+        1,
+        "How often the whole exchange is done.",
+    );
+    let access = access(reader);
+    Some(ExchangeSpec {
+        pattern: pattern?,
+        message: message?,
+        access,
+        between: between?,
+        rounds: rounds as u32,
+    })
+}
+
+fn between(reader: &mut Reader<'_>) -> Option<Between> {
+    let choice = Choice {
+        key: "between_steps",
+        noun: "rule between steps",
+        default: Some("exchange"),
+        doc: "What a node waits for before it sends to its next partner.",
+        sections: false,
+    };
+    let nothing = "all messages are queued at the start.";
+    let exchange = "its own message has left and its partner's has come, as in MPI_Sendrecv.";
+    let barrier = "as \"exchange\", for all nodes; then the next step starts everywhere at once.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("exchange", Between::Exchange, exchange),
+            plain("nothing", Between::Nothing, nothing),
+            with_keys("barrier", barrier, |reader| {
+                let doc = "Time that the barrier itself takes.";
+                let latency = reader.value("latency", &time(0), 0, doc);
+                Some(Between::Barrier { latency })
+            }),
+        ],
+    )
+}

@@ -1,0 +1,194 @@
+//! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
+
+use crate::{
+    engine::{Arbitration, Parameters, Switching},
+    scenario::{
+        choice::{Choice, plain},
+        kind::{Flag, Whole, flits, rate, size, time},
+        reader::Reader,
+    },
+};
+
+/// Small counts: a u8 numbers injection channels.
+const CHANNELS: Whole = Whole { range: 1..=255 };
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Parameters {
+    let mut parameters = Parameters::default();
+    reader.table("router", "The routers, and the packets that they forward.", |reader| {
+        router(reader, &mut parameters);
+    });
+    reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
+    let doc = "The network adapters: each node's way into and out of the network, and its host.";
+    reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
+    parameters
+}
+
+fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
+    let preset = Choice {
+        key: "preset",
+        noun: "preset",
+        default: Some("angara"),
+        doc: "What the defaults of [router], [link] and [adapter] are taken from.",
+        sections: false,
+    };
+    let doc = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
+    let _ = reader.choice(&preset, vec![plain("angara", (), doc)]);
+    to.flit = reader.value("flit", &size(1, 4096), to.flit, "Size of a flit.");
+    let few = Whole { range: 0..=1024 };
+    let mut count = |key, kind: &Whole, default: u32, doc| {
+        reader.value(key, kind, u64::from(default), doc) as u32
+    };
+    to.header_flits =
+        count("header_flits", &few, to.header_flits, "Flits of a packet before its payload.");
+    to.checksum_flits =
+        count("checksum_flits", &few, to.checksum_flits, "Flits of a packet after its payload.");
+    to.maximum_payload = reader.value(
+        "maximum_payload",
+        &size(1, 1 << 28),
+        to.maximum_payload,
+        "Payload of the largest packet; longer messages are cut into several.",
+    );
+    to.buffer = reader.value(
+        "buffer",
+        &flits(),
+        to.buffer,
+        "Buffer of a network channel, for each of its virtual channels; at least two of the \
+         largest packets.",
+    );
+    if let Some(switching) = switching(reader) {
+        to.switching = switching;
+    }
+    if let Some(arbitration) = arbitration(reader) {
+        to.arbitration = arbitration;
+    }
+    to.bubble = reader.value(
+        "bubble",
+        &Flag,
+        to.bubble,
+        "Whether a packet enters a ring only if there is room for it and one of the largest \
+         packets. Without it, rings can deadlock.",
+    );
+    to.crossbar_speedup = reader.value(
+        "crossbar_speedup",
+        &CHANNELS,
+        u64::from(to.crossbar_speedup),
+        "Packets that an input port can send at once.",
+    ) as u32;
+    to.routing_latency = reader.value(
+        "routing_latency",
+        &time(0),
+        to.routing_latency,
+        "Time from a header's arrival until it asks for an output.",
+    );
+    to.crossbar_latency = reader.value(
+        "crossbar_latency",
+        &time(0),
+        to.crossbar_latency,
+        "Time of a flit from an input buffer to an output.",
+    );
+}
+
+fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
+    let choice = Choice {
+        key: "switching",
+        noun: "kind of switching",
+        default: Some("virtual-cut-through"),
+        doc: "When a packet may ask for its next output.",
+        sections: false,
+    };
+    reader.choice(
+        &choice,
+        vec![
+            plain("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
+            plain("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
+        ],
+    )
+}
+
+fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
+    let choice = Choice {
+        key: "arbitration",
+        noun: "kind of arbitration",
+        default: Some("round-robin"),
+        doc: "Who is served first at an output.",
+        sections: false,
+    };
+    let transit = "packets from other routers before packets from the node, each in turn.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
+            plain("transit-first", Arbitration::TransitFirst, transit),
+        ],
+    )
+}
+
+fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
+    to.link_rate = reader.value("rate", &rate(), to.link_rate, "Rate in each direction.");
+    to.link_latency = reader.value(
+        "latency",
+        &time(1),
+        to.link_latency,
+        "Time from a flit's start on the cable until all of it is in the next router's buffer.",
+    );
+}
+
+fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
+    to.injection_channels = reader.value(
+        "injection_channels",
+        &CHANNELS,
+        u64::from(to.injection_channels),
+        "Channels from a node into its router; its messages take them in turn.",
+    ) as u32;
+    to.injection_rate = reader.value(
+        "injection_rate",
+        &rate(),
+        to.injection_rate,
+        "Rate of each injection channel.",
+    );
+    to.injection_latency = reader.value(
+        "injection_latency",
+        &time(1),
+        to.injection_latency,
+        "Time of a flit on an injection channel, its own length included.",
+    );
+    to.injection_buffer = reader.value(
+        "injection_buffer",
+        &flits(),
+        to.injection_buffer,
+        "The router's buffer of an injection channel, for each virtual channel; at least one of \
+         the largest packets.",
+    );
+    to.ejection_channels = reader.value(
+        "ejection_channels",
+        &CHANNELS,
+        u64::from(to.ejection_channels),
+        "Channels from a router to its node.",
+    ) as u32;
+    to.ejection_rate =
+        reader.value("ejection_rate", &rate(), to.ejection_rate, "Rate of each ejection channel.");
+    to.ejection_latency = reader.value(
+        "ejection_latency",
+        &time(1),
+        to.ejection_latency,
+        "Time of a flit on an ejection channel, its own length included.",
+    );
+    to.send_overhead = reader.value(
+        "send_overhead",
+        &time(0),
+        to.send_overhead,
+        "The host's time from a message's creation to that of its packets.",
+    );
+    to.receive_overhead = reader.value(
+        "receive_overhead",
+        &time(0),
+        to.receive_overhead,
+        "The host's time from the arrival of a message's last packet to its receipt.",
+    );
+    to.service_time = reader.value(
+        "service_time",
+        &time(0),
+        to.service_time,
+        "Time from the arrival of a read request to the creation of its response.",
+    );
+}

@@ -1,0 +1,160 @@
+//! `[topology.torus]`: sizes and failures.
+
+use crate::{
+    scenario::{
+        diagnostic::{Diagnostic, Location},
+        kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole},
+        reader::Reader,
+    },
+    topology::{Faults, MAXIMUM_DIMENSIONS, Torus},
+};
+
+pub(in crate::scenario) struct Topology {
+    /// `None` if it is missing or wrong.
+    pub torus: Option<Torus>,
+    pub faults: Faults,
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
+    let sizes = List {
+        kind: Whole { range: 1..=1024 },
+        noun: "sizes",
+        length: 1..=MAXIMUM_DIMENSIONS,
+        example: Some("[4, 2, 2, 2]"),
+    };
+    let sizes = reader.required(
+        "dimensions",
+        &sizes,
+        "Nodes along x, y, z, k, l, m; a node's number runs with x fastest.",
+    );
+    let open = List {
+        kind: DimensionName { dimensions: sizes.as_ref().map_or(MAXIMUM_DIMENSIONS, Vec::len) },
+        noun: "dimensions' names",
+        length: 0..=usize::MAX,
+        example: None,
+    };
+    let open =
+        reader.value("open", &open, Vec::new(), "Dimensions that don't close into rings: a mesh.");
+    report_repeated(reader, "open", &open, "dimension", |at| {
+        crate::topology::DIMENSION_NAMES[*at].into()
+    });
+    let torus = sizes.and_then(|sizes| torus(reader, sizes, Listed::values(open)));
+    let faults = faults(reader, torus.as_ref());
+    Topology { torus, faults }
+}
+
+fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> Option<Torus> {
+    let sizes: Vec<u32> = sizes.iter().map(|size| size.value as u32).collect();
+    match Torus::new(&sizes, &open) {
+        Ok(torus) => Some(torus),
+        Err(error) => {
+            if let Some(place) = reader.place("dimensions") {
+                reader.problems.push(Diagnostic::new(&place, error.to_string()));
+            }
+            reader.mark_broken("dimensions");
+            None
+        }
+    }
+}
+
+fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
+    let node = NodeName { torus };
+    let cables = reader.tables(
+        "failed_cables",
+        "[{ node = [0, 0, 0], direction = \"+x\" }]",
+        "Cables out of service in both directions, each named by one of its ends.",
+        |reader| {
+            let node = reader.required("node", &node, "One end.");
+            let direction = reader.required(
+                "direction",
+                &DirectionName { torus },
+                "The cable's direction from there.",
+            );
+            Some((node?, direction?))
+        },
+    );
+    let nodes = List { kind: node, noun: "nodes", length: 0..=usize::MAX, example: None };
+    let nodes = reader.value(
+        "failed_nodes",
+        &nodes,
+        Vec::new(),
+        "Nodes out of service, with all their cables: they neither send nor forward.",
+    );
+    if let Some(torus) = torus {
+        report_repeated(reader, "failed_nodes", &nodes, "node", |&at| torus.node_name(at));
+        check_cables(reader, torus, &cables);
+    }
+    Faults {
+        cables: cables.into_iter().map(|(_, cable)| cable).collect(),
+        nodes: Listed::values(nodes),
+    }
+}
+
+/// Every cable exists and is named once, from whichever end.
+fn check_cables(reader: &mut Reader<'_>, torus: &Torus, cables: &[(Location, (u32, u32))]) {
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    for (place, (node, direction)) in cables {
+        let name = |node: u32, direction: u32| {
+            format!("{} {}", torus.node_name(node), torus.direction_name(direction))
+        };
+        let Some(other) = torus.neighbor(*node, *direction) else {
+            let dimension = torus.dimension(*direction);
+            let why = match torus.sizes()[dimension] {
+                1 => "a dimension of size 1 has no cables",
+                2 if !torus.open(dimension) => "a dimension of size 2 has one cable, not two",
+                _ => "the dimension is open, and the node is at its edge",
+            };
+            reader.problems.push(
+                Diagnostic::new(
+                    place,
+                    format!(
+                        "node {} has no cable in direction {}",
+                        torus.node_name(*node),
+                        torus.direction_name(*direction)
+                    ),
+                )
+                .label(why),
+            );
+            reader.mark_broken("failed_cables");
+            continue;
+        };
+        let back = (other, torus.opposite(*direction));
+        if seen.contains(&(*node, *direction)) || seen.contains(&back) {
+            let label = if seen.contains(&(*node, *direction)) {
+                "the second time".into()
+            } else {
+                format!("the other end of {}", name(back.0, back.1))
+            };
+            reader.problems.push(
+                Diagnostic::new(
+                    place,
+                    format!("the cable {} has failed already", name(*node, *direction)),
+                )
+                .label(label)
+                .help("name each cable once, by either of its ends"),
+            );
+            reader.mark_broken("failed_cables");
+        }
+        seen.push((*node, *direction));
+    }
+}
+
+/// Reports elements that occur again.
+pub(super) fn report_repeated<T: PartialEq>(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    list: &[Listed<T>],
+    noun: &str,
+    name: impl Fn(&T) -> String,
+) {
+    for (position, listed) in list.iter().enumerate() {
+        let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
+        if let (true, Some(place)) = (repeated, &listed.place) {
+            reader.problems.push(
+                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
+                    .label("the second time"),
+            );
+            reader.mark_broken(key);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `[traffic]`: a load that goes on; and which of `[traffic]` and `[exchange]` there is.
+
+use super::{exchange, load::Load, pattern};
+use crate::{
+    engine::Parameters,
+    scenario::{
+        WorkloadSpec,
+        choice::{Choice, plain, with_keys},
+        diagnostic::Diagnostic,
+        kind::{Flag, Whole, size},
+        reader::Reader,
+    },
+    topology::Torus,
+    traffic::{Access, LoadSpec, Process},
+    units::Bytes,
+};
+
+/// The largest message: far beyond use, and small enough for sums of 64 bits.
+pub(super) const LARGEST_MESSAGE: u64 = 1 << 40;
+
+/// Read requests are counted in 32 bits.
+const LARGEST_REQUEST: u64 = 1 << 30;
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    torus: Option<&Torus>,
+    parameters: &Parameters,
+) -> Option<WorkloadSpec> {
+    let (traffic, exchange) = match reader.is_documenting() {
+        true => (true, true),
+        false => (reader.has("traffic"), reader.has("exchange")),
+    };
+    if let (true, Some(place)) = (traffic && exchange, reader.place("exchange")) {
+        reader.problems.push(
+            Diagnostic::new(&place, "a scenario has [traffic] or [exchange], not both")
+                .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
+        );
+    }
+    if !traffic && !exchange {
+        let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
+        if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
+            reader.problems.push(
+                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange]").help(
+                    "add [traffic] for a load that goes on, with for example \
+                     `pattern = \"uniform\"` and `load = 0.3`; or [exchange] for a finite workload",
+                ),
+            );
+        }
+    }
+    // Both are always asked for, so that a misspelt header is told the right name.
+    let (mut load_spec, mut exchange_spec) = (None, None);
+    if traffic {
+        let doc =
+            "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
+        load_spec = reader.table("traffic", doc, |reader| load(reader, torus, parameters));
+    } else {
+        reader.ignore("traffic");
+    }
+    if exchange {
+        let doc = "A finite workload: every node sends a message to each of its partners. A \
+                   scenario has this or [traffic].";
+        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, torus));
+    } else {
+        reader.ignore("exchange");
+    }
+    load_spec.map(WorkloadSpec::Load).or(exchange_spec.map(WorkloadSpec::Exchange))
+}
+
+fn load(
+    reader: &mut Reader<'_>,
+    torus: Option<&Torus>,
+    parameters: &Parameters,
+) -> Option<LoadSpec> {
+    let pattern = pattern::read(reader, torus);
+    let load = reader.required(
+        "load",
+        &Load,
+        "How much a node sends: a fraction of what saturates the fabric's bisection under uniform \
+         traffic, all flits counted (0.3); or payload (\"3 GB/s\").",
+    );
+    let process = process(reader);
+    let message = match process {
+        Some((_, Some(packets))) => {
+            reader.forbid(
+                "message",
+                "a burst has no `message`: its packets are its size",
+                "leave `message` out, or choose another `process`",
+            );
+            Bytes(packets * parameters.maximum_payload.0)
+        }
+        _ => reader.value_from(
+            "message",
+            &size(0, LARGEST_MESSAGE),
+            parameters.maximum_payload,
+            "as router.maximum_payload",
+            "Size of a message; longer ones than router.maximum_payload are cut into packets.",
+        ),
+    };
+    let access = access(reader);
+    Some(LoadSpec { pattern: pattern?, process: process?.0, load: load?, message, access })
+}
+
+/// The process, and the packets of a burst.
+fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
+    let choice = Choice {
+        key: "process",
+        noun: "process",
+        default: Some("bernoulli"),
+        doc: "When messages are created.",
+        sections: false,
+    };
+    let bernoulli = "in each flit time of a cable a message with the same probability.";
+    let periodic = "at equal intervals.";
+    let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("bernoulli", (Process::Bernoulli, None), bernoulli),
+            with_keys("periodic", periodic, |reader| {
+                let doc = "Whether all nodes start together; otherwise each at a random time.";
+                let in_step = reader.value("in_step", &Flag, false, doc);
+                Some((Process::Periodic { in_step }, None))
+            }),
+            with_keys("burst", burst, |reader| {
+                let kind = Whole { range: 1..=1_000_000 };
+                let packets = reader.required("packets", &kind, "Packets of a burst.")?;
+                Some((Process::Bernoulli, Some(packets)))
+            }),
+        ],
+    )
+}
+
+/// `read`, of both workloads.
+pub(super) fn access(reader: &mut Reader<'_>) -> Access {
+    let doc = "Makes every message a read: a request goes to the partner, which answers with the \
+               message.";
+    let request = reader.optional_table("read", "{ request = \"16 B\" }", doc, |reader| {
+        let doc = "Payload of the request.";
+        reader.value("request", &size(0, LARGEST_REQUEST), Bytes(16), doc)
+    });
+    request.map_or(Access::Write, |request| Access::Read { request })
+}

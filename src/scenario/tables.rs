@@ -1,0 +1,140 @@
+//! Reading keys whose values are tables, or lists of tables.
+
+use super::{
+    diagnostic::{Diagnostic, Location},
+    document::{Node, Value},
+    reader::{Presence, Reader, Scope},
+    reference::{Item, KeyDoc},
+};
+
+impl<'d> Reader<'d> {
+    /// A table that may be absent: then all its keys are.
+    pub fn table<T>(
+        &mut self,
+        key: &'static str,
+        doc: &'static str,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let node = self.find(key, &Presence::Optional, String::new());
+        let path = self.path(key);
+        if self.is_documenting() {
+            self.items.push(Item::Section { path: path.clone(), doc });
+        }
+        let scope = self.table_scope(key, path, node);
+        self.within(scope, read)
+    }
+
+    /// A table whose absence means something itself.
+    pub fn optional_table<T>(
+        &mut self,
+        key: &'static str,
+        example: &'static str,
+        doc: &'static str,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Option<T> {
+        let node = self.find(key, &Presence::Optional, String::new());
+        let path = self.path(key);
+        if node.is_none() && !self.is_documenting() {
+            return None;
+        }
+        let mut scope = self.table_scope(key, path.clone(), node);
+        if scope.quiet
+            && let Some(problem) = self.problems.last_mut()
+        {
+            problem.help = Some(format!("write for example `{key} = {example}`"));
+        }
+        scope.frame = Some(format!("{key} = {{ ... }}"));
+        let (resolved, items) = (self.resolved.len(), self.items.len());
+        let value = self.within(scope, read);
+        let text = self.inline(resolved);
+        if node.is_some() {
+            self.record(key, text);
+            return Some(value);
+        }
+        let mut doc = KeyDoc::new(path, "a table".into(), Presence::Optional, example.into(), doc);
+        doc.fields = self.fields(items);
+        self.items.push(Item::Key(doc));
+        None
+    }
+
+    /// A list of tables, empty by default. Each comes with its place.
+    pub fn tables<T>(
+        &mut self,
+        key: &'static str,
+        example: &'static str,
+        doc: &'static str,
+        mut read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Vec<(Location, T)> {
+        let node = self.find(key, &Presence::Optional, String::new());
+        let path = self.path(key);
+        if self.is_documenting() {
+            let items = self.items.len();
+            let scope = Scope::new(path.clone(), String::new(), None, None);
+            self.within(scope, &mut read);
+            let presence = Presence::Default("[]".into(), None);
+            let mut doc =
+                KeyDoc::new(path, "a list of tables".into(), presence, example.into(), doc);
+            doc.fields = self.fields(items);
+            self.items.push(Item::Key(doc));
+            return Vec::new();
+        }
+        let mut texts = Vec::new();
+        let mut values = Vec::new();
+        match node.map(|node| (node, &node.value)) {
+            None => {}
+            Some((_, Value::List(elements))) => {
+                for element in elements {
+                    let resolved = self.resolved.len();
+                    let mut scope = self.table_scope(key, path.clone(), Some(element));
+                    scope.title = format!("an element of `{key}`");
+                    if let Some(value) = self.within(scope, &mut read) {
+                        values.push((element.place.clone(), value));
+                    } else {
+                        self.mark_broken(key);
+                    }
+                    texts.push(self.inline(resolved));
+                }
+            }
+            Some((node, _)) => {
+                self.problems.push(
+                    Diagnostic::new(&node.place, format!("`{key}` must be a list of tables"))
+                        .label(format!("this is {}", node.what()))
+                        .help(format!("write for example `{key} = {example}`")),
+                );
+                self.mark_broken(key);
+            }
+        }
+        self.record(key, format!("[{}]", texts.join(", ")));
+        values
+    }
+
+    /// The scope of a table's node, which may be absent or no table at all.
+    fn table_scope(
+        &mut self,
+        key: &'static str,
+        path: String,
+        node: Option<&'d Node>,
+    ) -> Scope<'d> {
+        let title = format!("[{path}]");
+        let place = node.map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
+        let mut scope = Scope::new(path, title, None, place);
+        scope.quiet = self.broken.contains(&scope.path);
+        match node {
+            Some(Node { value: Value::Table(table), .. }) => scope.table = Some(table),
+            Some(node) => {
+                self.problems.push(
+                    Diagnostic::new(&node.place, format!("`{key}` must be a table"))
+                        .label(format!("this is {}", node.what()))
+                        .help(format!(
+                            "write `{key} = {{ ... }}`, or its keys below a header [{}]",
+                            scope.path
+                        )),
+                );
+                scope.quiet = true;
+                self.mark_broken(key);
+            }
+            None => scope.frame = Some(scope.title.clone()),
+        }
+        scope
+    }
+}

@@ -1,4 +1,40 @@
 //! flitlab simulates high-performance interconnects flit by flit.
+//!
+//! The modules, in the order in which data flows. Each uses only those above it.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`units`] | time, rates and sizes, with their units |
+//! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
+//! | [`routing`] | which way packets go: routes, headers, tables, direction order |
+//! | [`traffic`] | who sends what to whom, when |
+//! | [`engine`] | the simulator: events, packets, buffers, channels, routers, adapters, deadlock |
+//! | [`measure`] | latency, throughput, fairness, steady state, saturation |
+//! | [`report`] | result rows, their files, figures |
+//! | [`scenario`] | TOML as written, and the checked scenario made of it |
+//! | [`sweep`] | a scenario simulated; many of them at once |
+//! | [`cli`] | the command line, one subcommand a file |
+//!
+//! What is simulated is written in `docs/model.md`.
+//!
+//! # Example
+//!
+//! ```
+//! use flitlab::scenario::{Document, Scenario};
+//! use flitlab::sweep::Simulation;
+//!
+//! let text = r#"
+//!     [topology.torus]
+//!     dimensions = [4, 2, 2, 2]
+//!     [exchange]
+//!     pattern = { pairs = { list = [[[0, 0, 0, 0], [1, 0, 0, 0]]] } }
+//!     message = "8 B"
+//! "#;
+//! let scenario = Scenario::read(&Document::parse("ping.toml", text)).unwrap();
+//! let outcome = Simulation::new(&scenario).unwrap().run("", 0, &mut |_| {});
+//! // A ping between neighbours takes the 850 ns that were published for Angara.
+//! assert_eq!(outcome.row.completion_time, Some(850_000));
+//! ```
 
 pub mod cli;
 pub mod engine;

@@ -1,0 +1,277 @@
+//! The command as a user runs it: every scenario of the repository, every promise of the help text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A new folder, with the repository's scenarios in reach, that goes away with the test.
+struct Workplace(PathBuf);
+
+impl Workplace {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn flitlab(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_flitlab"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .output()
+            .unwrap()
+    }
+
+    /// Standard output of a call that must succeed.
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.flitlab(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.run(arguments)).unwrap()
+    }
+
+    /// Exit code and standard error of a call.
+    fn fail(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.flitlab(arguments);
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.0.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn scenario(name: &str) -> String {
+    format!("{}/scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Settings that make a load point short.
+const SHORT: [&str; 6] = [
+    "--set",
+    "measure.window=2 us",
+    "--set",
+    "measure.warm_up_windows=4",
+    "--set",
+    "measure.maximum_windows=10",
+];
+
+fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [arguments, more].concat()
+}
+
+#[test]
+fn every_scenario_of_the_repository_checks_and_runs() {
+    let place = Workplace::new("every_scenario");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut seen = 0;
+    for folder in fs::read_dir(root).unwrap() {
+        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = file.unwrap().path().display().to_string();
+            place.run(&["check", &path]);
+            let exchange = fs::read_to_string(&path).unwrap().contains("[exchange]");
+            let more = if exchange { &["--set", "exchange.message=512 B"][..] } else { &SHORT };
+            let result = place.json(&with(&["run", &path, "--json"], more));
+            assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "{seen}");
+}
+
+#[test]
+fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
+    let place = Workplace::new("a_run");
+    let path = scenario("angara/desmos-uniform");
+    let first = place.json(&with(&["run", &path, "--json", "--out", "first"], &SHORT));
+    for file in ["points.csv", "channels.csv", "summary.json", "channels.svg", "channels.png"] {
+        assert!(!place.read_bytes(&format!("first/{file}")).is_empty());
+    }
+    let second = place.json(&["run", "first/scenario.toml", "--json", "--out", "second"]);
+    assert_eq!(first["points"], second["points"]);
+    assert_eq!(place.read("first/points.csv"), place.read("second/points.csv"));
+    assert_eq!(place.read("first/channels.csv"), place.read("second/channels.csv"));
+}
+
+impl Workplace {
+    fn read_bytes(&self, file: &str) -> Vec<u8> {
+        fs::read(self.0.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+}
+
+#[test]
+fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
+    let place = Workplace::new("threads");
+    let path = scenario("angara/desmos-patterns");
+    for threads in ["1", "2", "5"] {
+        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &SHORT));
+    }
+    for file in ["points.csv", "channels.csv", "summary.json", "latency.svg", "accepted.svg"] {
+        assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("2/{file}")));
+        assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("5/{file}")));
+    }
+    let rows = place.read("1/points.csv").lines().count();
+    assert_eq!(rows, 1 + 40);
+}
+
+#[test]
+fn a_sweep_can_look_for_saturation() {
+    let place = Workplace::new("saturation");
+    let path = scenario("angara/torus-8x8x8-saturation");
+    let more =
+        ["--set", "topology.torus.dimensions=[4,4]", "--set", "sweep.saturation.tolerance=0.1"];
+    let result = place.json(&with(&with(&["sweep", &path, "--json"], &more), &SHORT));
+    let found = result["saturation"].as_array().unwrap();
+    assert_eq!(found.len(), 2);
+    for series in found {
+        let sustained = series["sustained_load"].as_f64().unwrap();
+        let failed = series["lowest_load_not_sustained"].as_f64().unwrap_or(1.0);
+        assert!(sustained > 0.2 && failed < 1.2 && sustained < failed, "{series}");
+    }
+}
+
+#[test]
+fn the_run_agrees_with_what_check_says() {
+    let place = Workplace::new("check");
+    let path = scenario("angara/desmos-uniform");
+    let expected = place.json(&["check", &path, "--json"]);
+    let low = ["--set", "traffic.load=0.01"];
+    let result = place.json(&with(&["run", &path, "--json"], &low));
+    let point = &result["points"][0];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let zero_load = number(&expected["zero_load_latency_mean_ns"]);
+    let measured = number(&point["packet_latency_mean_ns"]);
+    assert!((measured / zero_load - 1.0).abs() < 0.02, "{measured} against {zero_load}");
+    assert!((number(&point["hops_mean"]) / number(&expected["hops_mean"]) - 1.0).abs() < 0.02);
+    let high = ["--set", "traffic.load=1"];
+    let result = place.json(&with(&with(&["run", &path, "--json"], &high), &SHORT));
+    let accepted = number(&result["points"][0]["accepted_load"]);
+    assert!(accepted <= number(&expected["throughput_bound_load"]) * 1.01);
+}
+
+#[test]
+fn a_ping_between_neighbours_prints_the_published_latency() {
+    let place = Workplace::new("ping");
+    let result = place.json(&["run", &scenario("angara/ping-neighbour"), "--json"]);
+    assert_eq!(result["points"][0]["completion_time_us"], 0.85);
+}
+
+#[test]
+fn reads_wait_for_request_service_and_response() {
+    let place = Workplace::new("read");
+    let path = scenario("angara/desmos-read");
+    let result = place.json(&with(&["run", &path, "--json", "--set", "traffic.load=0.05"], &SHORT));
+    let point = &result["points"][0];
+    let message = point["message_latency_mean_ns"].as_f64().unwrap();
+    let packet = point["packet_latency_mean_ns"].as_f64().unwrap();
+    assert!(message > 2.0 * packet + 700.0, "{message} {packet}");
+    let channels = place.read("results/desmos-read/channels.csv");
+    let responses = channels.lines().skip(1).filter(|line| !line.ends_with(",0,0,0,0"));
+    assert!(responses.count() > 100, "virtual channel 1 carries the responses");
+}
+
+#[test]
+fn a_deadlock_exits_with_3_and_prints_the_cycle() {
+    let place = Workplace::new("deadlock");
+    fs::write(
+        place.0.join("ring.toml"),
+        "[topology.torus]\ndimensions = [8]\n[router]\nbubble = false\nbuffer = \"36 flits\"\n\
+         [routing.direction_order]\nhalf_ring = \"plus\"\n\
+         [traffic]\npattern = \"tornado\"\nload = 1.0\n",
+    )
+    .unwrap();
+    let (code, errors) = place.fail(&["run", "ring.toml"]);
+    assert_eq!(code, 3, "{errors}");
+    assert!(errors.contains("packets wait for each other in a cycle"), "{errors}");
+    assert!(errors.contains("input port from (7) +x"), "{errors}");
+    assert!(errors.contains("the bubble rule is switched off"), "{errors}");
+    let summary: Value = serde_json::from_str(&place.read("results/ring/summary.json")).unwrap();
+    assert_eq!(summary["points"][0]["status"], "deadlock");
+    assert!(summary["deadlocks"][0]["cycle"].as_array().unwrap().len() >= 3);
+}
+
+#[test]
+fn three_mistakes_are_reported_at_once_and_leave_nothing() {
+    let place = Workplace::new("mistakes");
+    let text = "[topology.torus]\ndimensions = [8, 8]\n[link]\nlatency = 200\n[router]\nbufer = 3\n\
+                [traffic]\npattern = \"unifrom\"\nload = 0.3\n";
+    fs::write(place.0.join("a.toml"), text).unwrap();
+    let (code, errors) = place.fail(&["run", "a.toml"]);
+    assert_eq!(code, 2);
+    for expected in ["a.toml:4:11", "a.toml:6:1", "a.toml:8:11", "did you mean `uniform`?"] {
+        assert!(errors.contains(expected), "{errors}");
+    }
+    assert!(!place.0.join("results").exists());
+}
+
+#[test]
+fn results_never_replace_others() {
+    let place = Workplace::new("replace");
+    let path = scenario("angara/ping-neighbour");
+    for folder in ["results/ping-neighbour", "results/ping-neighbour-2"] {
+        assert!(place.run(&["run", &path]).contains(&format!("results in {folder}\n")));
+    }
+    let before = place.read("results/ping-neighbour/points.csv");
+    let (code, errors) = place.fail(&["run", &path, "--out", "results/ping-neighbour"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("has something in it"), "{errors}");
+    assert_eq!(place.read("results/ping-neighbour/points.csv"), before);
+}
+
+#[test]
+fn figures_are_drawn_again_from_results() {
+    let place = Workplace::new("plot");
+    let path = scenario("angara/desmos-patterns");
+    place.run(&with(&["sweep", &path, "--out", "a"], &SHORT));
+    let drawn = place.read("a/latency.svg");
+    fs::remove_file(place.0.join("a/latency.svg")).unwrap();
+    place.run(&["plot", "a", "--title", "Desmos (4x2x2x2)"]);
+    assert_eq!(place.read("a/latency.svg"), drawn);
+    let (code, errors) = place.fail(&["plot", "a", "a"]);
+    assert_eq!((code, errors.contains("--out DIR")), (2, true), "{errors}");
+    place.run(&["plot", "a", "a", "--out", "both"]);
+    let (code, errors) = place.fail(&["plot", "nothing"]);
+    assert_eq!((code, errors.contains("nothing/points.csv")), (2, true), "{errors}");
+}
+
+#[test]
+fn the_reference_page_is_the_one_in_docs() {
+    let place = Workplace::new("reference");
+    let page = place.run(&["check", "--reference"]);
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenario-reference.toml");
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(&kept, &page).unwrap();
+    }
+    assert_eq!(fs::read_to_string(kept).unwrap(), page);
+}
+
+#[test]
+fn commands_of_the_readme_exist() {
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let place = Workplace::new("readme");
+    let mut checked = 0;
+    for line in readme.lines().map(|line| line.trim().trim_start_matches("cargo run --release -- "))
+    {
+        let line = line.trim_start_matches("flitlab ");
+        let mut words = line.split_whitespace();
+        let (Some(command), Some(file)) = (words.next(), words.next()) else { continue };
+        if ["run", "sweep", "check"].contains(&command) && file.starts_with("scenarios/") {
+            place.run(&["check", &format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))]);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4, "{checked}");
+}

@@ -414,17 +414,15 @@ impl<O: Observer> Engine<'_, O> {
         let (flits, need) = (queue.flits(), queue.need(self.bubble));
         let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         let output = &self.outputs[channel as usize];
-        if output.input != NONE {
-            if u32::from(output.credits[usize::from(virtual_channel)]) < need {
-                let until = self.await_credits(channel, virtual_channel, need, now);
-                let credits =
-                    u32::from(self.outputs[channel as usize].credits[usize::from(virtual_channel)]);
-                if credits < need {
-                    return Some((
-                        if credits < flits { Stall::NoCredit } else { Stall::Bubble },
-                        until,
-                    ));
-                }
+        let place = usize::from(virtual_channel);
+        if output.input != NONE && u32::from(output.credits[place]) < need {
+            let until = self.await_credits(channel, virtual_channel, need, now);
+            let credits = u32::from(self.outputs[channel as usize].credits[place]);
+            if credits < need {
+                return Some((
+                    if credits < flits { Stall::NoCredit } else { Stall::Bubble },
+                    until,
+                ));
             }
         }
         (free_at > now).then_some((Stall::InputBusy, free_at))

@@ -6,7 +6,7 @@
 //! the result is the same on every machine.
 
 /// Half width of the 95% confidence interval of the mean of a sample; `None` for fewer than six
-/// values, where the approximation of [`student_975`] is not good enough.
+/// values, where the approximation of the quantile is not good enough.
 #[must_use]
 pub fn half_width_95(sample: &[f64]) -> Option<f64> {
     let count = sample.len();

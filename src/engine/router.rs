@@ -340,13 +340,13 @@ impl<O: Observer> Engine<'_, O> {
         router.touched = false;
         let (first, start) = (router.first_output, router.next_output);
         let words = self.output_words;
-        for step in 0..=words {
-            let (word, base, mask) = cyclic(start, step, words);
+        for step in 0..steps(words) {
+            let Part { word, mask, turn } = cyclic(start, step, words);
             let dirty = &mut self.dirty[index as usize * words + word];
-            let mut bits = *dirty & mask;
+            let mut bits = (*dirty & mask).rotate_right(turn);
             *dirty &= !mask;
             while bits != 0 {
-                let channel = first + base + bits.trailing_zeros();
+                let channel = first + word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                 bits &= bits - 1;
                 let output = &self.outputs[channel as usize];
                 if output.free_at <= now && output.asking > 0 {
@@ -372,12 +372,13 @@ impl<O: Observer> Engine<'_, O> {
         let mut stall = Stall::NoCredit;
         let mut retry = NEVER;
         for &(low, high) in sets {
-            for step in 0..=words {
-                let (word, base, mask) = cyclic(pointer, step, words);
-                let requests = self.requests[channel as usize * words + word];
-                let mut bits = requests & mask & between(low, high, base);
+            for step in 0..steps(words) {
+                let Part { word, mask, turn } = cyclic(pointer, step, words);
+                let base = word as u32 * 64;
+                let requests = self.requests[channel as usize * words + word] & mask;
+                let mut bits = (requests & between(low, high, base)).rotate_right(turn);
                 while bits != 0 {
-                    let bit = base + bits.trailing_zeros();
+                    let bit = base + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
                     let input = first_input + bit / VIRTUAL_CHANNELS as u32;
                     let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
@@ -538,11 +539,26 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// Step `step` of `0..=words` of a cyclic walk over a set of `words` words from bit `start`: the word,
-/// its first bit's number, and which of its bits belong to the step. The first word is visited twice,
-/// first from `start`, at last up to it.
+/// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
+struct Part {
+    word: usize,
+    mask: u64,
+    turn: u32,
+}
+
+/// How many parts a walk over `words` words has.
 #[inline]
-fn cyclic(start: u32, step: usize, words: usize) -> (usize, u32, u64) {
+fn steps(words: usize) -> usize {
+    if words == 1 { 1 } else { words + 1 }
+}
+
+/// Part `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
+/// several, the first is visited twice, first from `start`, at last up to it.
+#[inline]
+fn cyclic(start: u32, step: usize, words: usize) -> Part {
+    if words == 1 {
+        return Part { word: 0, mask: u64::MAX, turn: start % 64 };
+    }
     // A start behind the last word is one at the first bit.
     let start = if start as usize >= words * 64 { 0 } else { start };
     let first = start as usize / 64;
@@ -553,7 +569,7 @@ fn cyclic(start: u32, step: usize, words: usize) -> (usize, u32, u64) {
         _ if step == words => !upper,
         _ => u64::MAX,
     };
-    (word, word as u32 * 64, mask)
+    Part { word, mask, turn: 0 }
 }
 
 /// The bits of the word that starts at bit `base` that lie in `low..high`.
@@ -639,4 +655,37 @@ pub(super) fn routers(network: &Network) -> Vec<Router> {
             touched: false,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All bits of a walk, in order.
+    fn walk(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
+        let mut found = Vec::new();
+        for step in 0..steps(words) {
+            let Part { word, mask, turn } = cyclic(start, step, words);
+            let mut bits = (set[word] & mask).rotate_right(turn);
+            while bits != 0 {
+                found.push(word as u32 * 64 + (bits.trailing_zeros() + turn) % 64);
+                bits &= bits - 1;
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_walk_visits_each_bit_once_from_its_start_on() {
+        let sets = [vec![0b1011_0001], vec![u64::MAX], vec![1 << 63 | 5, 1, 1 << 40 | 3]];
+        for set in &sets {
+            let bits = set.len() as u32 * 64;
+            let members = |bit: &u32| set[*bit as usize / 64] >> (bit % 64) & 1 == 1;
+            for start in 0..=bits {
+                let expected: Vec<u32> =
+                    (start..bits).chain(0..start.min(bits)).filter(members).collect();
+                assert_eq!(walk(start, set.len(), set), expected, "from {start}");
+            }
+        }
+    }
 }

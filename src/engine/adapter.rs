@@ -56,6 +56,14 @@ struct Transfer {
 struct SourceQueue {
     head: u32,
     tail: u32,
+    /// Payload in bytes and flits of the packet that is next; kept here since it is asked for at every
+    /// attempt, and a long queue's messages are far from any cache.
+    payload: u32,
+    flits: u32,
+}
+
+impl SourceQueue {
+    const EMPTY: Self = Self { head: NONE, tail: NONE, payload: 0, flits: 0 };
 }
 
 /// What a terminal's adapter counts.
@@ -85,7 +93,7 @@ impl Adapters {
         let queues = (terminals * injection_channels) as usize * VIRTUAL_CHANNELS;
         Self {
             adapters: vec![Adapter::default(); terminals as usize],
-            queues: vec![SourceQueue { head: NONE, tail: NONE }; queues],
+            queues: vec![SourceQueue::EMPTY; queues],
             transfers: Vec::new(),
             free: Vec::new(),
             touched: Vec::new(),
@@ -177,15 +185,25 @@ impl<O: Observer> Engine<'_, O> {
         let queue =
             channel as usize * VIRTUAL_CHANNELS + usize::from(transfer.role.virtual_channel());
         let terminal = transfer.source;
-        let queue = &mut self.adapters.queues[queue];
-        if queue.head == NONE {
-            queue.head = slot;
+        let tail = std::mem::replace(&mut self.adapters.queues[queue].tail, slot);
+        if self.adapters.queues[queue].head == NONE {
+            self.adapters.queues[queue].head = slot;
+            self.next_packet(queue);
             self.outputs[(self.network.first_injection() + channel) as usize].asking += 1;
+            self.adapters.touch(terminal);
         } else {
-            self.adapters.transfers[queue.tail as usize].next = slot;
+            self.adapters.transfers[tail as usize].next = slot;
         }
-        queue.tail = slot;
-        self.adapters.touch(terminal);
+    }
+
+    /// Notes the size of the packet that a source queue sends next.
+    fn next_packet(&mut self, queue: usize) {
+        let queue = &mut self.adapters.queues[queue];
+        if let Some(transfer) = self.adapters.transfers.get(queue.head as usize) {
+            let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
+            queue.payload = payload as u32;
+            queue.flits = self.parameters.packet_flits(payload);
+        }
     }
 
     /// Serves a terminal's injection channels once, in order.
@@ -212,13 +230,10 @@ impl<O: Observer> Engine<'_, O> {
             let pointer = usize::from(output.pointer);
             let virtual_channels = (pointer..VIRTUAL_CHANNELS).chain(0..pointer);
             for virtual_channel in virtual_channels {
-                let slot = self.adapters.queues[first + virtual_channel].head;
-                if slot == NONE {
+                let SourceQueue { head, flits, .. } = self.adapters.queues[first + virtual_channel];
+                if head == NONE {
                     continue;
                 }
-                let transfer = &self.adapters.transfers[slot as usize];
-                let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
-                let flits = self.parameters.packet_flits(payload);
                 let credits = |engine: &Self| {
                     u32::from(engine.outputs[channel as usize].credits[virtual_channel])
                 };
@@ -227,7 +242,7 @@ impl<O: Observer> Engine<'_, O> {
                     retry = retry.min(until);
                 }
                 if credits(self) >= flits {
-                    self.send_packet(channel, terminal, virtual_channel, payload, flits, now);
+                    self.send_packet(channel, terminal, virtual_channel, now);
                     let output = &self.outputs[channel as usize];
                     retry = if output.asking > 0 { output.free_at } else { Picoseconds::MAX };
                     break;
@@ -242,15 +257,14 @@ impl<O: Observer> Engine<'_, O> {
         channel: u32,
         terminal: u32,
         virtual_channel: usize,
-        payload: u64,
-        flits: u32,
         now: Picoseconds,
     ) {
         let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
-        let queue = &mut self.adapters.queues[first + virtual_channel];
-        let message = queue.head;
+        let place = first + virtual_channel;
+        let queue = &mut self.adapters.queues[place];
+        let SourceQueue { head: message, payload, flits, .. } = *queue;
         let transfer = &mut self.adapters.transfers[message as usize];
-        transfer.bytes_left -= payload;
+        transfer.bytes_left -= u64::from(payload);
         transfer.packets_left -= 1;
         let is_last = transfer.packets_left == 0;
         if is_last {
@@ -259,6 +273,8 @@ impl<O: Observer> Engine<'_, O> {
                 self.outputs[channel as usize].asking -= 1;
             }
         }
+        let transfer = *transfer;
+        self.next_packet(place);
         let is_data = transfer.role == Role::Data;
         let adapter = &mut self.adapters.adapters[terminal as usize];
         let sequence = adapter.sequence;
@@ -288,7 +304,7 @@ impl<O: Observer> Engine<'_, O> {
             created: transfer.created,
             injected: now,
             message,
-            payload: payload as u32,
+            payload,
             hops: route.hops() as u16,
             runs,
         };

@@ -52,7 +52,8 @@ pub struct Parameters {
     pub buffer: u32,
     pub switching: Switching,
     pub arbitration: Arbitration,
-    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
+    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock; with
+    /// it they don't, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
     /// Packets that an input port can send at once.
     pub crossbar_speedup: u32,

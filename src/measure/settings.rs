@@ -2,7 +2,7 @@
 
 use crate::units::Picoseconds;
 
-/// How a load point is measured. See docs/model.md, "Measurement".
+/// How a load point is measured. The rules are in docs/model.md, "Measurement".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Length of a window; `None` chooses it from the zero-load latency and the offered load.

@@ -12,6 +12,7 @@
 
 mod adapter;
 mod calendar;
+mod credit;
 mod deadlock;
 mod digest;
 mod event;
@@ -21,6 +22,7 @@ mod packet;
 mod parameters;
 mod router;
 mod statistics;
+mod walk;
 mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};
@@ -38,10 +40,11 @@ use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
 use adapter::Adapters;
 use calendar::{Calendar, Packed};
+use credit::Credits;
 use event::Event;
 use network::Network;
 use packet::Packets;
-use router::{Credits, Input, Output, Router};
+use router::{Input, Output, Router};
 use statistics::Statistics;
 
 /// Work done so far.

@@ -11,11 +11,13 @@
 //! the same grants as looking at all outputs at every instant, since an output that could not grant
 //! before still can't if nothing changed for it.
 
+use super::credit::Credit;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
 use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
 use super::statistics::{Stall, Stalled};
+use super::walk::{Part, between, cyclic, steps};
 use super::{ChannelKind, Engine, Network};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -49,41 +51,6 @@ pub(super) struct Output {
     pub pointer: u16,
     /// Index into the network's timings.
     pub kind: u8,
-}
-
-/// Credits on their way back to a channel's sender.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Credit {
-    pub time: Picoseconds,
-    pub flits: u16,
-    pub virtual_channel: u8,
-    /// The credits that arrive next there.
-    pub next: u32,
-}
-
-/// All credits on their way, in chains by input port.
-#[derive(Debug)]
-pub(super) struct Credits {
-    pub credits: Vec<Credit>,
-    free: u32,
-}
-
-impl Credits {
-    pub(super) fn new() -> Self {
-        Self { credits: Vec::new(), free: NONE }
-    }
-
-    #[inline]
-    fn insert(&mut self, credit: Credit) -> u32 {
-        if self.free == NONE {
-            self.credits.push(credit);
-            return self.credits.len() as u32 - 1;
-        }
-        let slot = self.free;
-        self.free = self.credits[slot as usize].next;
-        self.credits[slot as usize] = credit;
-        slot
-    }
 }
 
 /// A buffer of an input port and virtual channel: packets that wait, the first of which asks once the
@@ -139,7 +106,7 @@ pub(super) struct Input {
     ring: u32,
     /// First and last of the credits on their way to the feeder, in the order in which they arrive.
     pub returning: u32,
-    returning_last: u32,
+    pub returning_last: u32,
     /// Its first (input port, virtual channel) pair among those of its router.
     first_bit: u16,
     /// The kind of the channel that feeds it.
@@ -171,50 +138,6 @@ impl Input {
             now
         } else {
             sending.min().unwrap_or(now)
-        }
-    }
-
-    /// Notes which credits have arrived at the feeder by `now`.
-    #[inline]
-    fn settle(&mut self, credits: &mut Credits, now: Picoseconds) {
-        while self.returning != NONE {
-            let slot = self.returning;
-            let credit = credits.credits[slot as usize];
-            if credit.time > now {
-                break;
-            }
-            self.queues[usize::from(credit.virtual_channel)].returned += credit.flits;
-            self.returning = credit.next;
-            credits.credits[slot as usize].next = credits.free;
-            credits.free = slot;
-        }
-    }
-
-    /// Sends credits to the feeder, behind those that arrive before or with them.
-    #[inline]
-    fn send_credit(&mut self, credits: &mut Credits, credit: Credit) {
-        if self.returning != NONE
-            && credits.credits[self.returning_last as usize].time <= credit.time
-        {
-            let slot = credits.insert(credit);
-            credits.credits[self.returning_last as usize].next = slot;
-            self.returning_last = slot;
-            return;
-        }
-        let mut before = NONE;
-        let mut at = self.returning;
-        while at != NONE && credits.credits[at as usize].time <= credit.time {
-            before = at;
-            at = credits.credits[at as usize].next;
-        }
-        let slot = credits.insert(Credit { next: at, ..credit });
-        if at == NONE {
-            self.returning_last = slot;
-        }
-        if before == NONE {
-            self.returning = slot;
-        } else {
-            credits.credits[before as usize].next = slot;
         }
     }
 }
@@ -443,9 +366,7 @@ impl<O: Observer> Engine<'_, O> {
         let output = &mut self.outputs[channel as usize];
         let input = &mut self.inputs[output.input as usize];
         input.settle(&mut self.credits, now);
-        for (credits, queue) in output.credits.iter_mut().zip(&mut input.queues) {
-            *credits += std::mem::take(&mut queue.returned);
-        }
+        output.take_returned(input);
         let mut have = u32::from(output.credits[usize::from(virtual_channel)]);
         let mut at = input.returning;
         while have < need && at != NONE {
@@ -539,49 +460,6 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
-struct Part {
-    word: usize,
-    mask: u64,
-    turn: u32,
-}
-
-/// How many parts a walk over `words` words has.
-#[inline]
-fn steps(words: usize) -> usize {
-    if words == 1 { 1 } else { words + 1 }
-}
-
-/// Part `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
-/// several, the first is visited twice, first from `start`, at last up to it.
-#[inline]
-fn cyclic(start: u32, step: usize, words: usize) -> Part {
-    if words == 1 {
-        return Part { word: 0, mask: u64::MAX, turn: start % 64 };
-    }
-    // A start behind the last word is one at the first bit.
-    let start = if start as usize >= words * 64 { 0 } else { start };
-    let first = start as usize / 64;
-    let word = if first + step < words { first + step } else { first + step - words };
-    let upper = u64::MAX << (start % 64);
-    let mask = match step {
-        0 => upper,
-        _ if step == words => !upper,
-        _ => u64::MAX,
-    };
-    Part { word, mask, turn: 0 }
-}
-
-/// The bits of the word that starts at bit `base` that lie in `low..high`.
-#[inline]
-fn between(low: u32, high: u32, base: u32) -> u64 {
-    let below = |bound: u32| match bound.saturating_sub(base) {
-        64.. => u64::MAX,
-        bits => (1 << bits) - 1,
-    };
-    below(high) & !below(low)
-}
-
 /// The sending ends of all channels, with full credits.
 pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output> {
     let output = |channel: u32, owner: u32, kind: ChannelKind| {
@@ -655,37 +533,4 @@ pub(super) fn routers(network: &Network) -> Vec<Router> {
             touched: false,
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All bits of a walk, in order.
-    fn walk(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
-        let mut found = Vec::new();
-        for step in 0..steps(words) {
-            let Part { word, mask, turn } = cyclic(start, step, words);
-            let mut bits = (set[word] & mask).rotate_right(turn);
-            while bits != 0 {
-                found.push(word as u32 * 64 + (bits.trailing_zeros() + turn) % 64);
-                bits &= bits - 1;
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn a_walk_visits_each_bit_once_from_its_start_on() {
-        let sets = [vec![0b1011_0001], vec![u64::MAX], vec![1 << 63 | 5, 1, 1 << 40 | 3]];
-        for set in &sets {
-            let bits = set.len() as u32 * 64;
-            let members = |bit: &u32| set[*bit as usize / 64] >> (bit % 64) & 1 == 1;
-            for start in 0..=bits {
-                let expected: Vec<u32> =
-                    (start..bits).chain(0..start.min(bits)).filter(members).collect();
-                assert_eq!(walk(start, set.len(), set), expected, "from {start}");
-            }
-        }
-    }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
 use super::router::{Output, Queue};
-use super::{Engine, Observer};
+use super::{ChannelKind, Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
 
@@ -122,6 +122,28 @@ impl<O: Observer> Engine<'_, O> {
             packet = packet_state.next;
         }
         if settled == self.parameters.buffer { next } else { NONE }
+    }
+
+    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
+    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
+    /// packets.
+    #[must_use]
+    pub fn credits_are_conserved(&self) -> bool {
+        let mut flits = vec![[0u32; VIRTUAL_CHANNELS]; self.inputs.len()];
+        for packet in &self.packets.packets {
+            if let Some(flits) = flits.get_mut(packet.input as usize) {
+                flits[usize::from(packet.virtual_channel)] += u32::from(packet.flits);
+            }
+        }
+        self.outputs.iter().filter(|output| output.input != NONE).all(|output| {
+            let injects = output.kind == ChannelKind::Injection as u8;
+            let parameters = &self.parameters;
+            let capacity = if injects { parameters.injection_buffer } else { parameters.buffer };
+            (0..VIRTUAL_CHANNELS).all(|virtual_channel| {
+                let held = flits[output.input as usize][virtual_channel];
+                self.credits_due(output, virtual_channel) + held == capacity
+            })
+        })
     }
 
     /// Credits that a virtual channel has or will get without anything else having to move.

@@ -181,6 +181,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         if left {
             self.clock = limit;
         }
+        debug_assert!(self.credits_are_conserved());
         left
     }
 

@@ -2,6 +2,7 @@
 
 use super::network::ChannelTiming;
 use crate::routing::{MAXIMUM_RUNS, Run};
+use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// The most distinct flit times in one fabric: network, injection and ejection channels have one each.
@@ -18,7 +19,8 @@ pub(super) const RATE_CLASSES: usize = 3;
 #[repr(align(64))]
 pub(super) struct Packet {
     pub lines: [Picoseconds; RATE_CLASSES],
-    /// The input port at which it is or will be next.
+    /// The input port at which it is or will be next; [`NONE`] on its way to the sink, and in a slot
+    /// that is free.
     pub input: u32,
     /// The packet behind it in its buffer.
     pub next: u32,
@@ -98,6 +100,7 @@ impl Packets {
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
+        self.packets[slot as usize].input = NONE;
         self.free.push(slot);
     }
 

@@ -418,11 +418,11 @@ impl<O: Observer> Engine<'_, O> {
         } else if !output.stall.is_none() {
             self.statistics.moving(channel, output, now);
         }
+        packet.input = output.input;
         let arrival = if output.input == NONE {
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
             output.credits[usize::from(virtual_channel)] -= flits;
-            packet.input = output.input;
             packet.hops_left -= 1;
             if packet.hops_left == 0 {
                 packet.run += 1;

@@ -36,7 +36,8 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// The highest accepted throughput in flits a flit time a terminal, averaged over those that send.
+    /// The highest throughput that every terminal that sends can have at once, as a mean over them in
+    /// flits a flit time.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         self.bottleneck.as_ref().map(|bottleneck| 1.0 / bottleneck.load)

@@ -6,7 +6,6 @@ use super::event::Event;
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES};
 use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
-use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake};
 use crate::units::Picoseconds;
@@ -282,8 +281,7 @@ impl<O: Observer> Engine<'_, O> {
 
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
         let route = self.routes.route(self.fabric, router(terminal), router(transfer.destination));
-        let mut runs = [Run::default(); MAXIMUM_RUNS];
-        runs[..route.runs().len()].copy_from_slice(route.runs());
+        let runs = *route.padded();
         let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
             + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];

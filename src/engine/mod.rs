@@ -102,8 +102,6 @@ pub struct Engine<'f, O> {
     clock: Picoseconds,
     counters: Counters,
     batch: Vec<Packed>,
-    /// Whether the present instant has one event only. It concerns one output at most.
-    alone: bool,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
@@ -142,7 +140,6 @@ impl<'f, O: Observer> Engine<'f, O> {
             clock: 0,
             counters: Counters::default(),
             batch: Vec::new(),
-            alone: false,
             parameters: parameters.clone(),
             workload: Workload::Script(Script::default()),
             network,
@@ -165,7 +162,6 @@ impl<'f, O: Observer> Engine<'f, O> {
         while let Some(now) = self.calendar.take(limit, &mut batch) {
             self.clock = now;
             self.counters.events += batch.len() as u64;
-            self.alone = batch.len() == 1;
             for &event in &batch {
                 self.happen(Event::unpack(event), now);
             }

@@ -119,7 +119,7 @@ pub(super) struct Input {
 impl Input {
     /// The output that a packet that has come in here takes next.
     #[inline]
-    fn output_of(&self, packet: &Packet) -> u32 {
+    pub(super) fn output_of(&self, packet: &Packet) -> u32 {
         if packet.hops_left == 0 {
             packet.ejection
         } else {
@@ -142,6 +142,12 @@ impl Input {
     }
 }
 
+/// Why none of the packets that ask for an output can have it, and when one may.
+struct Refusal {
+    stall: Stall,
+    retry: Picoseconds,
+}
+
 /// What a router keeps besides its outputs and inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Router {
@@ -151,8 +157,9 @@ pub(super) struct Router {
     transit: u32,
     /// The output that the next walk starts at, relative to the router's first.
     next_output: u32,
-    /// Whether it is among those to be served at this instant.
-    touched: bool,
+    /// How many times its outputs were touched at this instant, and the output that was first.
+    touched: u32,
+    touched_first: u32,
 }
 
 impl<O: Observer> Engine<'_, O> {
@@ -189,19 +196,11 @@ impl<O: Observer> Engine<'_, O> {
         queue.asks = packet.flits | if enters { ENTERS } else { 0 };
         queue.output = channel;
         let router = input.router;
-        if self.alone && output.asking == 0 && output.free_at <= now {
-            // Nobody else can come in between: no need to walk over requests.
-            if self.obstacle(channel, index, virtual_channel, now).is_none() {
-                return self.grant(channel, router, index, virtual_channel, now);
-            }
-        }
-        let input = &self.inputs[index as usize];
-        let output = &mut self.outputs[channel as usize];
         let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
         self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
         output.asking += 1;
         if output.free_at <= now {
-            self.touch(router, channel, now);
+            self.touch(router, channel);
         } else {
             let free_at = output.free_at;
             if output.stall.is_none() {
@@ -211,19 +210,21 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Notes that an output may be able to grant at this instant. If nothing else happens at it, the
-    /// output is served at once.
+    /// Notes that an output may be able to grant at this instant.
     #[inline]
-    fn touch(&mut self, router: u32, channel: u32, now: Picoseconds) {
-        if self.alone {
-            return self.serve(channel, router, now);
-        }
+    fn touch(&mut self, router: u32, channel: u32) {
         let state = &mut self.routers[router as usize];
-        let local = channel - state.first_output;
-        self.dirty[router as usize * self.output_words + local as usize / 64] |= 1 << (local % 64);
-        if !state.touched {
-            state.touched = true;
+        state.touched += 1;
+        if state.touched == 1 {
+            state.touched_first = channel;
             self.touched_routers.push(router);
+            return;
+        }
+        let (first, second) =
+            (state.touched_first - state.first_output, channel - state.first_output);
+        let dirty = &mut self.dirty[router as usize * self.output_words..][..self.output_words];
+        for local in [first, second] {
+            dirty[local as usize / 64] |= 1 << (local % 64);
         }
     }
 
@@ -250,7 +251,7 @@ impl<O: Observer> Engine<'_, O> {
             self.adapters.touch(owner);
         } else if output.asking == 0 {
         } else if free_at <= now {
-            self.touch(owner, channel, now);
+            self.touch(owner, channel);
         } else {
             self.wake_at(channel, free_at);
         }
@@ -260,8 +261,10 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     pub(super) fn allocate(&mut self, index: u32, now: Picoseconds) {
         let router = &mut self.routers[index as usize];
-        router.touched = false;
-        let (first, start) = (router.first_output, router.next_output);
+        let Router { first_output: first, next_output: start, touched_first, .. } = *router;
+        if std::mem::take(&mut router.touched) == 1 {
+            return self.serve(touched_first, index, now);
+        }
         let words = self.output_words;
         for step in 0..steps(words) {
             let Part { word, mask, turn } = cyclic(start, step, words);
@@ -271,10 +274,7 @@ impl<O: Observer> Engine<'_, O> {
             while bits != 0 {
                 let channel = first + word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                 bits &= bits - 1;
-                let output = &self.outputs[channel as usize];
-                if output.free_at <= now && output.asking > 0 {
-                    self.serve(channel, index, now);
-                }
+                self.serve(channel, index, now);
             }
         }
     }
@@ -282,45 +282,70 @@ impl<O: Observer> Engine<'_, O> {
     /// Grants a free output to the first packet that can go. If none can, notes why, and when one may.
     #[inline]
     fn serve(&mut self, channel: u32, router: u32, now: Picoseconds) {
-        let sets = match self.parameters.arbitration {
-            Arbitration::RoundRobin => &[(0, u32::MAX)][..],
-            Arbitration::TransitFirst => {
-                let transit = self.routers[router as usize].transit;
-                &[(0, transit), (transit, u32::MAX)][..]
-            }
-        };
         let pointer = u32::from(self.outputs[channel as usize].pointer);
-        let first_input = self.routers[router as usize].first_input;
         let words = self.request_words;
-        let mut stall = Stall::NoCredit;
-        let mut retry = NEVER;
-        for &(low, high) in sets {
-            for step in 0..steps(words) {
-                let Part { word, mask, turn } = cyclic(pointer, step, words);
-                let base = word as u32 * 64;
-                let requests = self.requests[channel as usize * words + word] & mask;
-                let mut bits = (requests & between(low, high, base)).rotate_right(turn);
-                while bits != 0 {
-                    let bit = base + (bits.trailing_zeros() + turn) % 64;
-                    bits &= bits - 1;
-                    let input = first_input + bit / VIRTUAL_CHANNELS as u32;
-                    let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
-                    match self.obstacle(channel, input, virtual_channel, now) {
-                        None => {
-                            self.requests[channel as usize * words + word] &= !(1 << (bit - base));
-                            self.outputs[channel as usize].asking -= 1;
-                            return self.grant(channel, router, input, virtual_channel, now);
-                        }
-                        Some((obstacle, until)) => {
-                            stall = stall.max(obstacle);
-                            retry = retry.min(until);
-                        }
+        let mut refusal = Refusal { stall: Stall::NoCredit, retry: NEVER };
+        if words == 1 && self.parameters.arbitration == Arbitration::RoundRobin {
+            let part = cyclic(pointer, 0, 1);
+            if self.serve_first(channel, router, part, u64::MAX, &mut refusal, now) {
+                return;
+            }
+        } else {
+            let transit = match self.parameters.arbitration {
+                Arbitration::RoundRobin => u32::MAX,
+                Arbitration::TransitFirst => self.routers[router as usize].transit,
+            };
+            for (low, high) in [(0, transit), (transit, u32::MAX)] {
+                for step in 0..steps(words) {
+                    let part = cyclic(pointer, step, words);
+                    let of_set = between(low, high, part.word as u32 * 64);
+                    if self.serve_first(channel, router, part, of_set, &mut refusal, now) {
+                        return;
                     }
                 }
             }
         }
+        let Refusal { stall, retry } = refusal;
         self.statistics.stalled(channel, &mut self.outputs[channel as usize], stall, now);
         self.wake_at(channel, retry);
+    }
+
+    /// Grants an output to the first packet of a part of a walk that can go, among those in `of_set`.
+    /// False if none can.
+    #[inline]
+    fn serve_first(
+        &mut self,
+        channel: u32,
+        router: u32,
+        part: Part,
+        of_set: u64,
+        refusal: &mut Refusal,
+        now: Picoseconds,
+    ) -> bool {
+        let first_input = self.routers[router as usize].first_input;
+        let place = channel as usize * self.request_words + part.word;
+        let turn = part.turn;
+        let mut bits = (self.requests[place] & part.mask & of_set).rotate_right(turn);
+        while bits != 0 {
+            let in_word = (bits.trailing_zeros() + turn) % 64;
+            let bit = part.word as u32 * 64 + in_word;
+            bits &= bits - 1;
+            let input = first_input + bit / VIRTUAL_CHANNELS as u32;
+            let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
+            match self.obstacle(channel, input, virtual_channel, now) {
+                None => {
+                    self.requests[place] &= !(1 << in_word);
+                    self.outputs[channel as usize].asking -= 1;
+                    self.grant(channel, router, input, virtual_channel, now);
+                    return true;
+                }
+                Some((stall, until)) => {
+                    refusal.stall = refusal.stall.max(stall);
+                    refusal.retry = refusal.retry.min(until);
+                }
+            }
+        }
+        false
     }
 
     /// Why the head of a buffer can't have a free output now, and when that may have changed, as far as
@@ -530,7 +555,8 @@ pub(super) fn routers(network: &Network) -> Vec<Router> {
             first_input: network.first_input[router],
             transit: network.transit_inputs[router] * VIRTUAL_CHANNELS as u32,
             next_output: 0,
-            touched: false,
+            touched: 0,
+            touched_first: NONE,
         })
         .collect()
 }

@@ -42,6 +42,12 @@ impl Route {
         &self.runs[..self.length as usize]
     }
 
+    /// The runs, then empty ones.
+    #[inline]
+    pub(crate) fn padded(&self) -> &[Run; MAXIMUM_RUNS] {
+        &self.runs
+    }
+
     /// Number of hops between routers.
     #[must_use]
     pub fn hops(&self) -> u32 {

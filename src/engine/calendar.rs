@@ -22,17 +22,13 @@ const MOST_BUCKETS: u64 = 1 << 16;
 /// A future event of the engine, packed; see [`super::event`].
 pub(super) type Packed = u64;
 
-const EVENTS_A_CHUNK: usize = 4;
-
-/// A bucket is a chain of chunks in one arena, so that nothing is allocated while it runs. A chunk is a
-/// cache line.
+/// An event in a bucket's chain. All chains share one arena, so that nothing is allocated while it runs,
+/// and a slot that was freed last, which is in the cache, is used next.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Chunk {
-    events: [Packed; EVENTS_A_CHUNK],
-    /// Times since the bucket's start.
-    offsets: [u32; EVENTS_A_CHUNK],
-    count: u32,
+struct Link {
+    event: Packed,
+    /// Time since the bucket's start.
+    offset: u32,
     next: u32,
 }
 
@@ -45,10 +41,10 @@ pub(super) struct Calendar {
     opened: u64,
     /// What is left of the open bucket, and what was added before it since it was opened; latest first.
     open: Vec<(Picoseconds, Packed)>,
-    /// First chunk of each later bucket's chain, by number modulo their count.
+    /// First link of each later bucket's chain, by number modulo their count.
     buckets: Vec<u32>,
     occupied: Bitmap,
-    chunks: Vec<Chunk>,
+    links: Vec<Link>,
     free: u32,
     far: BinaryHeap<Reverse<(Picoseconds, Packed)>>,
 }
@@ -65,7 +61,7 @@ impl Calendar {
             open: Vec::new(),
             buckets: vec![NONE; buckets],
             occupied: Bitmap::new(buckets),
-            chunks: Vec::new(),
+            links: Vec::new(),
             free: NONE,
             far: BinaryHeap::new(),
         }
@@ -93,59 +89,35 @@ impl Calendar {
     #[inline]
     fn chain(&mut self, number: u64, time: Picoseconds, event: Packed) {
         let bucket = number as usize & (self.buckets.len() - 1);
-        let offset = (time - (number << self.shift)) as u32;
-        let first = self.buckets[bucket];
-        if let Some(chunk) = self.chunks.get_mut(first as usize)
-            && let Some(place) = chunk.events.get_mut(chunk.count as usize)
-        {
-            *place = event;
-            chunk.offsets[chunk.count as usize] = offset;
-            chunk.count += 1;
-            return;
-        }
-        if first == NONE {
+        let first = &mut self.buckets[bucket];
+        let link = Link { event, offset: (time - (number << self.shift)) as u32, next: *first };
+        if *first == NONE {
             self.occupied.set(bucket);
         }
-        let chunk = Chunk {
-            events: [event; EVENTS_A_CHUNK],
-            offsets: [offset; EVENTS_A_CHUNK],
-            count: 1,
-            next: first,
-        };
-        self.buckets[bucket] = if self.free == NONE {
-            self.chunks.push(chunk);
-            self.chunks.len() as u32 - 1
+        if let Some(slot) = self.links.get_mut(self.free as usize) {
+            *first = std::mem::replace(&mut self.free, slot.next);
+            *slot = link;
         } else {
-            let slot = self.free;
-            self.free = self.chunks[slot as usize].next;
-            self.chunks[slot as usize] = chunk;
-            slot
-        };
+            *first = self.links.len() as u32;
+            self.links.push(link);
+        }
     }
 
-    /// Moves on to the next instant that has events, if that is not after `limit`, and puts them all
-    /// into `batch` (emptied first).
+    /// Moves on to the next instant that has events, if that is not after `limit`;
+    /// [`next_at`](Self::next_at) gives them.
     #[inline]
-    pub(super) fn take(
-        &mut self,
-        limit: Picoseconds,
-        batch: &mut Vec<Packed>,
-    ) -> Option<Picoseconds> {
-        batch.clear();
+    pub(super) fn advance(&mut self, limit: Picoseconds) -> Option<Picoseconds> {
         if self.open.is_empty() && !self.open_next(limit) {
             return None;
         }
         let time = self.open.last().expect("an opened bucket has events").0;
-        if time > limit {
-            return None;
-        }
-        while let Some(&(at, event)) = self.open.last()
-            && at == time
-        {
-            batch.push(event);
-            self.open.pop();
-        }
-        Some(time)
+        (time <= limit).then_some(time)
+    }
+
+    /// Takes one of the events of the instant `time`, the earliest that has any.
+    #[inline]
+    pub(super) fn next_at(&mut self, time: Picoseconds) -> Option<Packed> {
+        self.open.pop_if(|entry| entry.0 == time).map(|entry| entry.1)
     }
 
     /// Opens the next bucket that has events, if it starts by `limit`.
@@ -175,27 +147,26 @@ impl Calendar {
                 self.chain(time >> self.shift, time, event);
             }
         }
-        self.open.sort_unstable_by_key(|entry| Reverse(entry.0));
+        if self.open.iter().any(|entry| entry.0 != self.open[0].0) {
+            self.open.sort_unstable_by_key(|entry| Reverse(entry.0));
+        }
         true
     }
 
     fn unchain(&mut self, bucket: usize) {
-        let first = self.buckets[bucket];
-        self.buckets[bucket] = NONE;
+        let first = std::mem::replace(&mut self.buckets[bucket], NONE);
         self.occupied.clear(bucket);
         let start = self.opened << self.shift;
-        let mut at = first;
+        let mut last = first;
         loop {
-            let chunk = &self.chunks[at as usize];
-            let events = chunk.offsets.iter().zip(&chunk.events).take(chunk.count as usize);
-            self.open.extend(events.map(|(&offset, &event)| (start + u64::from(offset), event)));
-            if chunk.next == NONE {
-                break;
+            let link = &mut self.links[last as usize];
+            self.open.push((start + u64::from(link.offset), link.event));
+            if link.next == NONE {
+                link.next = std::mem::replace(&mut self.free, first);
+                return;
             }
-            at = chunk.next;
+            last = link.next;
         }
-        self.chunks[at as usize].next = self.free;
-        self.free = first;
     }
 }
 
@@ -277,7 +248,6 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut calendar = Calendar::new(width, horizon);
         let mut list: Vec<(u64, u64)> = Vec::new();
-        let mut batch = Vec::new();
         let mut now = 0;
         for number in 0..4_000u64 {
             for part in 0..random.random_range(0..4u64) {
@@ -287,7 +257,7 @@ mod tests {
             }
             list.sort_unstable();
             let limit = now + random.random_range(0..2 * delay);
-            let taken = calendar.take(limit, &mut batch);
+            let taken = calendar.advance(limit);
             let first = list.first().map(|entry| entry.0).filter(|&time| time <= limit);
             assert_eq!(taken, first);
             if let Some(time) = first {
@@ -299,6 +269,7 @@ mod tests {
                     }
                     entry.0 != time
                 });
+                let mut batch: Vec<u64> = std::iter::from_fn(|| calendar.next_at(time)).collect();
                 batch.sort_unstable();
                 assert_eq!(batch, expected);
             }

@@ -39,7 +39,7 @@ use crate::topology::Fabric;
 use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
 use adapter::Adapters;
-use calendar::{Calendar, Packed};
+use calendar::Calendar;
 use credit::Credits;
 use event::Event;
 use network::Network;
@@ -101,7 +101,6 @@ pub struct Engine<'f, O> {
     digest: Digest,
     clock: Picoseconds,
     counters: Counters,
-    batch: Vec<Packed>,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
@@ -139,7 +138,6 @@ impl<'f, O: Observer> Engine<'f, O> {
             digest: Digest::default(),
             clock: 0,
             counters: Counters::default(),
-            batch: Vec::new(),
             parameters: parameters.clone(),
             workload: Workload::Script(Script::default()),
             network,
@@ -158,11 +156,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
-        let mut batch = std::mem::take(&mut self.batch);
-        while let Some(now) = self.calendar.take(limit, &mut batch) {
+        while let Some(now) = self.calendar.advance(limit) {
             self.clock = now;
-            self.counters.events += batch.len() as u64;
-            for &event in &batch {
+            while let Some(event) = self.calendar.next_at(now) {
+                self.counters.events += 1;
                 self.happen(Event::unpack(event), now);
             }
             while let Some(router) = self.touched_routers.pop() {
@@ -172,7 +169,6 @@ impl<'f, O: Observer> Engine<'f, O> {
                 self.inject_all(terminal, now);
             }
         }
-        self.batch = batch;
         let left = !self.calendar.is_empty();
         if left {
             self.clock = limit;
@@ -288,7 +284,7 @@ fn calendar(parameters: &Parameters, network: &Network) -> Calendar {
     let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();
     let horizon = longest.expect("three kinds") + parameters.routing_latency + packet;
     let fastest = network.flit_times[0];
-    Calendar::new((64 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
+    Calendar::new((16 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
 }
 
 /// Runs a list of messages until everything is delivered, or nothing moves any more.

@@ -165,7 +165,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.adapters.created = messages;
         if let Some(next) = next {
-            self.calendar.add(next + overhead, Event::Create { terminal }.pack());
+            self.calendar.add(next + overhead, Event::Create { terminal });
         }
     }
 
@@ -288,6 +288,7 @@ impl<O: Observer> Engine<'_, O> {
         let mut packet = Packet {
             lines: [0; RATE_CLASSES],
             input: output.input,
+            output: NONE,
             next: NONE,
             ejection,
             source: terminal,
@@ -318,11 +319,14 @@ impl<O: Observer> Engine<'_, O> {
             Switching::StoreAndForward => last,
         };
         let ready = header + timing.forward + self.parameters.routing_latency;
+        let input = output.input;
+        let output = packet.take_output(output.next_outputs);
         let slot = self.packets.insert(packet, origin);
-        self.calendar.add(ready, Event::Ready { packet: slot }.pack());
+        let virtual_channel = packet.virtual_channel;
+        self.calendar.add(ready, Event::Ready { packet: slot, input, output, virtual_channel });
         if is_last && is_data && self.workload.wants_receipts() {
             let event = Event::Sent { terminal };
-            self.calendar.add(self.outputs[channel as usize].free_at, event.pack());
+            self.calendar.add(self.outputs[channel as usize].free_at, event);
         }
     }
 
@@ -380,7 +384,7 @@ impl<O: Observer> Engine<'_, O> {
                 ..transfer
             };
             if created > now {
-                self.calendar.add(created, Event::Enqueue { message }.pack());
+                self.calendar.add(created, Event::Enqueue { message });
             } else {
                 self.enqueue(message);
             }
@@ -401,7 +405,7 @@ impl<O: Observer> Engine<'_, O> {
         if !self.workload.wants_receipts() {
             self.adapters.free.push(message);
         } else if completed > now {
-            self.calendar.add(completed, Event::Receive { message }.pack());
+            self.calendar.add(completed, Event::Receive { message });
         } else {
             self.receive(message, now);
         }
@@ -434,7 +438,7 @@ impl<O: Observer> Engine<'_, O> {
     fn start_creating(&mut self, terminal: u32, time: Picoseconds, now: Picoseconds) {
         let enqueued = time + self.parameters.send_overhead;
         if enqueued > now {
-            self.calendar.add(enqueued, Event::Create { terminal }.pack());
+            self.calendar.add(enqueued, Event::Create { terminal });
         } else {
             self.create(terminal, now);
         }

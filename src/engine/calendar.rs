@@ -19,14 +19,11 @@ const NONE: u32 = u32::MAX;
 /// The most buckets: four bytes each, so that the ring fits a core's own cache.
 const MOST_BUCKETS: u64 = 1 << 16;
 
-/// A future event of the engine, packed; see [`super::event`].
-pub(super) type Packed = u64;
-
 /// An event in a bucket's chain. All chains share one arena, so that nothing is allocated while it runs,
 /// and a slot that was freed last, which is in the cache, is used next.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    event: Packed,
+struct Link<E> {
+    event: E,
     /// Time since the bucket's start.
     offset: u32,
     next: u32,
@@ -34,22 +31,22 @@ struct Link {
 
 /// Future events by instant.
 #[derive(Debug)]
-pub(super) struct Calendar {
+pub(super) struct Calendar<E> {
     /// Buckets are 2^shift picoseconds wide.
     shift: u32,
     /// Number of the open bucket since time 0: its events are in `open`.
     opened: u64,
     /// What is left of the open bucket, and what was added before it since it was opened; latest first.
-    open: Vec<(Picoseconds, Packed)>,
+    open: Vec<(Picoseconds, E)>,
     /// First link of each later bucket's chain, by number modulo their count.
     buckets: Vec<u32>,
     occupied: Bitmap,
-    links: Vec<Link>,
+    links: Vec<Link<E>>,
     free: u32,
-    far: BinaryHeap<Reverse<(Picoseconds, Packed)>>,
+    far: BinaryHeap<Reverse<(Picoseconds, E)>>,
 }
 
-impl Calendar {
+impl<E: Copy + Ord> Calendar<E> {
     /// A calendar at time 0 with buckets of about `width`, enough of them for delays up to `horizon`
     /// (at most 65536; longer delays cost a heap operation).
     pub(super) fn new(width: Picoseconds, horizon: Picoseconds) -> Self {
@@ -74,7 +71,7 @@ impl Calendar {
 
     /// Adds an event at a time after that of the events taken last.
     #[inline]
-    pub(super) fn add(&mut self, time: Picoseconds, event: Packed) {
+    pub(super) fn add(&mut self, time: Picoseconds, event: E) {
         let number = time >> self.shift;
         if number <= self.opened {
             let place = self.open.partition_point(|entry| entry.0 > time);
@@ -87,7 +84,7 @@ impl Calendar {
     }
 
     #[inline]
-    fn chain(&mut self, number: u64, time: Picoseconds, event: Packed) {
+    fn chain(&mut self, number: u64, time: Picoseconds, event: E) {
         let bucket = number as usize & (self.buckets.len() - 1);
         let first = &mut self.buckets[bucket];
         let link = Link { event, offset: (time - (number << self.shift)) as u32, next: *first };
@@ -116,7 +113,7 @@ impl Calendar {
 
     /// Takes one of the events of the instant `time`, the earliest that has any.
     #[inline]
-    pub(super) fn next_at(&mut self, time: Picoseconds) -> Option<Packed> {
+    pub(super) fn next_at(&mut self, time: Picoseconds) -> Option<E> {
         self.open.pop_if(|entry| entry.0 == time).map(|entry| entry.1)
     }
 

@@ -78,7 +78,7 @@ pub struct Engine<'f, O> {
     routes: &'f Routes,
     parameters: Parameters,
     network: Network,
-    calendar: Calendar,
+    calendar: Calendar<Event>,
     packets: Packets,
     outputs: Vec<Output>,
     /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
@@ -146,7 +146,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         for terminal in fabric.live_terminals() {
             if let Some(time) = workload.first(terminal) {
                 let event = Event::Create { terminal };
-                engine.calendar.add(time + parameters.send_overhead, event.pack());
+                engine.calendar.add(time + parameters.send_overhead, event);
             }
         }
         engine.workload = workload;
@@ -160,7 +160,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             self.clock = now;
             while let Some(event) = self.calendar.next_at(now) {
                 self.counters.events += 1;
-                self.happen(Event::unpack(event), now);
+                self.happen(event, now);
             }
             while let Some(router) = self.touched_routers.pop() {
                 self.allocate(router, now);
@@ -264,8 +264,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     #[inline]
     fn happen(&mut self, event: Event, now: Picoseconds) {
         match event {
-            Event::Ready { packet } => self.ready(packet, now),
-            Event::Ask { input, virtual_channel } => self.ask(input, virtual_channel, now),
+            Event::Ready { packet, input, output, virtual_channel } => {
+                self.ready(packet, input, output, virtual_channel, now);
+            }
+            Event::Ask { input, virtual_channel } => self.next_asks(input, virtual_channel, now),
             Event::Wake { channel } => self.wake_up(channel, now),
             Event::Deliver { packet } => self.deliver(packet, now),
             Event::Create { terminal } => self.create(terminal, now),
@@ -278,7 +280,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
 /// A calendar whose wheel covers the delays of a packet's move, in buckets of a dozen events: a
 /// busy router has about one event a flit time.
-fn calendar(parameters: &Parameters, network: &Network) -> Calendar {
+fn calendar(parameters: &Parameters, network: &Network) -> Calendar<Event> {
     let slowest = network.flit_times[2];
     let packet = u64::from(parameters.maximum_packet()) * slowest;
     let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();

@@ -22,6 +22,8 @@ pub(super) struct Packet {
     /// The input port at which it is or will be next; [`NONE`] on its way to the sink, and in a slot
     /// that is free.
     pub input: u32,
+    /// The output that it takes there.
+    pub output: u32,
     /// The packet behind it in its buffer.
     pub next: u32,
     /// The ejection channel at its destination.
@@ -38,6 +40,14 @@ pub(super) struct Packet {
 }
 
 impl Packet {
+    /// Notes the output that it takes at a router, whose first output is given, and gives it.
+    #[inline]
+    pub(super) fn take_output(&mut self, first_output: u32) -> u32 {
+        self.output =
+            if self.hops_left == 0 { self.ejection } else { first_output + u32::from(self.port) };
+        self.output
+    }
+
     /// Sends the packet on a channel from `start`: when its last flit starts there. Its lines become
     /// those of its arrival at the far end.
     #[inline]
@@ -125,6 +135,7 @@ mod tests {
             let mut packet = Packet {
                 lines: [0; RATE_CLASSES],
                 input: 0,
+                output: 0,
                 next: 0,
                 ejection: 0,
                 source: 0,

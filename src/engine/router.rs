@@ -42,6 +42,8 @@ pub(super) struct Output {
     pub ring: u32,
     /// The input port at the far end; [`NONE`] for ejection channels.
     pub input: u32,
+    /// The first output of the router at the far end.
+    pub next_outputs: u32,
     /// Flits free in the buffers at the far end, less the credits that have not been looked for since.
     pub credits: [u16; VIRTUAL_CHANNELS],
     /// Buffers (of an injection channel: source queues) whose heads ask for it.
@@ -100,8 +102,6 @@ pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     free_at: Picoseconds,
     pub router: u32,
-    /// First output of its router.
-    first_output: u32,
     /// The ring of the channel that feeds it, or [`NONE`].
     ring: u32,
     /// First and last of the credits on their way to the feeder, in the order in which they arrive.
@@ -117,16 +117,6 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// The output that a packet that has come in here takes next.
-    #[inline]
-    pub(super) fn output_of(&self, packet: &Packet) -> u32 {
-        if packet.hops_left == 0 {
-            packet.ejection
-        } else {
-            self.first_output + u32::from(packet.port)
-        }
-    }
-
     /// When it can send another packet; at most `now` if it can already.
     #[inline]
     fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
@@ -165,35 +155,45 @@ pub(super) struct Router {
 impl<O: Observer> Engine<'_, O> {
     /// A packet's header is there and routed: it joins its buffer, and asks if it is the first.
     #[inline]
-    pub(super) fn ready(&mut self, slot: u32, now: Picoseconds) {
-        let packet = &self.packets.packets[slot as usize];
-        let (index, virtual_channel) = (packet.input, packet.virtual_channel);
+    pub(super) fn ready(
+        &mut self,
+        slot: u32,
+        index: u32,
+        channel: u32,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) {
         let queue = &mut self.inputs[index as usize].queues[usize::from(virtual_channel)];
+        let tail = std::mem::replace(&mut queue.tail, slot);
         if queue.head != NONE {
-            let tail = std::mem::replace(&mut queue.tail, slot);
             self.packets.packets[tail as usize].next = slot;
             return;
         }
         queue.head = slot;
-        queue.tail = slot;
         if queue.free_at <= now {
-            self.ask(index, virtual_channel, now);
+            let flits = self.packets.packets[slot as usize].flits;
+            self.ask(index, channel, virtual_channel, flits, now);
         } else {
-            self.calendar.add(queue.free_at, Event::Ask { input: index, virtual_channel }.pack());
+            self.calendar.add(queue.free_at, Event::Ask { input: index, virtual_channel });
         }
     }
 
     /// Lets the head of a buffer ask for its next output.
     #[inline]
-    pub(super) fn ask(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
+    pub(super) fn next_asks(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
+        let head = self.inputs[index as usize].queues[usize::from(virtual_channel)].head;
+        let Packet { output, flits, .. } = self.packets.packets[head as usize];
+        self.ask(index, output, virtual_channel, flits, now);
+    }
+
+    /// The head of a buffer, which has so many flits, asks for an output.
+    #[inline]
+    fn ask(&mut self, index: u32, channel: u32, virtual_channel: u8, flits: u16, now: Picoseconds) {
         let input = &mut self.inputs[index as usize];
-        let head = input.queues[usize::from(virtual_channel)].head;
-        let packet = &self.packets.packets[head as usize];
-        let channel = input.output_of(packet);
         let queue = &mut input.queues[usize::from(virtual_channel)];
         let output = &mut self.outputs[channel as usize];
         let enters = output.ring != NONE && output.ring != input.ring;
-        queue.asks = packet.flits | if enters { ENTERS } else { 0 };
+        queue.asks = flits | if enters { ENTERS } else { 0 };
         queue.output = channel;
         let router = input.router;
         let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
@@ -234,7 +234,7 @@ impl<O: Observer> Engine<'_, O> {
         let output = &mut self.outputs[channel as usize];
         if time < output.wake_at {
             output.wake_at = time;
-            self.calendar.add(time, Event::Wake { channel }.pack());
+            self.calendar.add(time, Event::Wake { channel });
         }
     }
 
@@ -425,7 +425,8 @@ impl<O: Observer> Engine<'_, O> {
         let flits = packet.flits;
         queue.head = std::mem::replace(&mut packet.next, NONE);
         queue.output = NONE;
-        self.routers[router as usize].next_output = channel - input.first_output + 1;
+        let state = &mut self.routers[router as usize];
+        state.next_output = channel - state.first_output + 1;
 
         let output = &mut self.outputs[channel as usize];
         let timing = &self.network.timings[usize::from(output.kind)];
@@ -459,11 +460,13 @@ impl<O: Observer> Engine<'_, O> {
                 Switching::StoreAndForward => last,
             };
             let ready = header + timing.forward + self.parameters.routing_latency;
-            (ready, Event::Ready { packet: slot })
+            let next = packet.take_output(output.next_outputs);
+            let input = output.input;
+            (ready, Event::Ready { packet: slot, input, output: next, virtual_channel })
         };
-        self.calendar.add(arrival.0, arrival.1.pack());
+        self.calendar.add(arrival.0, arrival.1);
         if queue.head != NONE {
-            self.calendar.add(released, Event::Ask { input: index, virtual_channel }.pack());
+            self.calendar.add(released, Event::Ask { input: index, virtual_channel });
         }
         input.settle(&mut self.credits, now);
         let back = released + self.network.timings[usize::from(input.feeder_kind)].back;
@@ -500,6 +503,11 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             owner,
             ring: network.ring_of_channel[channel as usize],
             input,
+            next_outputs: if input == NONE {
+                NONE
+            } else {
+                network.first_output[network.router_of_input[input as usize] as usize]
+            },
             free_at: 0,
             wake_at: NEVER,
             flits: 0,
@@ -531,7 +539,6 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
             let injects = feeder >= network.first_injection();
             Input {
                 router,
-                first_output: network.first_output[router as usize],
                 first_bit: ((index - network.first_input[router as usize])
                     * VIRTUAL_CHANNELS as u32) as u16,
                 ring: network.ring_of_channel[feeder as usize],

@@ -111,6 +111,11 @@ impl<E: Copy + Ord> Calendar<E> {
         (time <= limit).then_some(time)
     }
 
+    /// Events of the open bucket.
+    pub(super) fn opened(&self) -> &[(Picoseconds, E)] {
+        &self.open
+    }
+
     /// Takes one of the events of the instant `time`, the earliest that has any.
     #[inline]
     pub(super) fn next_at(&mut self, time: Picoseconds) -> Option<E> {

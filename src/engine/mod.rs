@@ -158,6 +158,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         while let Some(now) = self.calendar.advance(limit) {
             self.clock = now;
+            self.fetch();
             while let Some(event) = self.calendar.next_at(now) {
                 self.counters.events += 1;
                 self.happen(event, now);
@@ -259,6 +260,21 @@ impl<'f, O: Observer> Engine<'f, O> {
             + self.workload.memory()
             + self.adapters.memory();
         (network, Packets::BYTES)
+    }
+
+    /// Reads what the events of the open bucket will need, so that the processor waits for several memory accesses at
+    /// once and not for one after the other.
+    #[inline]
+    fn fetch(&self) {
+        let mut fetched = 0;
+        for (_, event) in self.calendar.opened() {
+            if let Event::Ready { packet, input, output, .. } = *event {
+                fetched ^= self.packets.packets[packet as usize].flits;
+                fetched ^= self.inputs[input as usize].awaited as u16;
+                fetched ^= self.outputs[output as usize].asking;
+            }
+        }
+        std::hint::black_box(fetched);
     }
 
     #[inline]

@@ -112,7 +112,7 @@ pub(super) struct Input {
     /// The kind of the channel that feeds it.
     feeder_kind: u8,
     /// Whether packets at the feeder wait for credits that are not on their way yet.
-    awaited: bool,
+    pub awaited: bool,
     pub queues: [Queue; VIRTUAL_CHANNELS],
 }
 

@@ -17,16 +17,41 @@ pub enum HalfRing {
     Balanced,
 }
 
+/// Hops in a dimension, of which one kind is zero.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    positive: u16,
+    negative: u16,
+}
+
+impl Way {
+    /// The shortest way to a coordinate that is `ahead` of this one, -size < ahead < size.
+    fn shortest(size: i32, closed: bool, ahead: i32, plus_at_half: bool) -> Self {
+        let round = ahead.rem_euclid(size);
+        let signed = if !closed {
+            ahead
+        } else if 2 * round < size || 2 * round == size && plus_at_half {
+            round
+        } else {
+            round - size
+        };
+        Self { positive: signed.max(0) as u16, negative: (-signed).max(0) as u16 }
+    }
+}
+
 /// Direction order +x +y +z +k -x -y -z -k on a torus.
 #[derive(Clone, Debug)]
 pub struct DirectionOrder {
-    half_ring: HalfRing,
     /// Whether routes have to look for failures.
     failures: bool,
     /// Coordinates of all nodes, dimension by dimension: routes are computed for every packet.
     coordinates: Vec<u16>,
-    /// Size of each dimension, and whether it closes into rings.
-    dimensions: Vec<(u16, bool)>,
+    /// Whether the sum of a node's coordinates is odd.
+    odd: Vec<bool>,
+    sizes: Vec<u16>,
+    /// For each dimension: from nodes with an even, with an odd coordinate sum, by how far the
+    /// destination is ahead, plus the size.
+    ways: Vec<[Vec<Way>; 2]>,
 }
 
 impl DirectionOrder {
@@ -39,15 +64,25 @@ impl DirectionOrder {
         let whole = (0..nodes * directions)
             .filter(|slot| torus.neighbor(slot / directions, slot % directions).is_some())
             .count();
-        let sizes = (0..torus.dimensions()).map(|d| (torus.sizes()[d] as u16, torus.closed(d)));
+        let coordinates: Vec<u16> = (0..nodes)
+            .flat_map(|node| torus.coordinates(node))
+            .map(|coordinate| coordinate as u16)
+            .collect();
+        let sums = coordinates.chunks(torus.dimensions()).map(|node| node.iter().sum::<u16>());
+        let ways = |dimension| {
+            let (size, closed) = (torus.sizes()[dimension] as i32, torus.closed(dimension));
+            [false, true].map(|odd| {
+                let plus_at_half = half_ring == HalfRing::Plus || !odd;
+                let way = |ahead| Way::shortest(size, closed, ahead, plus_at_half);
+                (-size..size).map(way).collect()
+            })
+        };
         let order = Self {
-            half_ring,
             failures: fabric.channels() != whole,
-            coordinates: (0..nodes)
-                .flat_map(|node| torus.coordinates(node))
-                .map(|coordinate| coordinate as u16)
-                .collect(),
-            dimensions: sizes.collect(),
+            odd: sums.map(|sum| sum % 2 == 1).collect(),
+            sizes: torus.sizes().iter().map(|&size| size as u16).collect(),
+            ways: (0..torus.dimensions()).map(ways).collect(),
+            coordinates,
         };
         if order.failures {
             order.check(fabric)?;
@@ -89,33 +124,25 @@ impl DirectionOrder {
 
     /// A node's coordinates.
     fn at(&self, node: u32) -> &[u16] {
-        let dimensions = self.dimensions.len();
+        let dimensions = self.sizes.len();
         &self.coordinates[node as usize * dimensions..][..dimensions]
     }
 
-    /// The shortest way, failures aside.
+    /// The shortest way, failures aside. It is computed for every packet, and which way a packet goes is
+    /// as good as random, so nothing in it branches on that.
     fn shortest(&self, source: u32, destination: u32) -> Route {
         let (from, to) = (self.at(source), self.at(destination));
-        let mut route = Route::default();
+        let odd = usize::from(self.odd[source as usize]);
         let mut negative = [0; MAXIMUM_DIMENSIONS];
-        for (dimension, &(size, closed)) in self.dimensions.iter().enumerate() {
-            let (from, to) = (from[dimension], to[dimension]);
-            let ahead = if to >= from { to - from } else { to + size - from };
-            let plus = if !closed {
-                to > from
-            } else if 2 * ahead == size {
-                self.half_ring == HalfRing::Plus || self.at(source).iter().sum::<u16>() % 2 == 0
-            } else {
-                2 * ahead < size
-            };
-            if plus {
-                route.push(dimension as u16, ahead);
-            } else if ahead > 0 {
-                negative[dimension] = size - ahead;
-            }
+        let mut route = Route::default();
+        let coordinates = from.iter().zip(to);
+        for (dimension, (ways, (&from, &to))) in self.ways.iter().zip(coordinates).enumerate() {
+            let way = ways[odd][usize::from(to + self.sizes[dimension] - from)];
+            route.append(dimension as u16, way.positive);
+            negative[dimension] = way.negative;
         }
-        for (dimension, hops) in negative[..self.dimensions.len()].iter().enumerate() {
-            route.push((dimension + self.dimensions.len()) as u16, *hops);
+        for (dimension, &hops) in negative[..from.len()].iter().enumerate() {
+            route.append((dimension + from.len()) as u16, hops);
         }
         route
     }

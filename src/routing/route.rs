@@ -36,6 +36,15 @@ impl Route {
         }
     }
 
+    /// Appends `hops` hops through a port other than that of the last run; if none, by writing what
+    /// is overwritten next.
+    #[inline]
+    pub(super) fn append(&mut self, port: u16, hops: u16) {
+        let some = hops > 0;
+        self.runs[self.length as usize] = Run { port: if some { port } else { 0 }, hops };
+        self.length += u8::from(some);
+    }
+
     /// The runs, in order.
     #[must_use]
     pub fn runs(&self) -> &[Run] {

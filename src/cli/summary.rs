@@ -47,7 +47,7 @@ impl Expectation {
             zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
             zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
             throughput_bound_load: outlook.throughput().map(|flits| flits / capacity),
-            bottleneck: outlook.bottleneck.map(|bottleneck| bottleneck.name),
+            bottleneck: outlook.bottleneck.as_ref().map(|bottleneck| bottleneck.name.clone()),
         }
     }
 }

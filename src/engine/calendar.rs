@@ -3,7 +3,8 @@
 //! Nearly all delays in a network are bounded by a channel's latency and a packet's length, so a ring
 //! of buckets over the next horizon takes an event in constant time. A bucket is so narrow that it
 //! holds a handful of events, which are sorted when the bucket is opened. What lies beyond the
-//! horizon (the next message of an idle node) waits in a heap.
+//! horizon (the next message of an idle node) waits in a heap. Events that come soon are at the end of one
+//! vector, from which they are taken one by one.
 //!
 //! **Order.** Instants come in ascending order. Events of one instant come in no defined order:
 //! whoever handles them must not depend on it (docs/model.md: a router first takes in all that
@@ -111,8 +112,9 @@ impl<E: Copy + Ord> Calendar<E> {
         (time <= limit).then_some(time)
     }
 
-    /// Events of the open bucket.
-    pub(super) fn opened(&self) -> &[(Picoseconds, E)] {
+    /// The events that come next: all that are left of the open bucket.
+    #[inline]
+    pub(super) fn next_few(&self) -> &[(Picoseconds, E)] {
         &self.open
     }
 

@@ -4,6 +4,7 @@
 //! what `flitlab run` runs. Building it simulates nothing.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -50,6 +51,7 @@ pub struct Simulation {
     fabric: Fabric,
     routes: Routes,
     traffic: Traffic,
+    outlook: OnceLock<Outlook>,
 }
 
 /// The traffic, before anything has been sent.
@@ -130,7 +132,7 @@ impl Simulation {
                 Pattern::new(&spec.pattern, &fabric, scenario.seed).map_err(SetupError::Pattern)?,
             ),
         };
-        Ok(Self { scenario: scenario.clone(), fabric, routes, traffic })
+        Ok(Self { scenario: scenario.clone(), fabric, routes, traffic, outlook: OnceLock::new() })
     }
 
     #[must_use]
@@ -169,9 +171,12 @@ impl Simulation {
             .collect()
     }
 
-    /// What can be said without simulating.
-    #[must_use]
-    pub fn outlook(&self) -> Outlook {
+    /// What can be said without simulating; looks at all pairs at the first call.
+    pub fn outlook(&self) -> &Outlook {
+        self.outlook.get_or_init(|| self.look_at_pairs())
+    }
+
+    fn look_at_pairs(&self) -> Outlook {
         let (bytes, access) = match &self.scenario.workload {
             WorkloadSpec::Load(load) => (load.message.0, load.access),
             WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),

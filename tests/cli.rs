@@ -162,6 +162,18 @@ fn the_run_agrees_with_what_check_says() {
 }
 
 #[test]
+fn check_says_when_the_offered_load_is_past_the_bound() {
+    let place = Workplace::new("past_the_bound");
+    let path = scenario("angara/desmos-uniform");
+    let says = |load: &str| {
+        let load = format!("traffic.load={load}");
+        place.run(&["check", &path, "--set", &load]).contains("can't be steady")
+    };
+    assert!(says("0.29"));
+    assert!(!says("0.28"));
+}
+
+#[test]
 fn a_ping_between_neighbours_prints_the_published_latency() {
     let place = Workplace::new("ping");
     let result = place.json(&["run", &scenario("angara/ping-neighbour"), "--json"]);

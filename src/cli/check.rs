@@ -118,7 +118,11 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     lines.push((
         "throughput bound",
         match (expectation.throughput_bound_load, &expectation.bottleneck) {
-            (Some(bound), Some(bottleneck)) => format!("load {bound:.4}, by {bottleneck}"),
+            (Some(bound), Some(bottleneck)) => {
+                let past = simulation.load().is_some_and(|load| load.offered_fraction() > bound);
+                let verdict = if past { "; less than offered: it can't be steady" } else { "" };
+                format!("load {bound:.4}, by {bottleneck}{verdict}")
+            }
             _ => "not computed: too many pairs to look at".into(),
         },
     ));

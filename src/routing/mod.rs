@@ -3,6 +3,7 @@
 //! The engine sees a [`Route`] only: runs of hops through output ports. What the ports mean
 //! (directions of a torus, direction bits, first and last steps) is known here and in topology.
 
+pub mod angara;
 mod direction_order;
 mod header;
 mod route;

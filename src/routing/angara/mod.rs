@@ -1,0 +1,31 @@
+//! Routing tables for the Angara interconnect (papers: Mukosey, Semenov, Tretiakov, "Optimized Graph Based
+//! Routing Algorithm for the Angara Interconnect").
+//!
+//! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a dimension. One
+//! first step in a positive direction and one last step in a negative direction may break both rules
+//! where that can't close a cycle of channels ([`Turns`]). Inside a ring the bubble rule prevents deadlock.
+//!
+//! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
+
+mod choices;
+mod region;
+mod turns;
+
+pub use choices::{Choices, Pair};
+pub use region::Region;
+pub use turns::Turns;
+
+/// Which of the hardware's freedoms a generator uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freedoms {
+    /// First positive and last negative steps.
+    pub first_and_last_steps: bool,
+    /// First and last steps that break the direction order where no deadlock can come of it.
+    pub relaxation: bool,
+}
+
+impl Default for Freedoms {
+    fn default() -> Self {
+        Self { first_and_last_steps: true, relaxation: true }
+    }
+}

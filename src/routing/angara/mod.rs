@@ -7,12 +7,20 @@
 //!
 //! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
 
+mod balanced;
+mod bound;
 mod choices;
 mod region;
+mod selection;
+mod sssp;
 mod turns;
 
+pub use balanced::{Balanced, balanced};
+pub use bound::{LowerBound, lower_bound, proved_by};
 pub use choices::{Choices, Pair};
 pub use region::Region;
+pub use selection::Selection;
+pub use sssp::{Sssp, sssp};
 pub use turns::Turns;
 
 /// Which of the hardware's freedoms a generator uses.

@@ -1,0 +1,130 @@
+//! How low the load of the fullest channel can be at best.
+//!
+//! For any weights `w >= 0` of the channels, the routes of all pairs together weigh at least the sum over
+//! the pairs of the lightest route; and they weigh at most the maximum load times the sum of the weights.
+//! So the maximum load is at least the quotient. Good weights are high where every choice of routes
+//! is crowded; they are found by multiplicative updates (Young, "Randomized rounding without solving the
+//! linear program", 1995): each step adds to a channel's exponent what the lightest routes put on it.
+
+use super::{Choices, Selection};
+
+/// The best lower bound found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LowerBound {
+    /// Before rounding up.
+    pub value: f64,
+    /// Weights that prove it, by channel.
+    pub weights: Vec<f64>,
+}
+
+impl LowerBound {
+    /// The least load that the fullest channel can have: loads are whole numbers.
+    #[must_use]
+    pub fn rounded(&self) -> u32 {
+        (self.value * (1.0 - 1e-12)).ceil() as u32
+    }
+}
+
+/// What given weights prove: the quotient, and the loads of the lightest routes.
+#[must_use]
+pub fn proved_by(choices: &Choices<'_>, weights: &[f64]) -> f64 {
+    let mut loads = vec![0.0; weights.len()];
+    lightest(choices, weights, &Selection::unique_routes(choices), &mut loads)
+}
+
+/// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
+fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &mut [f64]) -> f64 {
+    let mut sum = 0.0;
+    for ((load, &fixed), weight) in loads.iter_mut().zip(unique.loads()).zip(weights) {
+        *load = f64::from(fixed);
+        sum += f64::from(fixed) * weight;
+    }
+    let mut costs = Vec::new();
+    for pair in choices.pairs().iter().filter(|pair| pair.routes() > 1) {
+        costs.clear();
+        costs.extend((0..pair.routes()).map(|number| {
+            choices.channels(pair, number).iter().map(|&c| weights[c as usize]).sum::<f64>()
+        }));
+        let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        sum += least;
+        let nearly = least * (1.0 + 1e-9);
+        let share = 1.0 / costs.iter().filter(|&&cost| cost <= nearly).count() as f64;
+        for (number, _) in costs.iter().enumerate().filter(|(_, cost)| **cost <= nearly) {
+            for &channel in choices.channels(pair, number) {
+                loads[channel as usize] += share;
+            }
+        }
+    }
+    sum / weights.iter().sum::<f64>()
+}
+
+/// Looks for good weights, in so many steps; stops once the bound, rounded up, reaches `enough`.
+#[must_use]
+pub fn lower_bound(choices: &Choices<'_>, steps: u32, enough: u32) -> LowerBound {
+    let slots = choices.region().fabric().channel_slots() as usize;
+    let mut weights = vec![0.0; slots];
+    for channel in choices.region().channels() {
+        weights[channel as usize] = 1.0;
+    }
+    let exists: Vec<bool> = weights.iter().map(|&weight| weight > 0.0).collect();
+    let unique = Selection::unique_routes(choices);
+    let mut exponents = vec![0.0; slots];
+    let mut loads = vec![0.0; slots];
+    let mut best = LowerBound { value: 0.0, weights: weights.clone() };
+    for step in 0..steps {
+        let value = lightest(choices, &weights, &unique, &mut loads);
+        if value > best.value {
+            best = LowerBound { value, weights: weights.clone() };
+            if best.rounded() >= enough {
+                break;
+            }
+        }
+        let most = loads.iter().copied().fold(0.0, f64::max);
+        let pace = 2.0 / (1.0 + f64::from(step) / 8.0).sqrt();
+        for (exponent, load) in exponents.iter_mut().zip(&loads) {
+            *exponent += pace * (load - value) / most.max(1.0);
+        }
+        let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for ((weight, exponent), exists) in weights.iter_mut().zip(&exponents).zip(&exists) {
+            *weight = if *exists { libm::exp(exponent - highest) } else { 0.0 };
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Freedoms, Region};
+    use super::*;
+    use crate::topology::{Faults, Torus};
+
+    /// All selections of a small region, one after the other.
+    fn least_maximum(choices: &Choices<'_>) -> u32 {
+        let open: Vec<usize> =
+            (0..choices.pairs().len()).filter(|&p| choices.pairs()[p].routes() > 1).collect();
+        let mut numbers = vec![0u16; choices.pairs().len()];
+        let mut least = u32::MAX;
+        loop {
+            least = least.min(Selection::new(choices, |place| numbers[place]).maximum());
+            let Some(&place) = open.iter().find(|&&place| {
+                numbers[place] = (numbers[place] + 1) % choices.pairs()[place].routes() as u16;
+                numbers[place] != 0
+            }) else {
+                return least;
+            };
+            let _ = place;
+        }
+    }
+
+    #[test]
+    fn no_selection_is_below_the_bound() {
+        for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
+            let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
+            let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+            let bound = lower_bound(&choices, 100, u32::MAX);
+            let least = least_maximum(&choices);
+            assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
+            assert!((proved_by(&choices, &bound.weights) - bound.value).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One route for every pair, and the channel loads that follow.
+
+use super::{Choices, Pair};
+use crate::topology::Channel;
+
+/// A route number for each pair of [`Choices`], and how many routes cross each channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    chosen: Vec<u16>,
+    loads: Vec<u32>,
+}
+
+impl Selection {
+    /// A route for every pair: `number` gives it from the pair's place.
+    #[must_use]
+    pub fn new(choices: &Choices<'_>, number: impl Fn(usize) -> u16) -> Self {
+        let chosen: Vec<u16> = (0..choices.pairs().len()).map(number).collect();
+        let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
+        for (pair, &number) in choices.pairs().iter().zip(&chosen) {
+            for &channel in choices.channels(pair, usize::from(number)) {
+                loads[channel as usize] += 1;
+            }
+        }
+        Self { chosen, loads }
+    }
+
+    /// The routes of the pairs that have only one; the others count as not chosen yet.
+    pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
+        let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
+        for pair in choices.pairs().iter().filter(|pair| pair.routes() == 1) {
+            for &channel in choices.channels(pair, 0) {
+                loads[channel as usize] += 1;
+            }
+        }
+        Self { chosen: vec![0; choices.pairs().len()], loads }
+    }
+
+    /// The route number of the pair at a place.
+    #[must_use]
+    pub fn chosen(&self, place: usize) -> usize {
+        usize::from(self.chosen[place])
+    }
+
+    /// Routes that cross each channel.
+    #[must_use]
+    pub fn loads(&self) -> &[u32] {
+        &self.loads
+    }
+
+    /// The load of the fullest channel.
+    #[must_use]
+    pub fn maximum(&self) -> u32 {
+        self.loads.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The route of a pair whose channels cost least, the first of equal ones, if a channel costs
+    /// `price` of its load.
+    pub(super) fn cheapest<C: Default + Copy + PartialOrd + std::ops::Add<Output = C>>(
+        &self,
+        choices: &Choices<'_>,
+        pair: &Pair,
+        price: impl Fn(u32) -> C,
+    ) -> usize {
+        let cost = |number| {
+            let channels = choices.channels(pair, number).iter();
+            channels.fold(C::default(), |sum, &channel| sum + price(self.loads[channel as usize]))
+        };
+        let mut best = (0, cost(0));
+        for number in 1..pair.routes() {
+            let cost = cost(number);
+            if cost < best.1 {
+                best = (number, cost);
+            }
+        }
+        best.0
+    }
+
+    /// Takes a pair's route off its channels.
+    pub(super) fn remove(&mut self, choices: &Choices<'_>, place: usize) {
+        for &channel in choices.channels(&choices.pairs()[place], self.chosen(place)) {
+            self.loads[channel as usize] -= 1;
+        }
+    }
+
+    /// Gives a pair that has none a route.
+    pub(super) fn add(&mut self, choices: &Choices<'_>, place: usize, number: usize) {
+        self.chosen[place] = number as u16;
+        for &channel in choices.channels(&choices.pairs()[place], number) {
+            self.loads[channel as usize] += 1;
+        }
+    }
+
+    /// Sum of the fourth powers of the loads: where maxima are equal, the smaller is the more even.
+    pub(super) fn fourth_powers(&self) -> u128 {
+        self.loads.iter().map(|&load| u128::from(load).pow(4)).sum()
+    }
+}
+
+/// The directions of a route change so many times.
+pub(super) fn turns(channels: &[Channel], directions: u32) -> u32 {
+    channels.windows(2).filter(|pair| pair[0] % directions != pair[1] % directions).count() as u32
+}

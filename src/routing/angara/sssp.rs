@@ -1,0 +1,60 @@
+//! The paper's SSSP (Algorithms 3 and 4): unique routes first, then the other pairs by turns, length and
+//! source, from each source a batch of routes that do not cross at a time.
+//!
+//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's weight
+//! starts at |N|^2, it finds the shortest routes with the least load. Here these are looked up among the
+//! pair's shortest routes. Of equally loaded ones the first is taken, which has no first or last step
+//! if it can be had without.
+
+use super::selection::{Selection, turns};
+use super::{Choices, Pair};
+
+/// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
+#[derive(Clone, Debug)]
+pub struct Sssp {
+    pub selection: Selection,
+    pub calls: u64,
+}
+
+/// Chooses a route for every pair.
+#[must_use]
+pub fn sssp(choices: &Choices<'_>) -> Sssp {
+    let mut selection = Selection::unique_routes(choices);
+    let pairs = choices.pairs();
+    let directions = choices.region().fabric().torus().directions();
+    let key = |place: &u32| {
+        let pair = &pairs[*place as usize];
+        (turns(choices.channels(pair, 0), directions), pair.hops, pair.source)
+    };
+    let mut open: Vec<u32> =
+        (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1).collect();
+    open.sort_by_cached_key(key);
+    let mut calls = 0;
+    // Channels that the present batch uses carry its number.
+    let mut used_by = vec![0u64; selection.loads().len()];
+    for group in open.chunk_by(|one, other| key(one) == key(other)) {
+        let mut waiting = group.to_vec();
+        while !waiting.is_empty() {
+            calls += 1;
+            let best = |place: &u32| -> (usize, &Pair) {
+                let pair = &pairs[*place as usize];
+                (selection.cheapest(choices, pair, u64::from), pair)
+            };
+            let paths: Vec<(u32, usize)> =
+                waiting.iter().map(|place| (*place, best(place).0)).collect();
+            waiting.clear();
+            for (place, number) in paths {
+                let channels = choices.channels(&pairs[place as usize], number);
+                if channels.iter().any(|&channel| used_by[channel as usize] == calls) {
+                    waiting.push(place);
+                    continue;
+                }
+                for &channel in channels {
+                    used_by[channel as usize] = calls;
+                }
+                selection.add(choices, place as usize, number);
+            }
+        }
+    }
+    Sssp { selection, calls }
+}

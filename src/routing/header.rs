@@ -1,5 +1,7 @@
 //! The route as Angara's header carries it: first step, direction bits, last step.
 
+use std::num::NonZeroU32;
+
 use super::Route;
 use crate::topology::Torus;
 
@@ -7,39 +9,52 @@ const STEP_BITS: u32 = 4;
 const FIRST: u32 = 0;
 const BITS: u32 = FIRST + STEP_BITS;
 const LAST: u32 = BITS + 12;
+/// Set in every header, so that a pair without one takes no more room.
+const EXISTS: u32 = 1 << 31;
 
 /// A packed header: an optional first step in a positive direction, for each dimension plus, minus or
 /// not at all, and an optional last step in a negative direction (papers/angara-routing, section 2.1).
 ///
 /// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a first
 /// or last step the count refers to the node after the first and before the last step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header(NonZeroU32);
+
+impl Default for Header {
+    fn default() -> Self {
+        Self(NonZeroU32::new(EXISTS).expect("a bit is set"))
+    }
+}
 
 impl Header {
+    /// With the bits of a field changed.
+    fn with(self, mask: u32, field: u32) -> Self {
+        Self(NonZeroU32::new(self.0.get() & !mask | field).unwrap_or(self.0))
+    }
+
     /// With the direction of `dimension` set; `positive` says which.
     #[must_use]
     pub fn with_direction(self, dimension: usize, positive: bool) -> Self {
         let shift = BITS + 2 * dimension as u32;
-        Self(self.0 & !(3 << shift) | (if positive { 1 } else { 2 }) << shift)
+        self.with(3 << shift, (if positive { 1 } else { 2 }) << shift)
     }
 
     /// With a first step in the positive direction of `dimension`.
     #[must_use]
     pub fn with_first_step(self, dimension: usize) -> Self {
-        Self(self.0 & !(15 << FIRST) | (dimension as u32 + 1) << FIRST)
+        self.with(15 << FIRST, (dimension as u32 + 1) << FIRST)
     }
 
     /// With a last step in the negative direction of `dimension`.
     #[must_use]
     pub fn with_last_step(self, dimension: usize) -> Self {
-        Self(self.0 & !(15 << LAST) | (dimension as u32 + 1) << LAST)
+        self.with(15 << LAST, (dimension as u32 + 1) << LAST)
     }
 
     /// Whether the packet goes plus in this dimension; `None` if it does not move in it.
     #[must_use]
     pub fn direction(self, dimension: usize) -> Option<bool> {
-        match self.0 >> (BITS + 2 * dimension as u32) & 3 {
+        match self.0.get() >> (BITS + 2 * dimension as u32) & 3 {
             0 => None,
             bits => Some(bits == 1),
         }
@@ -48,13 +63,13 @@ impl Header {
     /// The dimension of the first step.
     #[must_use]
     pub fn first_step(self) -> Option<usize> {
-        (self.0 >> FIRST & 15).checked_sub(1).map(|dimension| dimension as usize)
+        (self.0.get() >> FIRST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
     /// The dimension of the last step.
     #[must_use]
     pub fn last_step(self) -> Option<usize> {
-        (self.0 >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
+        (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
     /// The hops that a packet with this header makes from `source` to reach `destination`: first step,

@@ -5,12 +5,18 @@
 
 pub mod angara;
 mod direction_order;
+mod file;
 mod header;
+mod proof;
+mod quality;
 mod route;
 mod table;
 
 pub use direction_order::{DirectionOrder, HalfRing};
+pub use file::{TableFile, TableFileError};
 pub use header::Header;
+pub use proof::{Flaw, Proof, prove};
+pub use quality::Quality;
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use table::RouteTable;
 

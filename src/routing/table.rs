@@ -3,36 +3,56 @@
 use super::{Header, Route};
 use crate::topology::Fabric;
 
-/// A header for each source and destination: four bytes a pair.
-#[derive(Clone, Debug)]
+/// A header for each source and destination, four bytes a pair; some pairs may have none.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
     routers: u32,
-    headers: Vec<Header>,
+    headers: Vec<Option<Header>>,
 }
 
 impl RouteTable {
+    /// A table without any route.
+    #[must_use]
+    pub fn empty(fabric: &Fabric) -> Self {
+        let routers = fabric.routers();
+        Self { routers, headers: vec![None; routers as usize * routers as usize] }
+    }
+
     /// A table in which `header` gives the header from one router to another.
     #[must_use]
     pub fn new(fabric: &Fabric, mut header: impl FnMut(u32, u32) -> Header) -> Self {
-        let routers = fabric.routers();
-        let headers = (0..routers)
-            .flat_map(|source| (0..routers).map(move |destination| (source, destination)))
-            .map(|(source, destination)| header(source, destination))
-            .collect();
-        Self { routers, headers }
+        let mut table = Self::empty(fabric);
+        for source in 0..table.routers {
+            for destination in 0..table.routers {
+                table.set(source, destination, header(source, destination));
+            }
+        }
+        table
     }
 
-    /// The header that the source writes for this destination.
+    /// Gives a pair a header.
+    pub fn set(&mut self, source: u32, destination: u32, header: Header) {
+        let place = self.place(source, destination);
+        self.headers[place] = Some(header);
+    }
+
+    /// The header that the source writes for this destination, if there is one.
     #[must_use]
-    pub fn header(&self, source: u32, destination: u32) -> Header {
-        self.headers[source as usize * self.routers as usize + destination as usize]
+    pub fn header(&self, source: u32, destination: u32) -> Option<Header> {
+        self.headers[self.place(source, destination)]
+    }
+
+    fn place(&self, source: u32, destination: u32) -> usize {
+        source as usize * self.routers as usize + destination as usize
     }
 
     /// # Panics
-    /// If the header does not lead from `source` to `destination`.
+    /// If the table has no header for the pair, or one that does not lead there.
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
         self.header(source, destination)
+            .filter(|_| source != destination)
+            .unwrap_or_default()
             .route(fabric.torus(), source, destination)
-            .expect("a table's headers lead to their destinations")
+            .expect("a table that is used has been checked")
     }
 }

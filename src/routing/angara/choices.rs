@@ -5,8 +5,8 @@
 //! steps. Where failures or the region's edges forbid all routes of the torus' distance, the shortest
 //! of the longer ones are taken.
 
-use super::{Freedoms, Region, Turns};
-use crate::routing::{Header, Route};
+use super::{Freedoms, Region, Selection, Turns};
+use crate::routing::{Header, Route, RouteTable};
 use crate::topology::{Channel, MAXIMUM_DIMENSIONS, Torus};
 
 /// A pair of nodes with its routes.
@@ -98,6 +98,17 @@ impl<'f> Choices<'f> {
     #[must_use]
     pub fn header(&self, pair: &Pair, number: usize) -> Header {
         self.headers[pair.first as usize..pair.end as usize][number]
+    }
+
+    /// The table that a selection stands for.
+    #[must_use]
+    pub fn table(&self, selection: &Selection) -> RouteTable {
+        let mut table = RouteTable::empty(self.region.fabric());
+        for (place, pair) in self.pairs.iter().enumerate() {
+            let header = self.header(pair, selection.chosen(place));
+            table.set(pair.source, pair.destination, header);
+        }
+        table
     }
 
     /// The channels of a pair's route `number`, from the source on.

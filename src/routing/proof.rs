@@ -1,0 +1,392 @@
+//! Whether a routing table is right: every pair has a route, every route is one that the hardware can go,
+//! and no packets can wait for each other for ever.
+//!
+//! This shares nothing with what makes tables: it follows each header channel by channel, as the routers
+//! do, and looks for cycles among the dependencies of the channels that it saw. A dependency is a pair of
+//! channels that some route takes one after the other. Cycles inside one ring are what the bubble rule is
+//! there for; any other cycle can deadlock.
+
+use std::fmt;
+
+use super::{Header, RouteTable};
+use crate::topology::{Channel, Fabric};
+
+/// What is wrong with a table. Nodes are router numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The pair has no route.
+    Missing { source: u32, destination: u32 },
+    /// The route does not end at its destination, but here.
+    LeadsElsewhere { source: u32, destination: u32, end: u32 },
+    /// The route takes a channel that does not exist or has failed.
+    NoChannel { source: u32, destination: u32, channel: Channel },
+    /// The route passes a node outside the table's node set.
+    Outside { source: u32, destination: u32, node: u32 },
+    /// Each of these channels can wait for the next, and the last for the first, in more than one ring.
+    Cycle(Vec<Channel>),
+}
+
+impl Flaw {
+    /// What is wrong, with the names of nodes and channels.
+    #[must_use]
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        let pair = |source: &u32, destination: &u32| {
+            let name = |&node: &u32| fabric.router_name(node);
+            format!("from {} to {}", name(source), name(destination))
+        };
+        match self {
+            Self::Missing { source, destination } => {
+                format!("there is no route {}", pair(source, destination))
+            }
+            Self::LeadsElsewhere { source, destination, end } => format!(
+                "the route {} ends at {}",
+                pair(source, destination),
+                fabric.router_name(*end)
+            ),
+            Self::NoChannel { source, destination, channel } => format!(
+                "the route {} takes channel {}, which does not exist or has failed",
+                pair(source, destination),
+                fabric.channel_name(*channel)
+            ),
+            Self::Outside { source, destination, node } => format!(
+                "the route {} passes {}, which is outside the node set",
+                pair(source, destination),
+                fabric.router_name(*node)
+            ),
+            Self::Cycle(channels) => {
+                let names: Vec<String> =
+                    channels.iter().map(|&channel| fabric.channel_name(channel)).collect();
+                format!(
+                    "packets can deadlock: each of these channels can wait for the next, the last \
+                     for the first: {}",
+                    names.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// What was proved of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    pub routes: u64,
+    /// Pairs of channels that some route takes one after the other.
+    pub dependencies: u64,
+    pub flaws: Vec<Flaw>,
+}
+
+impl Proof {
+    /// Whether the table is right.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.flaws.is_empty()
+    }
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{} routes lead to their destinations; {} dependencies of channels close no cycle outside \
+             rings",
+            self.routes, self.dependencies
+        )
+    }
+}
+
+/// Follows every route between these nodes and looks for cycles.
+#[must_use]
+pub fn prove(fabric: &Fabric, nodes: &[u32], table: &RouteTable) -> Proof {
+    let directions = fabric.torus().directions() as usize;
+    let mut inside = vec![false; fabric.routers() as usize];
+    for &node in nodes {
+        inside[node as usize] = true;
+    }
+    let mut flaws = Vec::new();
+    // For each channel, the output ports that routes take behind it.
+    let mut onward = vec![0u16; fabric.channel_slots() as usize];
+    let mut routes = 0;
+    for &source in nodes {
+        for &destination in nodes.iter().filter(|&&node| node != source) {
+            let Some(header) = table.header(source, destination) else {
+                flaws.push(Flaw::Missing { source, destination });
+                continue;
+            };
+            let mut walk = Walk {
+                fabric,
+                inside: &inside,
+                source,
+                destination,
+                at: source,
+                before: None,
+                onward: &mut onward,
+            };
+            match walk.follow(header) {
+                Ok(()) => routes += 1,
+                Err(flaw) => flaws.push(flaw),
+            }
+        }
+    }
+    let dependencies = onward.iter().map(|ports| u64::from(ports.count_ones())).sum();
+    let successors = |channel: Channel| {
+        let next = fabric.target(channel);
+        let ports = onward[channel as usize];
+        (0..directions as u32)
+            .filter(move |port| ports >> port & 1 == 1)
+            .filter_map(move |port| next.map(|next| fabric.outputs(next).start + port))
+    };
+    flaws.extend(cycle(fabric, successors).map(Flaw::Cycle));
+    Proof { routes, dependencies, flaws }
+}
+
+/// A packet's way through the routers.
+struct Walk<'a> {
+    fabric: &'a Fabric,
+    inside: &'a [bool],
+    source: u32,
+    destination: u32,
+    at: u32,
+    before: Option<Channel>,
+    onward: &'a mut [u16],
+}
+
+impl Walk<'_> {
+    fn hop(&mut self, direction: u32) -> Result<(), Flaw> {
+        let (source, destination) = (self.source, self.destination);
+        let channel = self.fabric.outputs(self.at).start + direction;
+        let Some(next) = self.fabric.target(channel) else {
+            return Err(Flaw::NoChannel { source, destination, channel });
+        };
+        if !self.inside[next as usize] {
+            return Err(Flaw::Outside { source, destination, node: next });
+        }
+        if let Some(before) = self.before {
+            self.onward[before as usize] |= 1 << direction;
+        }
+        self.before = Some(channel);
+        self.at = next;
+        Ok(())
+    }
+
+    /// First step; in the order of directions, as far as the coordinate is another than where the last
+    /// step starts; last step.
+    fn follow(&mut self, header: Header) -> Result<(), Flaw> {
+        let torus = self.fabric.torus();
+        let dimensions = torus.dimensions();
+        let mut target = torus.coordinates(self.destination);
+        if let Some(dimension) = header.last_step() {
+            let size = torus.sizes()[dimension];
+            target[dimension] = (target[dimension] + 1) % size;
+        }
+        if let Some(dimension) = header.first_step() {
+            self.hop(dimension as u32)?;
+        }
+        for direction in 0..2 * dimensions {
+            let dimension = direction % dimensions;
+            if header.direction(dimension) == Some(direction < dimensions) {
+                while torus.coordinate(self.at, dimension) != target[dimension] {
+                    self.hop(direction as u32)?;
+                }
+            }
+        }
+        if let Some(dimension) = header.last_step() {
+            self.hop((dimension + dimensions) as u32)?;
+        }
+        let (source, destination, end) = (self.source, self.destination, self.at);
+        if end == destination {
+            Ok(())
+        } else {
+            Err(Flaw::LeadsElsewhere { source, destination, end })
+        }
+    }
+}
+
+/// A cycle of channels that are not all of one ring.
+///
+/// All cycles through a channel lie in its strongly connected component (Tarjan, "Depth-first search
+/// and linear graph algorithms", 1972). A component with channels outside one ring has a cycle that
+/// leaves it.
+fn cycle<I: Iterator<Item = Channel>>(
+    fabric: &Fabric,
+    successors: impl Fn(Channel) -> I,
+) -> Option<Vec<Channel>> {
+    let components = components(fabric.channel_slots(), &successors);
+    for component in components.iter().filter(|component| component.len() > 1) {
+        let ring = fabric.ring(component[0]);
+        if ring.is_some() && component.iter().all(|&channel| fabric.ring(channel) == ring) {
+            continue;
+        }
+        // From an edge that leaves a ring, the shortest way back.
+        let inside: std::collections::HashSet<Channel> = component.iter().copied().collect();
+        let leaves = |from: Channel, to: Channel| {
+            fabric.ring(from).is_none() || fabric.ring(from) != fabric.ring(to)
+        };
+        let (from, to) = component.iter().find_map(|&from| {
+            let to = successors(from).find(|&to| inside.contains(&to) && leaves(from, to))?;
+            Some((from, to))
+        })?;
+        let mut parents = std::collections::HashMap::from([(to, to)]);
+        let mut queue = std::collections::VecDeque::from([to]);
+        while let Some(channel) = queue.pop_front() {
+            for next in successors(channel).filter(|next| inside.contains(next)) {
+                parents.entry(next).or_insert_with(|| {
+                    queue.push_back(next);
+                    channel
+                });
+            }
+        }
+        let mut way = vec![from];
+        while *way.last()? != to {
+            way.push(parents[way.last()?]);
+        }
+        way.reverse();
+        return Some(way);
+    }
+    None
+}
+
+/// Strongly connected components, without recursion.
+fn components<I: Iterator<Item = Channel>>(
+    count: u32,
+    successors: &impl Fn(Channel) -> I,
+) -> Vec<Vec<Channel>> {
+    const UNSEEN: u32 = u32::MAX;
+    let mut number = vec![UNSEEN; count as usize];
+    let mut low = vec![0u32; count as usize];
+    let mut on_stack = vec![false; count as usize];
+    let (mut stack, mut found) = (Vec::new(), Vec::new());
+    let mut next_number = 0;
+    for root in 0..count {
+        if number[root as usize] != UNSEEN {
+            continue;
+        }
+        let mut calls = vec![(root, successors(root))];
+        while let Some((channel, rest)) = calls.last_mut() {
+            let channel = *channel;
+            let place = channel as usize;
+            if number[place] == UNSEEN {
+                number[place] = next_number;
+                low[place] = next_number;
+                next_number += 1;
+                stack.push(channel);
+                on_stack[place] = true;
+            }
+            match rest.next() {
+                Some(next) if number[next as usize] == UNSEEN => {
+                    calls.push((next, successors(next)));
+                }
+                Some(next) => {
+                    if on_stack[next as usize] {
+                        low[place] = low[place].min(number[next as usize]);
+                    }
+                }
+                None => {
+                    calls.pop();
+                    if let Some((caller, _)) = calls.last() {
+                        let caller = *caller as usize;
+                        low[caller] = low[caller].min(low[place]);
+                    }
+                    if low[place] == number[place] {
+                        let first = stack
+                            .iter()
+                            .rposition(|&other| other == channel)
+                            .expect("its root is on the stack");
+                        let component = stack.split_off(first);
+                        for &member in &component {
+                            on_stack[member as usize] = false;
+                        }
+                        found.push(component);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::angara::{Choices, Freedoms, Region, Turns, balanced, sssp};
+    use super::*;
+    use crate::topology::{Faults, Torus};
+
+    fn fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
+        let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+        Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
+    }
+
+    #[test]
+    fn generated_tables_are_proved() {
+        for (sizes, cables) in [
+            (&[4, 2, 2, 2][..], &[][..]),
+            (&[5, 4], &[]),
+            (&[4, 4, 4], &[(0, 0), (21, 1), (42, 2)]),
+            (&[3, 2, 3], &[(0, 0)]),
+        ] {
+            let fabric = fabric(sizes, cables);
+            let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+            assert_eq!(choices.unroutable(), [], "{sizes:?}");
+            for selection in [sssp(&choices).selection, balanced(&choices).selection] {
+                let table = choices.table(&selection);
+                let proof = prove(&fabric, choices.region().nodes(), &table);
+                assert!(proof.holds(), "{:?}", proof.flaws[0].describe(&fabric));
+                assert_eq!(proof.routes, choices.pairs().len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn turns_that_theorem_2_forbids_are_found_to_deadlock() {
+        // In a torus without edges no turn against the order is allowed; take one all the same.
+        let fabric = fabric(&[4, 4], &[]);
+        let region = Region::whole(&fabric);
+        assert!(!Turns::relaxed(&region).any());
+        let choices = Choices::new(region, Freedoms::default());
+        let mut table = choices.table(&sssp(&choices).selection);
+        for source in 0..16 {
+            let torus = fabric.torus();
+            let up = torus.neighbor(source, 1).unwrap();
+            let destination = torus.neighbor(up, 0).unwrap();
+            let header = Header::default().with_first_step(1).with_direction(0, true);
+            table.set(source, destination, header);
+        }
+        let proof = prove(&fabric, choices.region().nodes(), &table);
+        let [Flaw::Cycle(channels)] = &proof.flaws[..] else { panic!("{:?}", proof.flaws) };
+        assert!(channels.len() > 1);
+        let rings: Vec<_> = channels.iter().map(|&channel| fabric.ring(channel)).collect();
+        assert!(rings.iter().any(|ring| *ring != rings[0]));
+        for (place, &channel) in channels.iter().enumerate() {
+            let next = channels[(place + 1) % channels.len()];
+            assert_eq!(fabric.target(channel), Some(fabric.source(next)));
+        }
+    }
+
+    #[test]
+    fn each_kind_of_wrong_route_is_named() {
+        let fabric = fabric(&[4, 4], &[(0, 0)]);
+        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let good = choices.table(&sssp(&choices).selection);
+        let wrong = |source, destination, header: Header| {
+            let mut table = good.clone();
+            table.set(source, destination, header);
+            let nodes: Vec<u32> = (0..16).collect();
+            prove(&fabric, &nodes, &table).flaws.remove(0)
+        };
+        let header = Header::default();
+        assert_eq!(
+            wrong(0, 5, header.with_direction(1, true)),
+            Flaw::LeadsElsewhere { source: 0, destination: 5, end: 4 }
+        );
+        assert_eq!(
+            wrong(0, 1, header.with_direction(0, true)),
+            Flaw::NoChannel { source: 0, destination: 1, channel: 0 }
+        );
+        let corner: Vec<u32> = vec![1, 2, 5];
+        let proof = prove(&fabric, &corner, &good);
+        assert!(proof.flaws.is_empty() || matches!(proof.flaws[0], Flaw::Outside { .. }));
+        assert!(matches!(
+            prove(&fabric, &[0, 1], &RouteTable::empty(&fabric)).flaws[..],
+            [Flaw::Missing { .. }, Flaw::Missing { .. }]
+        ));
+    }
+}

@@ -17,7 +17,7 @@ const EXISTS: u32 = 1 << 31;
 ///
 /// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a first
 /// or last step the count refers to the node after the first and before the last step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header(NonZeroU32);
 
 impl Default for Header {

@@ -45,11 +45,7 @@ impl<'f> Choices<'f> {
     /// Lists the routes of all ordered pairs of different nodes, by source, then destination.
     #[must_use]
     pub fn new(region: Region<'f>, freedoms: Freedoms) -> Self {
-        let turns = if freedoms.first_and_last_steps && freedoms.relaxation {
-            Turns::relaxed(&region)
-        } else {
-            Turns::none(&region)
-        };
+        let turns = freedoms.turns(&region);
         let mut search = Search::new(&region, &turns, freedoms.first_and_last_steps);
         let (mut pairs, mut headers, mut channels) = (Vec::new(), Vec::new(), Vec::new());
         let mut unroutable = Vec::new();

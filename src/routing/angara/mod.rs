@@ -8,16 +8,20 @@
 //! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
 
 mod balanced;
+mod bfs;
 mod bound;
 mod choices;
+mod genetic;
 mod region;
 mod selection;
 mod sssp;
 mod turns;
 
 pub use balanced::{Balanced, balanced};
+pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound, proved_by};
 pub use choices::{Choices, Pair};
+pub use genetic::genetic;
 pub use region::Region;
 pub use selection::Selection;
 pub use sssp::{Sssp, sssp};
@@ -35,5 +39,16 @@ pub struct Freedoms {
 impl Default for Freedoms {
     fn default() -> Self {
         Self { first_and_last_steps: true, relaxation: true }
+    }
+}
+
+impl Freedoms {
+    /// The turns against the direction order that a generator may use in a region.
+    fn turns(self, region: &Region<'_>) -> Turns {
+        if self.first_and_last_steps && self.relaxation {
+            Turns::relaxed(region)
+        } else {
+            Turns::none(region)
+        }
     }
 }

@@ -1,0 +1,287 @@
+//! The paper's BFS (Algorithms 1 and 2): from one source after the other a breadth-first search of the
+//! routing graph.
+//!
+//! The routing graph has for each node a vertex for what a packet there may have done: nothing yet, a first
+//! step, a list of directions, a last step (section 3.1). Its edges follow from that, so they are not stored.
+//! In each level vertices come in ascending order of the routes that cross their outgoing channels,
+//! and a vertex keeps the parent that reaches it first. The next source is the one farthest from the
+//! latest.
+
+use super::{Freedoms, Region, Turns};
+use crate::routing::{Header, RouteTable};
+
+const NONE: u32 = u32::MAX;
+
+/// What a packet at a node may have done: a kind of vertex. It forgets the first step once directions
+/// follow, and these once the last step is made; a route's whole header is read from its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Past {
+    header: Header,
+    /// The direction of the latest step; none at the source.
+    latest: Option<u32>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    Begin,
+    FirstStep,
+    Directions,
+    LastStep,
+}
+
+/// A step from one kind of vertex to another.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    direction: u32,
+    kind: u32,
+    /// Whether it is against the direction order, and so needs an allowed turn.
+    against: bool,
+}
+
+/// The kinds of vertices and the steps between them, alike at every node.
+struct Kinds {
+    pasts: Vec<Past>,
+    steps: Vec<Vec<Step>>,
+}
+
+impl Kinds {
+    fn new(dimensions: usize, first_and_last_steps: bool) -> Self {
+        let begin = Past { header: Header::default(), latest: None, stage: Stage::Begin };
+        let mut kinds = Self { pasts: vec![begin], steps: Vec::new() };
+        let mut place = 0;
+        while let Some(&past) = kinds.pasts.get(place) {
+            let next = onward(past, dimensions as u32, first_and_last_steps);
+            let steps = next
+                .into_iter()
+                .map(|(past, against)| Step {
+                    direction: past.latest.expect("a step was made"),
+                    kind: kinds.number(past),
+                    against,
+                })
+                .collect();
+            kinds.steps.push(steps);
+            place += 1;
+        }
+        kinds
+    }
+
+    fn number(&mut self, past: Past) -> u32 {
+        let known = self.pasts.iter().position(|&other| other == past);
+        known.unwrap_or_else(|| {
+            self.pasts.push(past);
+            self.pasts.len() - 1
+        }) as u32
+    }
+}
+
+/// The pasts that one more step leads to, and whether that step is against the direction order.
+fn onward(past: Past, dimensions: u32, first_and_last_steps: bool) -> Vec<(Past, bool)> {
+    let mut next = Vec::new();
+    let latest = past.latest;
+    for direction in 0..2 * dimensions {
+        let (dimension, positive) = ((direction % dimensions) as usize, direction < dimensions);
+        if latest.is_some_and(|latest| latest.abs_diff(direction) == dimensions) {
+            continue;
+        }
+        let step = |header, stage| Past { header, latest: Some(direction), stage };
+        let list = if past.stage == Stage::FirstStep { Header::default() } else { past.header };
+        let directions = step(list.with_direction(dimension, positive), Stage::Directions);
+        let ascends = latest.is_none_or(|latest| latest < direction);
+        match past.stage {
+            Stage::Begin => {
+                next.push((directions, false));
+                if positive && first_and_last_steps {
+                    let header = past.header.with_first_step(dimension);
+                    next.push((step(header, Stage::FirstStep), false));
+                }
+            }
+            Stage::FirstStep if latest != Some(direction) => next.push((directions, !ascends)),
+            Stage::Directions => {
+                let own = past.header.direction(dimension);
+                if latest == Some(direction) || ascends && own.is_none() {
+                    next.push((directions, false));
+                }
+                if !positive && first_and_last_steps && latest != Some(direction) {
+                    let header = Header::default().with_last_step(dimension);
+                    next.push((step(header, Stage::LastStep), !ascends));
+                }
+            }
+            Stage::FirstStep | Stage::LastStep => {}
+        }
+    }
+    next
+}
+
+/// A route for every pair of a region that has one.
+#[must_use]
+pub fn bfs(region: &Region<'_>, freedoms: Freedoms) -> RouteTable {
+    let turns = freedoms.turns(region);
+    let dimensions = region.fabric().torus().dimensions();
+    let mut search = Search {
+        region,
+        turns,
+        kinds: Kinds::new(dimensions, freedoms.first_and_last_steps),
+        loads: vec![0; region.fabric().channel_slots() as usize],
+        parents: Vec::new(),
+        ends: Vec::new(),
+    };
+    let mut table = RouteTable::empty(region.fabric());
+    let mut waiting = region.nodes().to_vec();
+    let mut source = waiting.first().copied();
+    while let Some(node) = source {
+        waiting.retain(|&other| other != node);
+        let hops = search.routes_from(node, &mut table);
+        source = waiting.iter().copied().reduce(|farthest, other| {
+            if hops[other as usize] > hops[farthest as usize] { other } else { farthest }
+        });
+    }
+    table
+}
+
+struct Search<'r, 'f> {
+    region: &'r Region<'f>,
+    turns: Turns,
+    kinds: Kinds,
+    /// Routes across each channel: the weights of the edges.
+    loads: Vec<u32>,
+    /// For each vertex (node, then kind) the vertex before it.
+    parents: Vec<u32>,
+    /// For each node the vertex by which its end was reached first.
+    ends: Vec<u32>,
+}
+
+impl Search<'_, '_> {
+    fn vertex(&self, node: u32, kind: u32) -> u32 {
+        node * self.kinds.pasts.len() as u32 + kind
+    }
+
+    fn node_and_kind(&self, vertex: u32) -> (u32, u32) {
+        let kinds = self.kinds.pasts.len() as u32;
+        (vertex / kinds, vertex % kinds)
+    }
+
+    /// The vertices after one, with the channels to them.
+    fn successors(&self, vertex: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let (node, kind) = self.node_and_kind(vertex);
+        let latest = self.kinds.pasts[kind as usize].latest;
+        self.kinds.steps[kind as usize].iter().filter_map(move |step| {
+            let against = step.against
+                && !latest.is_some_and(|latest| self.turns.allows(node, latest, step.direction));
+            if against {
+                return None;
+            }
+            let next = self.region.step(node, step.direction)?;
+            Some((self.vertex(next, step.kind), self.region.channel(node, step.direction)))
+        })
+    }
+
+    /// Algorithm 2 from one source; gives the hops to each node.
+    fn routes_from(&mut self, source: u32, table: &mut RouteTable) -> Vec<u32> {
+        let nodes = self.region.fabric().routers();
+        self.parents.clear();
+        self.parents.resize(nodes as usize * self.kinds.pasts.len(), NONE);
+        self.ends.clear();
+        self.ends.resize(nodes as usize, NONE);
+        let dimensions = self.region.fabric().torus().dimensions() as u32;
+        let mut hops = vec![0; nodes as usize];
+        let start = self.vertex(source, 0);
+        self.parents[start as usize] = start;
+        let mut level = vec![start];
+        let mut length = 0;
+        while !level.is_empty() {
+            level.sort_by_cached_key(|&vertex| {
+                let channels = self.successors(vertex);
+                channels.map(|(_, channel)| u64::from(self.loads[channel as usize])).sum::<u64>()
+            });
+            let mut next_level = Vec::new();
+            for &vertex in &level {
+                let (node, _) = self.node_and_kind(vertex);
+                if self.ends[node as usize] == NONE {
+                    self.ends[node as usize] = vertex;
+                    hops[node as usize] = length;
+                }
+                let next: Vec<u32> = self.successors(vertex).map(|(next, _)| next).collect();
+                for next in next {
+                    if self.parents[next as usize] == NONE {
+                        self.parents[next as usize] = vertex;
+                        next_level.push(next);
+                    }
+                }
+            }
+            level = next_level;
+            length += 1;
+        }
+        for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
+            let mut vertex = self.ends[destination as usize];
+            if vertex == NONE {
+                continue;
+            }
+            let mut header = Header::default();
+            let end = vertex;
+            while vertex != start {
+                let past = self.kinds.pasts[self.node_and_kind(vertex).1 as usize];
+                let direction = past.latest.expect("not the start");
+                header = with_step(header, past.stage, direction, dimensions, vertex == end);
+                let before = self.parents[vertex as usize];
+                let (node, _) = self.node_and_kind(before);
+                let channel = self.region.channel(node, direction);
+                self.loads[channel as usize] += 1;
+                vertex = before;
+            }
+            table.set(source, destination, header);
+        }
+        hops
+    }
+}
+
+/// A header with one of its path's steps. A first step that is the only one is a direction.
+fn with_step(header: Header, stage: Stage, direction: u32, dimensions: u32, only: bool) -> Header {
+    let dimension = (direction % dimensions) as usize;
+    match stage {
+        Stage::FirstStep if !only => header.with_first_step(dimension),
+        Stage::LastStep => header.with_last_step(dimension),
+        _ => header.with_direction(dimension, direction < dimensions),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Choices;
+    use super::*;
+    use crate::routing::{Quality, prove};
+    use crate::topology::{Faults, Torus};
+
+    /// Section 3.1: begin, n first steps, 3^n - 1 lists of directions, n last steps; the end is not kept.
+    #[test]
+    fn the_graph_has_the_vertices_of_the_paper() {
+        for (dimensions, lists) in [(2, 8), (3, 26), (4, 80)] {
+            let kinds = Kinds::new(dimensions, true);
+            let count = |stage| kinds.pasts.iter().filter(|past| past.stage == stage).count();
+            assert_eq!(count(Stage::Begin), 1);
+            assert_eq!(count(Stage::FirstStep), dimensions);
+            assert_eq!(count(Stage::Directions), lists);
+            assert_eq!(count(Stage::LastStep), dimensions);
+        }
+    }
+
+    #[test]
+    fn every_pair_gets_a_shortest_legal_route() {
+        for (sizes, cables) in [
+            (&[4, 2, 2, 2][..], &[][..]),
+            (&[5, 4], &[]),
+            (&[4, 4, 3], &[(0, 0), (21, 1), (42, 2)]),
+        ] {
+            let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+            let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
+            let region = Region::whole(&fabric);
+            let table = bfs(&region, Freedoms::default());
+            let proof = prove(&fabric, region.nodes(), &table);
+            assert!(proof.holds(), "{}", proof.flaws[0].describe(&fabric));
+            let choices = Choices::new(region, Freedoms::default());
+            let shortest: u64 = choices.pairs().iter().map(|pair| u64::from(pair.hops)).sum();
+            let quality = Quality::new(choices.region(), &table);
+            assert_eq!((quality.hops_mean * quality.routed as f64).round() as u64, shortest);
+        }
+    }
+}

@@ -287,3 +287,31 @@ fn commands_of_the_readme_exist() {
     }
     assert!(checked >= 4, "{checked}");
 }
+
+#[test]
+fn a_routing_table_is_made_proved_saved_checked_and_used() {
+    let place = Workplace::new("route");
+    let path = scenario("angara/desmos");
+    let made = place.json(&["route", &path, "--json", "--save", "table.routes"]);
+    assert_eq!((made["maximum_load"].as_u64(), made["gap"].as_f64()), (Some(26), Some(0.0)));
+    let checked = place.json(&["route", "--check", "table.routes", "--json"]);
+    for figure in ["maximum_load", "minimum_load", "sigma_4", "hops_mean", "dependencies"] {
+        assert_eq!(made[figure], checked[figure], "{figure}");
+    }
+    let table = place.read("table.routes");
+    let shorter: Vec<&str> = table.lines().filter(|line| !line.contains("(1,0,0,0) .")).collect();
+    fs::write(place.0.join("broken.routes"), shorter.join("\n")).unwrap();
+    let output = place.flitlab(&["route", "--check", "broken.routes"]);
+    assert_eq!(output.status.code(), Some(4));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("there is no route from (0,0,0,0) to (1,0,0,0)"), "{errors}");
+    // Balanced tables carry more uniform traffic than direction order does.
+    let accepted = |routing: &str| {
+        let more = ["--json", "--set", routing, "--set", "traffic.load=0.5"];
+        let result = place.json(&with(&with(&["run", &path], &more), &SHORT));
+        result["points"][0]["accepted_load"].as_f64().unwrap()
+    };
+    let balanced = accepted("routing.angara.algorithm=balanced");
+    let bfs = accepted("routing.angara.algorithm=bfs");
+    assert!(balanced > 1.1 * bfs, "{balanced} {bfs}");
+}

@@ -9,6 +9,7 @@ mod folder;
 mod input;
 mod plot;
 mod progress;
+mod route;
 mod run;
 mod summary;
 mod sweep;
@@ -38,6 +39,7 @@ enum Command {
     Run(run::Run),
     Sweep(sweep::Sweep),
     Check(check::Check),
+    Route(route::Route),
     Plot(plot::Plot),
 }
 
@@ -49,6 +51,7 @@ impl Arguments {
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Check(check) => check.execute(),
+            Command::Route(route) => route.execute(),
             Command::Plot(plot) => plot.execute(),
         };
         match result {
@@ -68,6 +71,8 @@ enum Failure {
     Run(String),
     /// The input is wrong. The text is complete.
     Input(String),
+    /// A check did not hold. The text is complete.
+    Check(String),
     Deadlock(Box<Deadlock>),
     /// So many points of a sweep deadlocked; the first of them.
     Deadlocks(usize, Box<Deadlock>),
@@ -79,13 +84,14 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Input(_) => 2,
             Self::Deadlock(_) | Self::Deadlocks(..) => 3,
+            Self::Check(_) => 4,
         }
     }
 
     fn explain(&self) {
         match self {
             Self::Run(text) => eprintln!("error: {text}"),
-            Self::Input(text) => eprintln!("{}", text.trim_end()),
+            Self::Input(text) | Self::Check(text) => eprintln!("{}", text.trim_end()),
             Self::Deadlock(deadlock) => eprint!("{deadlock}"),
             Self::Deadlocks(count, first) => {
                 eprint!(

@@ -98,6 +98,7 @@ impl DirectionOrder {
                     let name = |node| fabric.router_name(node);
                     unroutable
                         .get_or_insert_with(|| Unroutable {
+                            routing: "direction order",
                             first: (name(source), name(destination)),
                             pairs: 0,
                         })

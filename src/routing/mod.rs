@@ -48,6 +48,8 @@ impl Routes {
 /// Pairs of live nodes between which a routing has no legal route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unroutable {
+    /// What kind of routes there are none of.
+    pub routing: &'static str,
     /// The first such pair, source and destination.
     pub first: (String, String),
     /// How many ordered pairs there are.
@@ -59,9 +61,9 @@ impl fmt::Display for Unroutable {
         let (source, destination) = &self.first;
         write!(
             formatter,
-            "direction order has no way around the failures from node {source} to node \
-             {destination} ({} ordered pairs have none)",
-            self.pairs
+            "{} has no way around the failures from node {source} to node {destination} ({} ordered \
+             pairs have none)",
+            self.routing, self.pairs
         )
     }
 }

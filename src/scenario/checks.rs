@@ -8,7 +8,6 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{RoutingSpec, WorkloadSpec, diagnostic::Diagnostic, document::Document, schema::Draft};
 use crate::{
     engine::{MOST_FLITS, Parameters},
-    routing::DirectionOrder,
     topology::{Fabric, Faults, Torus},
     traffic::{Access, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
     units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
@@ -39,14 +38,9 @@ impl Fabrics {
 
 fn route(torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
     let fabric = torus.fabric(faults).map_err(|error| (error.to_string(), None))?;
-    let RoutingSpec::DirectionOrder { half_ring } = routing;
-    match DirectionOrder::new(&fabric, half_ring) {
-        Ok(_) => Ok(Arc::new(fabric)),
-        Err(error) => {
-            let help = "direction order takes each dimension in one go, one way or the other; it \
-                        can't leave a row to pass a failure and come back to it";
-            Err((error.to_string(), Some(help.into())))
-        }
+    match routing.check(&fabric) {
+        Ok(()) => Ok(Arc::new(fabric)),
+        Err(error) => Err((error.to_string(), Some(routing.help().into()))),
     }
 }
 

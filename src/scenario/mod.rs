@@ -34,6 +34,7 @@ mod range;
 mod reader;
 mod reference;
 mod resolved;
+mod routing;
 mod schema;
 mod sweep;
 mod syntax;
@@ -42,12 +43,12 @@ mod tables;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use document::Document;
 pub use reference::{KeyDoc, Reference, VariantDoc};
+pub use routing::RoutingSpec;
 pub use sweep::{Point, Saturation, Sweep};
 
 use crate::{
     engine::Parameters,
     measure::Settings,
-    routing::HalfRing,
     topology::{Faults, Torus},
     traffic::{ExchangeSpec, LoadSpec},
 };
@@ -70,12 +71,6 @@ pub struct Scenario {
     pub routing: RoutingSpec,
     pub workload: WorkloadSpec,
     pub measure: Settings,
-}
-
-/// How routes are found; every pair of live nodes has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoutingSpec {
-    DirectionOrder { half_ring: HalfRing },
 }
 
 /// What is sent.

@@ -15,8 +15,8 @@ use crate::measure::{
     Status, measure_exchange, measure_load, outlook,
 };
 use crate::report::{self, ChannelRow, PointRow};
-use crate::routing::{DirectionOrder, Routes, Unroutable};
-use crate::scenario::{RoutingSpec, Scenario, WorkloadSpec};
+use crate::routing::{Routes, Unroutable};
+use crate::scenario::{Scenario, WorkloadSpec};
 use crate::topology::{Fabric, TopologyError};
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
@@ -115,11 +115,8 @@ impl Simulation {
     /// If the fabric is disconnected, a pair can't be routed, or the pattern is not defined on it.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
         let fabric = scenario.torus.fabric(&scenario.faults).map_err(SetupError::Topology)?;
-        let routes = match scenario.routing {
-            RoutingSpec::DirectionOrder { half_ring } => Routes::DirectionOrder(
-                DirectionOrder::new(&fabric, half_ring).map_err(SetupError::Routing)?,
-            ),
-        };
+        let routes =
+            scenario.routing.routes(&fabric, scenario.seed).map_err(SetupError::Routing)?;
         let parameters = &scenario.parameters;
         let traffic = match &scenario.workload {
             WorkloadSpec::Load(spec) => {

@@ -13,10 +13,9 @@ use super::bound::LowerBound;
 use super::selection::Selection;
 use super::{Choices, lower_bound, sssp};
 
-/// Route evaluations that the lower bound, and that rounds of the search without improvement, may take.
-const EVALUATIONS_OF_BOUND: u64 = 4_000_000;
-const EVALUATIONS_OF_ROUNDS: u64 = 1_000_000;
-const BOUND_STEPS: (u64, u64) = (12, 400);
+/// Route evaluations that rounds of the search without improvement may take, and their least and most
+/// number.
+const EVALUATIONS: u64 = 1_000_000;
 const IDLE_ROUNDS: (u64, u64) = (2, 300);
 const POWERS: [i32; 4] = [4, 8, 16, 32];
 
@@ -34,8 +33,6 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = choices.pairs();
     let open: Vec<u32> =
         (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1).collect();
-    let evaluations =
-        open.iter().map(|&place| pairs[place as usize].routes() as u64).sum::<u64>().max(1);
     let mut search = Search {
         choices,
         open,
@@ -44,11 +41,8 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
     };
     search.descend(start);
     search.descend(alternating(choices));
-    let (fewest, most) = BOUND_STEPS;
-    let steps = (EVALUATIONS_OF_BOUND / evaluations).clamp(fewest, most) as u32;
-    let bound = lower_bound(choices, steps, search.best.0.0);
-    let (fewest, most) = IDLE_ROUNDS;
-    let rounds = (EVALUATIONS_OF_ROUNDS / evaluations).clamp(fewest, most);
+    let bound = lower_bound(choices, search.best.0.0);
+    let rounds = (EVALUATIONS / choices.evaluations()).clamp(IDLE_ROUNDS.0, IDLE_ROUNDS.1);
     let mut idle = 0;
     while search.best.0.0 > bound.rounded() && idle < rounds {
         let before = search.best.0;

@@ -58,9 +58,14 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
     sum / weights.iter().sum::<f64>()
 }
 
-/// Looks for good weights, in so many steps; stops once the bound, rounded up, reaches `enough`.
+/// Route evaluations that the search for weights may take, and its least and most steps.
+const EVALUATIONS: u64 = 4_000_000;
+const STEPS: (u64, u64) = (12, 400);
+
+/// Looks for good weights; stops once the bound, rounded up, reaches `enough`.
 #[must_use]
-pub fn lower_bound(choices: &Choices<'_>, steps: u32, enough: u32) -> LowerBound {
+pub fn lower_bound(choices: &Choices<'_>, enough: u32) -> LowerBound {
+    let steps = (EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1) as u32;
     let slots = choices.region().fabric().channel_slots() as usize;
     let mut weights = vec![0.0; slots];
     for channel in choices.region().channels() {
@@ -121,7 +126,7 @@ mod tests {
         for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
             let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
-            let bound = lower_bound(&choices, 100, u32::MAX);
+            let bound = lower_bound(&choices, u32::MAX);
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
             assert!((proved_by(&choices, &bound.weights) - bound.value).abs() < 1e-9);

@@ -81,6 +81,12 @@ impl<'f> Choices<'f> {
         &self.pairs
     }
 
+    /// How many routes a look at every pair that has a choice compares; at least 1.
+    pub(super) fn evaluations(&self) -> u64 {
+        let routes = self.pairs.iter().map(Pair::routes).filter(|&routes| routes > 1);
+        routes.map(|routes| routes as u64).sum::<u64>().max(1)
+    }
+
     /// The pairs that have none, source and destination.
     #[must_use]
     pub fn unroutable(&self) -> &[(u32, u32)] {

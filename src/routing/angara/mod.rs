@@ -7,6 +7,7 @@
 //!
 //! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
 
+mod algorithm;
 mod balanced;
 mod bfs;
 mod bound;
@@ -17,6 +18,7 @@ mod selection;
 mod sssp;
 mod turns;
 
+pub use algorithm::{ALGORITHMS, Algorithm, Generated};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound, proved_by};

@@ -12,11 +12,18 @@ mod traffic;
 use super::{
     RoutingSpec, WorkloadSpec,
     choice::{Choice, plain, with_keys},
-    kind::{LARGEST, ScenarioName, Text, Whole},
+    kind::{Flag, LARGEST, ScenarioName, Text, Whole},
     reader::Reader,
     sweep,
 };
-use crate::{engine::Parameters, measure::Settings, routing::HalfRing};
+use crate::{
+    engine::Parameters,
+    measure::Settings,
+    routing::{
+        HalfRing,
+        angara::{Algorithm, Freedoms},
+    },
+};
 use topology::Topology;
 
 /// What was read. What is `None` has been reported.
@@ -99,5 +106,47 @@ fn routing(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         )?;
         Some(RoutingSpec::DirectionOrder { half_ring })
     });
-    reader.choice(&choice, vec![direction_order])
+    let doc = "A table for Angara: direction order, never both ways in a dimension, and one first \
+               positive and one last negative step that may break these rules where no deadlock can \
+               come of it. `flitlab route` shows how good it is.";
+    let angara = with_keys("angara", doc, |reader: &mut Reader<'_>| {
+        let algorithm = reader.choice(
+            &Choice {
+                key: "algorithm",
+                noun: "algorithm",
+                default: Some("balanced"),
+                doc: "What chooses among the shortest legal routes of each pair.",
+                sections: false,
+            },
+            vec![
+                plain(
+                    "balanced",
+                    Algorithm::Balanced,
+                    "makes the load of the fullest channel as small as it can.",
+                ),
+                plain(
+                    "sssp",
+                    Algorithm::Sssp,
+                    "the published SSSP, by single-source shortest paths.",
+                ),
+                plain("bfs", Algorithm::Bfs, "the published BFS, by breadth-first searches."),
+                plain("genetic", Algorithm::Genetic, "the published genetic algorithm; slow."),
+            ],
+        );
+        let mut freedoms = Freedoms::default();
+        freedoms.first_and_last_steps = reader.value(
+            "first_and_last_steps",
+            &Flag,
+            freedoms.first_and_last_steps,
+            "Whether routes may begin with a first and end with a last step.",
+        );
+        freedoms.relaxation = reader.value(
+            "relaxation",
+            &Flag,
+            freedoms.relaxation,
+            "Whether these steps may break the direction order where no deadlock can come of it.",
+        );
+        Some(RoutingSpec::Angara { algorithm: algorithm?, freedoms })
+    });
+    reader.choice(&choice, vec![direction_order, angara])
 }

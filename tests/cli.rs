@@ -305,6 +305,31 @@ fn a_routing_table_is_made_proved_saved_checked_and_used() {
     assert_eq!(output.status.code(), Some(4));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("there is no route from (0,0,0,0) to (1,0,0,0)"), "{errors}");
+    // Used, a table gives what its algorithm gives; its results read it wherever they are.
+    let run = |more: &[&str]| {
+        let arguments = with(&with(&["run", &path, "--json"], more), &SHORT);
+        place.json(&arguments)["points"][0]["digest"].clone()
+    };
+    let table = place.0.join("table.routes").display().to_string();
+    let file = format!("routing={{ file = {{ path = '{table}' }} }}");
+    let by_file = run(&["--set", &file, "--out", "by_file"]);
+    assert_eq!(by_file, run(&["--set", "routing.angara.algorithm=balanced"]));
+    let again = place.json(&["run", "by_file/scenario.toml", "--json"]);
+    assert_eq!(again["points"][0]["digest"], by_file);
+    // For another torus, or with a wrong line, it is refused.
+    let refused = |more: &[&str]| {
+        let output = place.flitlab(&with(&["run", &path], more));
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let other = ["--set", &file, "--set", "topology.torus.dimensions=[4,4,2]"];
+    assert!(refused(&other).contains("the table is for another torus"));
+    let text = place.read("table.routes").replacen(". +x .", ". +q .", 1);
+    fs::write(place.0.join("wrong.routes"), text).unwrap();
+    let wrong =
+        format!("routing={{ file = {{ path = '{table}' }} }}").replace("table.r", "wrong.r");
+    let errors = refused(&["--set", &wrong]);
+    assert!(errors.contains("`+q` is no direction") && errors.contains("wrong.routes:5:1"));
     // Balanced tables carry more uniform traffic than direction order does.
     let accepted = |routing: &str| {
         let more = ["--json", "--set", routing, "--set", "traffic.load=0.5"];

@@ -118,7 +118,9 @@ impl Route {
         let (_, scenario) = input.scenario()?;
         let (algorithm, freedoms) = match scenario.routing {
             RoutingSpec::Angara { algorithm, freedoms } => (algorithm, freedoms),
-            RoutingSpec::DirectionOrder { .. } => (Algorithm::Balanced, Freedoms::default()),
+            RoutingSpec::DirectionOrder { .. } | RoutingSpec::File(_) => {
+                (Algorithm::Balanced, Freedoms::default())
+            }
         };
         let algorithm = self.algorithm.map_or(algorithm, |name| name.0);
         let fabric = scenario

@@ -18,7 +18,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::{Header, RouteTable};
+use super::{Header, RouteTable, prove};
 use crate::topology::{DIMENSION_NAMES, Fabric, Faults, Torus};
 
 const MAGIC: &str = "flitlab-routes";
@@ -51,7 +51,44 @@ pub struct TableFile {
     pub table: RouteTable,
 }
 
+impl PartialEq for TableFile {
+    /// The fabric follows from the rest.
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |file: &Self| (file.torus.clone(), file.faults.clone(), file.nodes.clone());
+        parts(self) == parts(other) && self.table == other.table
+    }
+}
+
 impl TableFile {
+    /// Whether the table can route another fabric: the same torus with the same failures, every live
+    /// node in the node set, and every route right.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn fits(&self, fabric: &Fabric) -> Result<(), String> {
+        if self.torus != *fabric.torus() {
+            return Err("the table is for another torus".into());
+        }
+        let differs = |&channel: &u32| self.fabric.target(channel) != fabric.target(channel);
+        if let Some(channel) = (0..fabric.channel_slots()).find(differs) {
+            let name = fabric.channel_name(channel);
+            return Err(format!("the table is for other failures: channel {name} is one of them"));
+        }
+        let missing = fabric
+            .live_terminals()
+            .filter_map(|terminal| fabric.terminal_router(terminal))
+            .find(|router| self.nodes.binary_search(router).is_err());
+        if let Some(router) = missing {
+            let name = fabric.router_name(router);
+            return Err(format!("node {name} is not in the table's node set"));
+        }
+        let proof = prove(fabric, &self.nodes, &self.table);
+        match proof.flaws.first() {
+            None => Ok(()),
+            Some(flaw) => Err(format!("the table is flawed: {}", flaw.describe(fabric))),
+        }
+    }
+
     /// Writes the file.
     ///
     /// # Errors
@@ -325,7 +362,6 @@ impl<'t> Parser<'t> {
 #[cfg(test)]
 mod tests {
     use super::super::angara::{Choices, Freedoms, Region, balanced};
-    use super::super::prove;
     use super::*;
 
     fn example() -> TableFile {

@@ -23,20 +23,20 @@ pub(super) struct Fabrics {
 type Outcome = Result<Arc<Fabric>, (String, Option<String>)>;
 
 impl Fabrics {
-    fn get(&mut self, torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
+    fn get(&mut self, torus: &Torus, faults: &Faults, routing: &RoutingSpec) -> Outcome {
         let same = |known: &&(Torus, Faults, RoutingSpec, Outcome)| {
-            (&known.0, &known.1, known.2) == (torus, faults, routing)
+            (&known.0, &known.1, &known.2) == (torus, faults, routing)
         };
         if let Some(known) = self.known.iter().find(same) {
             return known.3.clone();
         }
         let outcome = route(torus, faults, routing);
-        self.known.push((torus.clone(), faults.clone(), routing, outcome.clone()));
+        self.known.push((torus.clone(), faults.clone(), routing.clone(), outcome.clone()));
         outcome
     }
 }
 
-fn route(torus: &Torus, faults: &Faults, routing: RoutingSpec) -> Outcome {
+fn route(torus: &Torus, faults: &Faults, routing: &RoutingSpec) -> Outcome {
     let fabric = torus.fabric(faults).map_err(|error| (error.to_string(), None))?;
     match routing.check(&fabric) {
         Ok(()) => Ok(Arc::new(fabric)),
@@ -224,7 +224,7 @@ impl Checks<'_> {
             "topology.torus.dimensions",
             "topology.torus.open",
         ];
-        let (torus, routing) = (draft.topology.torus.as_ref()?, draft.routing?);
+        let (torus, routing) = (draft.topology.torus.as_ref()?, draft.routing.as_ref()?);
         if !self.sound(&keys) {
             return None;
         }

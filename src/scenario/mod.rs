@@ -43,7 +43,7 @@ mod tables;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use document::Document;
 pub use reference::{KeyDoc, Reference, VariantDoc};
-pub use routing::RoutingSpec;
+pub use routing::{RoutingError, RoutingSpec};
 pub use sweep::{Point, Saturation, Sweep};
 
 use crate::{

@@ -1,11 +1,14 @@
 //! How a scenario's routes are found.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::routing::angara::{Algorithm, Choices, Freedoms, Region};
-use crate::routing::{DirectionOrder, HalfRing, Routes, Unroutable};
+use crate::routing::{DirectionOrder, HalfRing, Routes, TableFile, Unroutable};
 use crate::topology::Fabric;
 
 /// How routes are found; every pair of live nodes has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RoutingSpec {
     DirectionOrder {
         half_ring: HalfRing,
@@ -15,17 +18,40 @@ pub enum RoutingSpec {
         algorithm: Algorithm,
         freedoms: Freedoms,
     },
+    /// A table that was read from a file.
+    File(Arc<TableFile>),
+}
+
+/// Why a fabric can't be routed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutingError {
+    Unroutable(Unroutable),
+    /// The table of a file does not fit, for this reason.
+    Table(String),
+}
+
+impl fmt::Display for RoutingError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unroutable(error) => error.fmt(formatter),
+            Self::Table(reason) => formatter.write_str(reason),
+        }
+    }
 }
 
 impl RoutingSpec {
     /// The routes of a fabric. `seed` matters to algorithms that draw at random.
     ///
     /// # Errors
-    /// If a pair of live nodes has no legal route.
-    pub fn routes(self, fabric: &Fabric, seed: u64) -> Result<Routes, Unroutable> {
-        match self {
-            Self::DirectionOrder { half_ring } => {
-                DirectionOrder::new(fabric, half_ring).map(Routes::DirectionOrder)
+    /// If a pair of live nodes has no legal route, or a file's table does not fit.
+    pub fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
+        match *self {
+            Self::DirectionOrder { half_ring } => DirectionOrder::new(fabric, half_ring)
+                .map(Routes::DirectionOrder)
+                .map_err(RoutingError::Unroutable),
+            Self::File(ref file) => {
+                file.fits(fabric).map_err(RoutingError::Table)?;
+                Ok(Routes::Table(file.table.clone()))
             }
             Self::Angara { algorithm, freedoms } => {
                 let choices = all_routable(fabric, freedoms)?;
@@ -35,15 +61,18 @@ impl RoutingSpec {
     }
 
     /// Whether every pair of live nodes has a route; makes no table.
-    pub(super) fn check(self, fabric: &Fabric) -> Result<(), Unroutable> {
-        match self {
-            Self::DirectionOrder { half_ring } => DirectionOrder::new(fabric, half_ring).map(drop),
+    pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        match *self {
+            Self::DirectionOrder { half_ring } => {
+                DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
+            }
+            Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
             Self::Angara { freedoms, .. } => all_routable(fabric, freedoms).map(drop),
         }
     }
 
     /// What to know where a pair has no route.
-    pub(super) fn help(self) -> &'static str {
+    pub(super) fn help(&self) -> &'static str {
         match self {
             Self::DirectionOrder { .. } => {
                 "direction order takes each dimension in one go, one way or the other; it can't \
@@ -53,18 +82,19 @@ impl RoutingSpec {
             Self::Angara { .. } => {
                 "no first and last step leads around these failures without a risk of deadlock"
             }
+            Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
         }
     }
 }
 
-fn all_routable(fabric: &Fabric, freedoms: Freedoms) -> Result<Choices<'_>, Unroutable> {
+fn all_routable(fabric: &Fabric, freedoms: Freedoms) -> Result<Choices<'_>, RoutingError> {
     let choices = Choices::new(Region::whole(fabric), freedoms);
     match choices.unroutable().first() {
         None => Ok(choices),
-        Some(&(source, destination)) => Err(Unroutable {
+        Some(&(source, destination)) => Err(RoutingError::Unroutable(Unroutable {
             routing: "Angara routing",
             first: (fabric.router_name(source), fabric.router_name(destination)),
             pairs: choices.unroutable().len() as u64,
-        }),
+        })),
     }
 }

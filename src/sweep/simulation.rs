@@ -15,8 +15,8 @@ use crate::measure::{
     Status, measure_exchange, measure_load, outlook,
 };
 use crate::report::{self, ChannelRow, PointRow};
-use crate::routing::{Routes, Unroutable};
-use crate::scenario::{Scenario, WorkloadSpec};
+use crate::routing::Routes;
+use crate::scenario::{RoutingError, Scenario, WorkloadSpec};
 use crate::topology::{Fabric, TopologyError};
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
@@ -26,7 +26,7 @@ use crate::units::Picoseconds;
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetupError {
     Topology(TopologyError),
-    Routing(Unroutable),
+    Routing(RoutingError),
     Pattern(PatternError),
     Load(LoadError),
 }

@@ -9,6 +9,7 @@ mod folder;
 mod input;
 mod plot;
 mod progress;
+mod reproduce;
 mod route;
 mod run;
 mod summary;
@@ -41,6 +42,7 @@ enum Command {
     Check(check::Check),
     Route(route::Route),
     Plot(plot::Plot),
+    Reproduce(reproduce::Reproduce),
 }
 
 impl Arguments {
@@ -53,6 +55,7 @@ impl Arguments {
             Command::Check(check) => check.execute(),
             Command::Route(route) => route.execute(),
             Command::Plot(plot) => plot.execute(),
+            Command::Reproduce(reproduce) => reproduce.execute(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

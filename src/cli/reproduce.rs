@@ -32,8 +32,11 @@ const SEED: u64 = 1;
 const PARTS: [(u32, &[u32]); 5] =
     [(2, &[2]), (4, &[4]), (8, &[4, 2]), (16, &[4, 2, 2]), (32, &[4, 2, 2, 2])];
 
-/// Maximum and minimum load, sigma(4) and diameter as published, in the order of [`PARTS`].
-const TABLE_2: [(Algorithm, [(u32, u32, f64, u32); 5]); 3] = [
+/// Maximum and minimum load, sigma(4), diameter.
+type PublishedRow = (u32, u32, f64, u32);
+
+/// As published, in the order of [`PARTS`].
+const TABLE_2: [(Algorithm, [PublishedRow; 5]); 3] = [
     (
         Algorithm::Bfs,
         [(1, 1, 0.0, 1), (2, 2, 0.0, 2), (6, 2, 1.429, 3), (18, 3, 4.341, 4), (48, 3, 12.254, 5)],

@@ -123,7 +123,7 @@ fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
         assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("5/{file}")));
     }
     let rows = place.read("1/points.csv").lines().count();
-    assert_eq!(rows, 1 + 40);
+    assert_eq!(rows, 1 + 44);
 }
 
 #[test]

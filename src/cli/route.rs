@@ -12,8 +12,8 @@ use super::Failure;
 use super::input::Input;
 use super::summary::{print_json, print_text};
 use super::text::torus_text;
-use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms, Region, lower_bound};
-use crate::routing::{Proof, Quality, TableFile, prove};
+use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms, lower_bound};
+use crate::routing::{Proof, Quality, Region, TableFile, prove};
 use crate::scenario::RoutingSpec;
 use crate::topology::Fabric;
 
@@ -33,7 +33,7 @@ const SHOWN: usize = 10;
 pub(super) struct Route {
     #[command(flatten)]
     input: Option<Input>,
-    /// What makes the table; the scenario's [routing.angara] if not given
+    /// What makes the table; if not given, the scenario's [routing.angara], else balanced
     #[arg(long, value_enum)]
     algorithm: Option<AlgorithmName>,
     /// Write the table to this file, which must not exist
@@ -249,8 +249,10 @@ fn text(report: &Report) -> String {
         ),
         (
             "lower bound",
-            if report.gap <= 0.0 {
+            if report.gap == 0.0 {
                 format!("{}: the table is optimal", report.lower_bound)
+            } else if report.gap < 0.0 {
+                format!("{} for the generators' routes; the table has others", report.lower_bound)
             } else {
                 format!(
                     "{} ({:.3}): the table is within {:.1}% of the best",

@@ -361,7 +361,8 @@ impl<'t> Parser<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::angara::{Choices, Freedoms, Region, balanced};
+    use super::super::Region;
+    use super::super::angara::{Choices, Freedoms, balanced};
     use super::*;
 
     fn example() -> TableFile {

@@ -9,6 +9,7 @@ mod file;
 mod header;
 mod proof;
 mod quality;
+mod region;
 mod route;
 mod table;
 
@@ -17,6 +18,7 @@ pub use file::{TableFile, TableFileError};
 pub use header::Header;
 pub use proof::{Flaw, Proof, prove};
 pub use quality::Quality;
+pub use region::Region;
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use table::RouteTable;
 
@@ -69,3 +71,11 @@ impl fmt::Display for Unroutable {
 }
 
 impl std::error::Error for Unroutable {}
+
+/// A torus with failed cables.
+#[cfg(test)]
+fn test_fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
+    use crate::topology::{Faults, Torus};
+    let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+    Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
+}

@@ -306,14 +306,10 @@ fn components<I: Iterator<Item = Channel>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::angara::{Choices, Freedoms, Region, Turns, balanced, sssp};
+    use super::super::Region;
+    use super::super::angara::{Choices, Freedoms, Turns, balanced, sssp};
     use super::*;
-    use crate::topology::{Faults, Torus};
-
-    fn fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
-        let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
-        Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
-    }
+    use crate::routing::test_fabric as fabric;
 
     #[test]
     fn generated_tables_are_proved() {

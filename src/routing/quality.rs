@@ -1,7 +1,6 @@
 //! How good a routing table is (papers/angara-routing, section 1.1): channel loads and how even they are.
 
-use super::RouteTable;
-use super::angara::Region;
+use super::{Region, RouteTable};
 
 /// Figures of a table. Loads are routes that cross a channel, over the channels inside the region.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,12 +79,6 @@ impl Quality {
         let power = |&load: &u32| (f64::from(load) - self.perfect_load).abs().powi(k);
         let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
         libm::pow(mean, 1.0 / f64::from(k))
-    }
-
-    /// Loads of the region's channels, in the order of [`Region::channels`].
-    #[must_use]
-    pub fn loads(&self) -> &[u32] {
-        &self.loads
     }
 }
 

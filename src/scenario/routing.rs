@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::routing::angara::{Algorithm, Choices, Freedoms, Region};
-use crate::routing::{DirectionOrder, HalfRing, Routes, TableFile, Unroutable};
+use crate::routing::angara::{Algorithm, Choices, Freedoms};
+use crate::routing::{DirectionOrder, HalfRing, Region, Routes, TableFile, Unroutable};
 use crate::topology::Fabric;
 
 /// How routes are found; every pair of live nodes has one.

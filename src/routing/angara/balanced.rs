@@ -142,8 +142,9 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Freedoms, Region};
+    use super::super::Freedoms;
     use super::*;
+    use crate::routing::Region;
     use crate::topology::{Faults, Torus};
 
     fn of(sizes: &[u32], cables: &[(u32, u32)]) -> (u32, u32, u32) {

@@ -5,6 +5,8 @@
 //! So the maximum load is at least the quotient. Good weights are high where every choice of routes
 //! is crowded; they are found by multiplicative updates (Young, "Randomized rounding without solving the
 //! linear program", 1995): each step adds to a channel's exponent what the lightest routes put on it.
+//!
+//! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were allowed.
 
 use super::{Choices, Selection};
 
@@ -23,13 +25,6 @@ impl LowerBound {
     pub fn rounded(&self) -> u32 {
         (self.value * (1.0 - 1e-12)).ceil() as u32
     }
-}
-
-/// What given weights prove: the quotient, and the loads of the lightest routes.
-#[must_use]
-pub fn proved_by(choices: &Choices<'_>, weights: &[f64]) -> f64 {
-    let mut loads = vec![0.0; weights.len()];
-    lightest(choices, weights, &Selection::unique_routes(choices), &mut loads)
 }
 
 /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
@@ -99,8 +94,9 @@ pub fn lower_bound(choices: &Choices<'_>, enough: u32) -> LowerBound {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Freedoms, Region};
+    use super::super::Freedoms;
     use super::*;
+    use crate::routing::Region;
     use crate::topology::{Faults, Torus};
 
     /// All selections of a small region, one after the other.
@@ -129,7 +125,10 @@ mod tests {
             let bound = lower_bound(&choices, u32::MAX);
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
-            assert!((proved_by(&choices, &bound.weights) - bound.value).abs() < 1e-9);
+            let (unique, mut loads) =
+                (Selection::unique_routes(&choices), vec![0.0; bound.weights.len()]);
+            let proved = lightest(&choices, &bound.weights, &unique, &mut loads);
+            assert!((proved - bound.value).abs() < 1e-9);
         }
     }
 }

@@ -5,8 +5,8 @@
 //! steps. Where failures or the region's edges forbid all routes of the torus' distance, the shortest
 //! of the longer ones are taken.
 
-use super::{Freedoms, Region, Selection, Turns};
-use crate::routing::{Header, Route, RouteTable};
+use super::{Freedoms, Selection, Turns};
+use crate::routing::{Header, Region, Route, RouteTable};
 use crate::topology::{Channel, MAXIMUM_DIMENSIONS, Torus};
 
 /// A pair of nodes with its routes.
@@ -374,12 +374,7 @@ impl<'r, 'f> Search<'r, 'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Fabric, Faults};
-
-    fn fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
-        let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
-        Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
-    }
+    use crate::routing::test_fabric as fabric;
 
     #[test]
     fn half_rings_can_be_gone_both_ways() {

@@ -100,8 +100,9 @@ impl World<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Freedoms, Region};
+    use super::super::Freedoms;
     use super::*;
+    use crate::routing::Region;
     use crate::topology::{Faults, Torus};
 
     #[test]

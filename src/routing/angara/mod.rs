@@ -13,7 +13,6 @@ mod bfs;
 mod bound;
 mod choices;
 mod genetic;
-mod region;
 mod selection;
 mod sssp;
 mod turns;
@@ -21,13 +20,14 @@ mod turns;
 pub use algorithm::{ALGORITHMS, Algorithm, Generated};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
-pub use bound::{LowerBound, lower_bound, proved_by};
+pub use bound::{LowerBound, lower_bound};
 pub use choices::{Choices, Pair};
 pub use genetic::genetic;
-pub use region::Region;
 pub use selection::Selection;
 pub use sssp::{Sssp, sssp};
 pub use turns::Turns;
+
+use super::Region;
 
 /// Which of the hardware's freedoms a generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,26 +53,13 @@ impl Selection {
         self.loads.iter().copied().max().unwrap_or(0)
     }
 
-    /// The route of a pair whose channels cost least, the first of equal ones, if a channel costs
-    /// `price` of its load.
-    pub(super) fn cheapest<C: Default + Copy + PartialOrd + std::ops::Add<Output = C>>(
-        &self,
-        choices: &Choices<'_>,
-        pair: &Pair,
-        price: impl Fn(u32) -> C,
-    ) -> usize {
-        let cost = |number| {
+    /// The route of a pair whose channels carry least in all, the first of equal ones.
+    pub(super) fn least_loaded(&self, choices: &Choices<'_>, pair: &Pair) -> usize {
+        let load = |&number: &usize| -> u64 {
             let channels = choices.channels(pair, number).iter();
-            channels.fold(C::default(), |sum, &channel| sum + price(self.loads[channel as usize]))
+            channels.map(|&channel| u64::from(self.loads[channel as usize])).sum()
         };
-        let mut best = (0, cost(0));
-        for number in 1..pair.routes() {
-            let cost = cost(number);
-            if cost < best.1 {
-                best = (number, cost);
-            }
-        }
-        best.0
+        (0..pair.routes()).min_by_key(load).expect("a pair has a route")
     }
 
     /// Takes a pair's route off its channels.

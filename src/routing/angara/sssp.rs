@@ -6,8 +6,8 @@
 //! pair's shortest routes. Of equally loaded ones the first is taken, which has no first or last step
 //! if it can be had without.
 
+use super::Choices;
 use super::selection::{Selection, turns};
-use super::{Choices, Pair};
 
 /// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
 #[derive(Clone, Debug)]
@@ -36,13 +36,8 @@ pub fn sssp(choices: &Choices<'_>) -> Sssp {
         let mut waiting = group.to_vec();
         while !waiting.is_empty() {
             calls += 1;
-            let best = |place: &u32| -> (usize, &Pair) {
-                let pair = &pairs[*place as usize];
-                (selection.cheapest(choices, pair, u64::from), pair)
-            };
-            let paths: Vec<(u32, usize)> =
-                waiting.iter().map(|place| (*place, best(place).0)).collect();
-            waiting.clear();
+            let path = |place| (place, selection.least_loaded(choices, &pairs[place as usize]));
+            let paths: Vec<(u32, usize)> = waiting.drain(..).map(path).collect();
             for (place, number) in paths {
                 let channels = choices.channels(&pairs[place as usize], number);
                 if channels.iter().any(|&channel| used_by[channel as usize] == calls) {

@@ -170,6 +170,16 @@ pub fn bytes_text(size: Bytes) -> String {
     }
 }
 
+/// Memory for people: `1.7 GB`, `12 MB`.
+#[must_use]
+pub fn memory_text(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
 fn decimal_text(value: u64, units: &[(&str, u64)], least: u64) -> String {
     let unit = units.iter().rev().find(|unit| value >= unit.1.max(least)).unwrap_or(&units[0]);
     let (whole, rest) = (value / unit.1, value % unit.1);

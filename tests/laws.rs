@@ -6,7 +6,6 @@ use flitlab::report::Status;
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario, WorkloadSpec};
 use flitlab::sweep::Simulation;
-use flitlab::topology::Faults;
 use flitlab::traffic::{OpenLoad, Workload};
 
 const TORI: [&str; 6] = ["[8, 8]", "[4, 4, 4]", "[4, 2, 2, 2]", "[5, 3]", "[16]", "[6, 5, 2]"];
@@ -89,15 +88,15 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
         [0.05, 0.3, 0.8].into_iter().flat_map(|load| variants.map(|more| (load, more)))
     {
         let scenario = scenario("[4, 3, 2]", "uniform", load, more).unwrap();
-        let fabric = scenario.torus.fabric(&Faults::default()).unwrap();
-        let order = DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap();
+        let fabric = &scenario.network.fabric;
+        let order = DirectionOrder::new(fabric, HalfRing::Balanced).unwrap();
         let routes = Routes::DirectionOrder(order);
         let WorkloadSpec::Load(spec) = &scenario.workload else { unreachable!() };
         let parameters = &scenario.parameters;
         let flits_of = |bytes| parameters.message_flits(bytes);
-        let load = OpenLoad::new(spec, &fabric, parameters.link_flit_time(), flits_of, 1).unwrap();
+        let load = OpenLoad::new(spec, fabric, parameters.link_flit_time(), flits_of, 1).unwrap();
         let workload = Workload::Load(load);
-        let mut engine = Engine::new(&fabric, &routes, parameters, workload, Log::default());
+        let mut engine = Engine::new(fabric, &routes, parameters, workload, Log::default());
         for checkpoint in 1..=500 {
             engine.run_until(checkpoint * 37_000);
             assert!(engine.credits_are_conserved(), "{more:?} at {}", engine.now());

@@ -14,7 +14,9 @@ mod route;
 mod run;
 mod summary;
 mod sweep;
+mod table_report;
 mod text;
+mod threads;
 
 use std::process::ExitCode;
 

@@ -85,9 +85,9 @@ fn table_2() -> Result<Vec<Row>, Failure> {
             let torus = Torus::new(sizes, &[]).expect("sizes of a torus");
             let fabric = torus.fabric(&Faults::default()).expect("nothing has failed");
             let freedoms = Freedoms::default();
-            let choices = Choices::new(Region::whole(&fabric), freedoms);
+            let choices = Choices::new(Region::new(&fabric), freedoms);
             let table = algorithm.table(&choices, freedoms, SEED).table;
-            let proof = prove(&fabric, choices.region().nodes(), &table);
+            let proof = prove(&fabric, &table);
             if let Some(flaw) = proof.flaws.first() {
                 return Err(Failure::Check(format!("error: {}", flaw.describe(&fabric))));
             }

@@ -3,32 +3,39 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use cpu_time::ThreadTime;
-use serde::Serialize;
+use cpu_time::ProcessTime;
 
-use super::Failure;
-use super::input::Input;
+use super::input::{Input, reject};
 use super::summary::{print_json, print_text};
-use super::text::torus_text;
-use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms, lower_bound};
-use crate::routing::{Proof, Quality, Region, TableFile, prove};
-use crate::scenario::RoutingSpec;
+use super::table_report::Report;
+use super::{Failure, folder, threads};
+use crate::report::figure::{load_heat_map, load_histogram};
+use crate::report::{LoadRow, RowWriter};
+use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
+use crate::routing::{Flaw, Quality, Region, TableFile, prove};
+use crate::scenario::{Network, RoutingSpec, enough_memory};
 use crate::topology::Fabric;
+use crate::units::memory_text;
 
-/// Flaws of a table that are listed; the others are counted.
+/// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
 const SHOWN: usize = 10;
+
+/// A table that takes more than this many bytes is announced.
+const LARGE: u64 = 500_000_000;
 
 /// Make a routing table for Angara, show how good it is, and prove it
 ///
-/// Also checks table files: that every pair has a route, every route is legal, and no packets can
-/// wait for each other for ever.
+/// Needs the scenario's [topology] only. Also checks table files: that every pair has a route, every
+/// route is legal, and no packets can wait for each other for ever.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab route scenarios/angara/desmos.toml --algorithm balanced --save desmos.routes\n  \
+    flitlab route scenarios/angara/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route --check desmos.routes\n\n\
-    Exit code 4: the table has a flaw.")]
+    Exit code 4: a pair has no route, or the table has another flaw.")]
 #[group(skip)]
 pub(super) struct Route {
     #[command(flatten)]
@@ -42,6 +49,15 @@ pub(super) struct Route {
     /// Check this table file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "set", "algorithm", "save"])]
     check: Option<PathBuf>,
+    /// Accept pairs without a route: write, or check, the rest
+    #[arg(long)]
+    allow_partial: bool,
+    /// Folder for the load of every channel: loads.csv, a heat map, a histogram
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use; the table is the same on any number [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -73,40 +89,10 @@ fn name(algorithm: Algorithm) -> &'static str {
     named.expect("every algorithm has a name").0
 }
 
-/// What is known of a table.
-#[derive(Debug, Serialize)]
-struct Report {
-    fabric: String,
-    nodes: usize,
-    algorithm: Option<&'static str>,
-    routed_pairs: u64,
-    pairs_without_route: u64,
-    pairs_with_one_shortest_route: u64,
-    maximum_load: u32,
-    lower_bound: u32,
-    lower_bound_before_rounding: f64,
-    /// How far the maximum load is above the lower bound, as a fraction of that.
-    gap: f64,
-    minimum_load: u32,
-    mean_load: f64,
-    perfect_load: f64,
-    sigma_1: f64,
-    sigma_2: f64,
-    sigma_4: f64,
-    hops_mean: f64,
-    hops_maximum: u32,
-    routes_with_first_or_last_step: u64,
-    build_sssp_calls: Option<u64>,
-    /// CPU time of the algorithm, the list of shortest routes included.
-    cpu_seconds: Option<f64>,
-    dependencies: u64,
-    flaws: Vec<String>,
-}
-
 impl Route {
     pub(super) fn execute(self) -> Result<(), Failure> {
         if let Some(path) = &self.check {
-            return self.check_file(path);
+            return threads::with(self.threads, || self.check_file(path));
         }
         let Some(input) = &self.input else {
             return Err(Failure::Input("error: name a scenario, or a table with --check".into()));
@@ -115,43 +101,51 @@ impl Route {
             let message = format!("error: {} exists; name another file", path.display());
             return Err(Failure::Input(message));
         }
-        let (_, scenario) = input.scenario()?;
-        let (algorithm, freedoms) = match scenario.routing {
+        let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
+        threads::with(self.threads, || self.make(&network))
+    }
+
+    fn make(&self, network: &Network) -> Result<(), Failure> {
+        let (algorithm, freedoms) = match network.routing {
             RoutingSpec::Angara { algorithm, freedoms } => (algorithm, freedoms),
             RoutingSpec::DirectionOrder { .. } | RoutingSpec::File(_) => {
                 (Algorithm::Balanced, Freedoms::default())
             }
         };
         let algorithm = self.algorithm.map_or(algorithm, |name| name.0);
-        let fabric = scenario
-            .torus
-            .fabric(&scenario.faults)
+        let fabric = &network.fabric;
+        let region = Region::new(fabric);
+        let needed = enough_memory(&region, freedoms)
             .map_err(|error| Failure::Input(format!("error: {error}")))?;
-        let started = ThreadTime::now();
-        let choices = Choices::new(Region::whole(&fabric), freedoms);
-        let generated = algorithm.table(&choices, freedoms, scenario.seed);
-        let cpu_seconds = Some(started.elapsed().as_secs_f64());
-        let file = TableFile {
-            torus: scenario.torus.clone(),
-            faults: scenario.faults.clone(),
-            nodes: choices.region().nodes().to_vec(),
-            table: generated.table,
-            fabric: fabric.clone(),
-        };
-        let proof = prove(&fabric, &file.nodes, &file.table);
-        let report = Report {
-            algorithm: Some(name(algorithm)),
-            build_sssp_calls: generated.sssp_calls,
-            cpu_seconds,
-            ..report(&file, &choices, &proof)
-        };
-        if let Some(path) = &self.save {
-            let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
-            let output = File::create_new(path).map_err(failed)?;
-            file.write(BufWriter::new(output)).map_err(failed)?;
+        if needed > LARGE {
+            eprintln!("note: this takes about {} of memory", memory_text(needed));
         }
-        self.print(&report)?;
-        verdict(&proof, &fabric)
+        let (started, cpu) = (Instant::now(), ProcessTime::now());
+        let choices = Choices::new(region, freedoms);
+        let generated = algorithm.table(&choices, freedoms, network.seed);
+        let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
+        let proof = prove(fabric, &generated.table);
+        let flaws: Vec<&Flaw> =
+            proof.flaws.iter().filter(|flaw| !matches!(flaw, Flaw::Missing { .. })).collect();
+        if !flaws.is_empty() {
+            return Err(refuse(flaws.iter().map(|flaw| flaw.describe(fabric))));
+        }
+        let quality = Quality::new(choices.region(), &generated.table);
+        let mut report = Report::new(&choices, &generated.table, &quality, &proof);
+        report.algorithm = Some(name(algorithm));
+        report.build_sssp_calls = generated.sssp_calls;
+        report.cpu_seconds = Some(cpu);
+        report.seconds = Some(seconds);
+        self.show(&report, fabric, &quality)?;
+        if !self.allow_partial && !choices.unroutable().is_empty() {
+            return Err(Failure::Check(unroutable_text(fabric, choices.unroutable())));
+        }
+        let Some(path) = &self.save else { return Ok(()) };
+        let (torus, faults) = (network.torus.clone(), network.faults.clone());
+        let file = TableFile::new(torus, faults, fabric.clone(), generated.table);
+        let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
+        let output = File::create_new(path).map_err(failed)?;
+        file.write(BufWriter::new(output)).map_err(failed)
     }
 
     fn check_file(&self, path: &Path) -> Result<(), Failure> {
@@ -160,134 +154,80 @@ impl Route {
         let file = TableFile::parse(&text).map_err(|error| {
             Failure::Input(format!("error: {}:{}: {}", path.display(), error.line, error.message))
         })?;
-        let proof = prove(&file.fabric, &file.nodes, &file.table);
-        // Loads are counted only where every route leads somewhere.
-        if proof.holds() {
-            let region = Region::of(&file.fabric, &file.nodes);
-            let choices = Choices::new(region, Freedoms::default());
-            self.print(&report(&file, &choices, &proof))?;
+        let proof = prove(&file.fabric, &file.table);
+        let accepted = |flaw: &&Flaw| self.allow_partial && matches!(flaw, Flaw::Missing { .. });
+        let flaws: Vec<&Flaw> = proof.flaws.iter().filter(|flaw| !accepted(flaw)).collect();
+        if flaws.is_empty() {
+            let choices = Choices::new(Region::new(&file.fabric), Freedoms::default());
+            let quality = Quality::new(choices.region(), &file.table);
+            let report = Report::new(&choices, &file.table, &quality, &proof);
+            return self.show(&report, &file.fabric, &quality);
         }
-        verdict(&proof, &file.fabric)
+        let describe = |flaw: &&Flaw| {
+            let place = match file.line(flaw) {
+                Some(line) => format!("{}:{line}", path.display()),
+                None => path.display().to_string(),
+            };
+            format!("{place}: {}", flaw.describe(&file.fabric))
+        };
+        Err(refuse(flaws.iter().map(describe)))
     }
 
-    fn print(&self, report: &Report) -> Result<(), Failure> {
-        if self.json { print_json(report) } else { print_text(&text(report)) }
+    /// Prints the report and draws the figures.
+    fn show(&self, report: &Report, fabric: &Fabric, quality: &Quality) -> Result<(), Failure> {
+        if self.json {
+            print_json(report)?;
+        } else {
+            print_text(&report.text())?;
+        }
+        let Some(out) = &self.out else { return Ok(()) };
+        let out = folder::prepare("", Some(out))?;
+        let title = report.title();
+        let rows = LoadRow::of(fabric, quality);
+        let mut file = RowWriter::<LoadRow>::create(out.join("loads.csv"))?;
+        rows.iter().try_for_each(|row| file.write(row))?;
+        for (figure, name) in [
+            (load_heat_map(&rows, &title), "heat-map"),
+            (load_histogram(&rows, &title), "histogram"),
+        ] {
+            figure.write(out.join(name).with_extension("svg"))?;
+            figure.write_png(out.join(name).with_extension("png"))?;
+        }
+        if !self.json {
+            print_text(&format!("figures in {}\n", out.display()))?;
+        }
+        Ok(())
     }
 }
 
 /// A flawed table is exit code 4.
-fn verdict(proof: &Proof, fabric: &Fabric) -> Result<(), Failure> {
-    if proof.holds() {
-        return Ok(());
+fn refuse(flaws: impl ExactSizeIterator<Item = String>) -> Failure {
+    let more = flaws.len().saturating_sub(SHOWN);
+    let mut lines: Vec<String> = flaws.take(SHOWN).map(|flaw| format!("error: {flaw}")).collect();
+    if more > 0 {
+        lines.push(format!("... and {more} more flaws"));
     }
-    let mut lines: Vec<String> = proof
-        .flaws
-        .iter()
-        .take(SHOWN)
-        .map(|flaw| format!("error: {}", flaw.describe(fabric)))
-        .collect();
-    if proof.flaws.len() > SHOWN {
-        lines.push(format!("... and {} more flaws", proof.flaws.len() - SHOWN));
-    }
-    Err(Failure::Check(lines.join("\n")))
+    Failure::Check(lines.join("\n"))
 }
 
-fn report(file: &TableFile, choices: &Choices<'_>, proof: &Proof) -> Report {
-    let quality = Quality::new(choices.region(), &file.table);
-    let bound = lower_bound(choices, quality.maximum_load);
-    let rounded = bound.rounded();
-    Report {
-        fabric: torus_text(&file.torus),
-        nodes: file.nodes.len(),
-        algorithm: None,
-        routed_pairs: quality.routed,
-        pairs_without_route: quality.unrouted,
-        pairs_with_one_shortest_route: choices
-            .pairs()
-            .iter()
-            .filter(|pair| pair.routes() == 1)
-            .count() as u64,
-        maximum_load: quality.maximum_load,
-        lower_bound: rounded,
-        lower_bound_before_rounding: bound.value,
-        gap: f64::from(quality.maximum_load) / f64::from(rounded.max(1)) - 1.0,
-        minimum_load: quality.minimum_load,
-        mean_load: quality.mean_load,
-        perfect_load: quality.perfect_load,
-        sigma_1: quality.sigma(1),
-        sigma_2: quality.sigma(2),
-        sigma_4: quality.sigma(4),
-        hops_mean: quality.hops_mean,
-        hops_maximum: quality.hops_maximum,
-        routes_with_first_or_last_step: quality.stepping,
-        build_sssp_calls: None,
-        cpu_seconds: None,
-        dependencies: proof.dependencies,
-        flaws: proof.flaws.iter().map(|flaw| flaw.describe(&file.fabric)).collect(),
+/// The unroutable pairs, a source a line.
+fn unroutable_text(fabric: &Fabric, pairs: &[(u32, u32)]) -> String {
+    let sources: Vec<&[(u32, u32)]> = pairs.chunk_by(|one, other| one.0 == other.0).collect();
+    let mut lines = vec![format!("error: {} pairs have no route:", pairs.len())];
+    for pairs in sources.iter().take(SHOWN) {
+        let names: Vec<String> =
+            pairs.iter().take(SHOWN).map(|&(_, to)| fabric.router_name(to)).collect();
+        let more = match pairs.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let from = fabric.router_name(pairs[0].0);
+        lines.push(format!("  from {from} to {}{more}", names.join(" ")));
     }
-}
-
-/// The report, a fact a line.
-fn text(report: &Report) -> String {
-    let mut lines = vec![
-        (
-            "pairs",
-            format!(
-                "{} routed, {} without a route; {:.1}% have one shortest route only",
-                report.routed_pairs,
-                report.pairs_without_route,
-                100.0 * report.pairs_with_one_shortest_route as f64
-                    / report.routed_pairs.max(1) as f64
-            ),
-        ),
-        (
-            "channel load",
-            format!(
-                "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
-                report.maximum_load, report.minimum_load, report.mean_load, report.perfect_load
-            ),
-        ),
-        (
-            "lower bound",
-            if report.gap == 0.0 {
-                format!("{}: the table is optimal", report.lower_bound)
-            } else if report.gap < 0.0 {
-                format!("{} for the generators' routes; the table has others", report.lower_bound)
-            } else {
-                format!(
-                    "{} ({:.3}): the table is within {:.1}% of the best",
-                    report.lower_bound,
-                    report.lower_bound_before_rounding,
-                    report.gap * 100.0
-                )
-            },
-        ),
-        (
-            "deviation",
-            format!(
-                "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
-                report.sigma_1, report.sigma_2, report.sigma_4
-            ),
-        ),
-        ("hops", format!("mean {:.3}, at most {}", report.hops_mean, report.hops_maximum)),
-        ("first, last steps", format!("in {} routes", report.routes_with_first_or_last_step)),
-        (
-            "proof",
-            format!(
-                "every route followed; {} dependencies of channels, {}",
-                report.dependencies,
-                if report.flaws.is_empty() { "no cycle outside rings" } else { "flawed" }
-            ),
-        ),
-    ];
-    if let Some(calls) = report.build_sssp_calls {
-        lines.push(("searches", format!("{calls} calls of BUILD_SSSP")));
+    if sources.len() > SHOWN {
+        lines
+            .push(format!("  ... and from {} more nodes (all with --json)", sources.len() - SHOWN));
     }
-    if let Some(seconds) = report.cpu_seconds {
-        lines.push(("time", format!("{seconds:.3} s of CPU")));
-    }
-    let algorithm = report.algorithm.map_or(String::new(), |name| format!(", algorithm {name}"));
-    let head = format!("{}, {} nodes{algorithm}\n", report.fabric, report.nodes);
-    let rows = lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n"));
-    head + &rows.collect::<String>()
+    lines.push("help: --allow-partial makes a table of the other pairs".into());
+    lines.join("\n")
 }

@@ -156,7 +156,7 @@ pub(super) fn headline(simulation: &Simulation) -> String {
     format!(
         "{}: {}, {} nodes, seed {}",
         scenario.name,
-        torus_text(&scenario.torus),
+        torus_text(&scenario.network.torus),
         simulation.fabric().live_terminals().count(),
         scenario.seed
     )

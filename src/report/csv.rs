@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{ChannelRow, PointRow, ReportError};
+use super::{ChannelRow, LoadRow, PointRow, ReportError};
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {}
 
 impl Row for PointRow {}
 impl Row for ChannelRow {}
+impl Row for LoadRow {}
 
 /// What a result file holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,9 +10,11 @@ mod columns;
 mod csv;
 mod error;
 pub mod figure;
+mod load;
 mod point;
 
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, read_channels, read_points};
 pub use error::ReportError;
+pub use load::LoadRow;
 pub use point::{PointRow, Status};

@@ -254,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_failed_cable_is_passed_the_long_way_round() {
-        let (fabric, order) = routed(&[5, 3], &[], &Faults { cables: vec![(0, 0)], nodes: vec![] });
+        let (fabric, order) =
+            routed(&[5, 3], &[], &Faults { cables: vec![(0, 0)], ..Faults::default() });
         let route = order.route(&fabric, 0, 1);
         assert_eq!(route.ports().collect::<Vec<_>>(), [2, 2, 2, 2]);
         for pair in 0..15 * 15 {
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn pairs_that_direction_order_cannot_route_are_named() {
         let torus = Torus::new(&[4, 4], &[]).unwrap();
-        let faults = Faults { cables: vec![(0, 0), (0, 2)], nodes: vec![] };
+        let faults = Faults { cables: vec![(0, 0), (0, 2)], ..Faults::default() };
         let fabric = torus.fabric(&faults).unwrap();
         let error = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap_err();
         assert_eq!(error.first, ("(0,0)".into(), "(1,0)".into()));

@@ -18,7 +18,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::{Header, RouteTable, prove};
+use super::{Flaw, Header, RouteTable, prove};
 use crate::topology::{DIMENSION_NAMES, Fabric, Faults, Torus};
 
 const MAGIC: &str = "flitlab-routes";
@@ -46,47 +46,51 @@ pub struct TableFile {
     pub torus: Torus,
     pub faults: Faults,
     pub fabric: Fabric,
-    /// Ascending.
-    pub nodes: Vec<u32>,
     pub table: RouteTable,
+    /// The line of each route, by source, then destination; empty if the table was not read.
+    lines: Vec<u32>,
 }
 
 impl PartialEq for TableFile {
     /// The fabric follows from the rest.
     fn eq(&self, other: &Self) -> bool {
-        let parts = |file: &Self| (file.torus.clone(), file.faults.clone(), file.nodes.clone());
+        let parts = |file: &Self| (file.torus.clone(), file.faults.clone());
         parts(self) == parts(other) && self.table == other.table
     }
 }
 
 impl TableFile {
-    /// Whether the table can route another fabric: the same torus with the same failures, every live
-    /// node in the node set, and every route right.
+    /// A table that was made for a fabric of this torus.
+    #[must_use]
+    pub fn new(torus: Torus, faults: Faults, fabric: Fabric, table: RouteTable) -> Self {
+        Self { torus, faults, fabric, table, lines: Vec::new() }
+    }
+
+    /// Whether the table can route another fabric: of the same torus, with a right route for every
+    /// pair of its live nodes. The failures that it was made for may differ.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn fits(&self, fabric: &Fabric) -> Result<(), String> {
+    /// What does not fit, and in which line.
+    pub fn fits(&self, fabric: &Fabric) -> Result<(), TableFileError> {
         if self.torus != *fabric.torus() {
-            return Err("the table is for another torus".into());
+            let line = self.lines.first().map_or(1, |_| 2);
+            return Err(TableFileError { line, message: "the table is for another torus".into() });
         }
-        let differs = |&channel: &u32| self.fabric.target(channel) != fabric.target(channel);
-        if let Some(channel) = (0..fabric.channel_slots()).find(differs) {
-            let name = fabric.channel_name(channel);
-            return Err(format!("the table is for other failures: channel {name} is one of them"));
-        }
-        let missing = fabric
-            .live_terminals()
-            .filter_map(|terminal| fabric.terminal_router(terminal))
-            .find(|router| self.nodes.binary_search(router).is_err());
-        if let Some(router) = missing {
-            let name = fabric.router_name(router);
-            return Err(format!("node {name} is not in the table's node set"));
-        }
-        let proof = prove(fabric, &self.nodes, &self.table);
-        match proof.flaws.first() {
+        match prove(fabric, &self.table).flaws.first() {
             None => Ok(()),
-            Some(flaw) => Err(format!("the table is flawed: {}", flaw.describe(fabric))),
+            Some(flaw) => Err(TableFileError {
+                line: self.line(flaw).unwrap_or(1),
+                message: flaw.describe(fabric),
+            }),
         }
+    }
+
+    /// The line of the route that is wrong, if it has one.
+    #[must_use]
+    pub fn line(&self, flaw: &Flaw) -> Option<usize> {
+        let place = |(source, destination)| (source * self.fabric.routers() + destination) as usize;
+        let line = flaw.pair().and_then(|pair| self.lines.get(place(pair)).copied());
+        line.filter(|&line| line > 0).map(|line| line as usize)
     }
 
     /// Writes the file.
@@ -112,15 +116,16 @@ impl TableFile {
         for &node in &self.faults.nodes {
             writeln!(output, "failed-node {}", torus.node_name(node))?;
         }
-        if self.nodes.len() == self.fabric.live_terminals().count() {
+        let nodes: Vec<u32> = self.fabric.live_terminals().collect();
+        if self.faults.outside.is_empty() {
             writeln!(output, "nodes all")?;
         } else {
-            let names: Vec<String> = self.nodes.iter().map(|&node| torus.node_name(node)).collect();
+            let names: Vec<String> = nodes.iter().map(|&node| torus.node_name(node)).collect();
             writeln!(output, "nodes {}", names.join(" "))?;
         }
         writeln!(output, "routes")?;
-        for &source in &self.nodes {
-            for &destination in &self.nodes {
+        for &source in &nodes {
+            for &destination in &nodes {
                 if let Some(header) = self.table.header(source, destination)
                     && source != destination
                 {
@@ -246,22 +251,26 @@ impl<'t> Parser<'t> {
                 }
             }
         };
+        if let Some(inside) = nodes {
+            if let Some(dead) = inside.iter().find(|node| faults.nodes.contains(node)) {
+                return self.wrong(format!("node {} has failed", torus.node_name(*dead)));
+            }
+            let mut outside = vec![true; torus.nodes() as usize];
+            for &node in inside.iter().chain(&faults.nodes) {
+                outside[node as usize] = false;
+            }
+            faults.outside = (0..torus.nodes()).filter(|&node| outside[node as usize]).collect();
+        }
         let fabric = match torus.fabric(&faults) {
             Ok(fabric) => fabric,
             Err(error) => return self.wrong(error.to_string()),
         };
-        let live: Vec<u32> =
-            fabric.live_terminals().filter_map(|node| fabric.terminal_router(node)).collect();
-        let mut nodes = nodes.unwrap_or_else(|| live.clone());
-        nodes.sort_unstable();
-        nodes.dedup();
-        if let Some(&dead) = nodes.iter().find(|&node| live.binary_search(node).is_err()) {
-            return self.wrong(format!("node {} has failed", torus.node_name(dead)));
-        }
         if self.expect("`routes`")?[..] != ["routes"] {
             return self.wrong("`routes` should be here");
         }
         let mut table = RouteTable::empty(&fabric);
+        let routers = fabric.routers() as usize;
+        let mut lines = vec![0; routers * routers];
         while let Some(words) = self.next() {
             let [source, destination, first, directions, last] = words[..] else {
                 return self.wrong(format!(
@@ -272,7 +281,7 @@ impl<'t> Parser<'t> {
             };
             let (from, to) = (self.node(&torus, source)?, self.node(&torus, destination)?);
             for (node, name) in [(from, source), (to, destination)] {
-                if nodes.binary_search(&node).is_err() {
+                if fabric.terminal_router(node).is_none() {
                     return self.wrong(format!("node {name} is not in the node set"));
                 }
             }
@@ -283,8 +292,9 @@ impl<'t> Parser<'t> {
                 return self.wrong(format!("a second route from {source} to {destination}"));
             }
             table.set(from, to, self.header(&torus, first, directions, last)?);
+            lines[from as usize * routers + to as usize] = self.line as u32;
         }
-        Ok(TableFile { torus, faults, fabric, nodes, table })
+        Ok(TableFile { torus, faults, fabric, table, lines })
     }
 
     fn torus(&self, sizes: &[u32], open: &[usize]) -> Result<Torus, TableFileError> {
@@ -367,12 +377,11 @@ mod tests {
 
     fn example() -> TableFile {
         let torus = Torus::new(&[4, 2, 2], &[2]).unwrap();
-        let faults = Faults { cables: vec![(0, 0)], nodes: vec![15] };
+        let faults = Faults { cables: vec![(0, 0)], nodes: vec![15], outside: vec![7] };
         let fabric = torus.fabric(&faults).unwrap();
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let table = choices.table(&balanced(&choices).selection);
-        let nodes = choices.region().nodes().to_vec();
-        TableFile { torus, faults, fabric: fabric.clone(), nodes, table }
+        TableFile::new(torus, faults, fabric.clone(), table)
     }
 
     fn text(file: &TableFile) -> String {
@@ -388,7 +397,7 @@ mod tests {
         let again = TableFile::parse(&text).unwrap();
         assert_eq!(again.table, file.table);
         assert_eq!((&again.torus, &again.faults), (&file.torus, &file.faults));
-        assert_eq!(again.nodes, file.nodes);
+        assert!(text.contains("nodes (0,0,0) (1,0,0)"), "{text}");
         assert_eq!(super::tests::text(&again), text);
     }
 
@@ -403,7 +412,7 @@ mod tests {
         let verdict = |text: &str| match TableFile::parse(text) {
             Err(error) => error.to_string(),
             Ok(file) => {
-                let proof = prove(&file.fabric, &file.nodes, &file.table);
+                let proof = prove(&file.fabric, &file.table);
                 let flaws = proof.flaws.iter().map(|flaw| flaw.describe(&file.fabric));
                 flaws.collect::<Vec<_>>().join("; ")
             }
@@ -460,14 +469,14 @@ mod tests {
             (
                 "(0,0) (1,1) . +x+y .",
                 "(0,0) (1,1) . +x-y .",
-                "passes (1,3), which is outside the node set",
+                "takes channel (1,0) -y, which has failed, leaves the node set",
             ),
+            ("nodes", "failed-cable (0,0) +x\nnodes", "takes channel (0,0) +x, which has failed"),
             (
-                "nodes",
-                "failed-cable (0,0) +x\nnodes",
-                "takes channel (0,0) +x, which does not exist or has failed",
+                "(1,1) . +x+y .",
+                "(1,1) +x +x+y -x",
+                "takes channel (1,0) +x, which has failed, leaves",
             ),
-            ("(1,1) . +x+y .", "(1,1) +x +x+y -x", "outside the node set"),
         ] {
             assert!(square.contains(find), "{find}");
             let text = square.replacen(find, replace, 1);
@@ -482,17 +491,16 @@ mod tests {
         let torus = Torus::new(&[4, 4], &[]).unwrap();
         let faults = Faults::default();
         let fabric = torus.fabric(&faults).unwrap();
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let mut table = choices.table(&balanced(&choices).selection);
         for source in 0..16 {
             let up = torus.neighbor(source, 1).unwrap();
             let header = Header::default().with_first_step(1).with_direction(0, true);
             table.set(source, torus.neighbor(up, 0).unwrap(), header);
         }
-        let nodes = (0..16).collect();
-        let file = TableFile { torus, faults, fabric: fabric.clone(), nodes, table };
+        let file = TableFile::new(torus, faults, fabric.clone(), table);
         let again = TableFile::parse(&text(&file)).unwrap();
-        let proof = prove(&again.fabric, &again.nodes, &again.table);
+        let proof = prove(&again.fabric, &again.table);
         let flaws: Vec<String> =
             proof.flaws.iter().map(|flaw| flaw.describe(&again.fabric)).collect();
         assert_eq!(flaws.len(), 1);

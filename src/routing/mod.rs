@@ -76,6 +76,6 @@ impl std::error::Error for Unroutable {}
 #[cfg(test)]
 fn test_fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
     use crate::topology::{Faults, Torus};
-    let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+    let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
     Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
 }

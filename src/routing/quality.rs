@@ -1,6 +1,7 @@
 //! How good a routing table is (papers/angara-routing, section 1.1): channel loads and how even they are.
 
 use super::{Region, RouteTable};
+use crate::topology::Channel;
 
 /// Figures of a table. Loads are routes that cross a channel, over the channels inside the region.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,8 @@ pub struct Quality {
     pub hops_maximum: u32,
     /// Routes with a first or a last step.
     pub stepping: u64,
-    loads: Vec<u32>,
+    /// By channel.
+    pub loads: Vec<(Channel, u32)>,
 }
 
 impl Quality {
@@ -30,7 +32,6 @@ impl Quality {
     #[must_use]
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
         let fabric = region.fabric();
-        let channels: Vec<u32> = region.channels().collect();
         let mut loads = vec![0u32; fabric.channel_slots() as usize];
         let (mut routed, mut unrouted, mut stepping) = (0, 0, 0);
         let (mut hops_sum, mut hops_maximum, mut least_hops) = (0u64, 0, 0);
@@ -56,14 +57,16 @@ impl Quality {
                 }
             }
         }
-        let loads: Vec<u32> = channels.iter().map(|&channel| loads[channel as usize]).collect();
+        let loads: Vec<(Channel, u32)> =
+            region.channels().map(|channel| (channel, loads[channel as usize])).collect();
         let count = loads.len().max(1) as f64;
+        let load = || loads.iter().map(|(_, load)| *load);
         Self {
             routed,
             unrouted,
             channels: loads.len() as u64,
-            maximum_load: loads.iter().copied().max().unwrap_or(0),
-            minimum_load: loads.iter().copied().min().unwrap_or(0),
+            maximum_load: load().max().unwrap_or(0),
+            minimum_load: load().min().unwrap_or(0),
             mean_load: hops_sum as f64 / count,
             perfect_load: least_hops as f64 / count,
             hops_mean: hops_sum as f64 / (routed.max(1)) as f64,
@@ -76,7 +79,8 @@ impl Quality {
     /// Deviation of the loads from the perfect load: the `k`-th root of the mean `k`-th power.
     #[must_use]
     pub fn sigma(&self, k: i32) -> f64 {
-        let power = |&load: &u32| (f64::from(load) - self.perfect_load).abs().powi(k);
+        let power =
+            |&(_, load): &(Channel, u32)| (f64::from(load) - self.perfect_load).abs().powi(k);
         let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
         libm::pow(mean, 1.0 / f64::from(k))
     }
@@ -111,7 +115,7 @@ mod tests {
     #[test]
     fn eight_nodes_have_the_published_figures() {
         let fabric = Torus::new(&[4, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let table = choices.table(&sssp(&choices).selection);
         let quality = Quality::new(choices.region(), &table);
         assert_eq!((quality.routed, quality.unrouted, quality.channels), (56, 0, 24));

@@ -5,43 +5,69 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{RoutingSpec, WorkloadSpec, diagnostic::Diagnostic, document::Document, schema::Draft};
+use super::{
+    Network, RoutingError, RoutingSpec, WorkloadSpec, diagnostic::Diagnostic, document::Document,
+    reader::Purpose, schema::Draft,
+};
 use crate::{
     engine::{MOST_FLITS, Parameters},
-    topology::{Fabric, Faults, Torus},
+    topology::{Fabric, Faults, TopologyError, Torus},
     traffic::{Access, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
     units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
 };
 
-/// Fabrics already built and routed, so that the points of a sweep share them.
+/// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
 pub(super) struct Fabrics {
-    known: Vec<(Torus, Faults, RoutingSpec, Outcome)>,
+    known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
 }
 
-/// The fabric, or a message and a help text.
-type Outcome = Result<Arc<Fabric>, (String, Option<String>)>;
+/// What a network is made of; the seed is the scenario's.
+type Key = (Torus, Faults, RoutingSpec, u64);
+
+/// Why there is no such network.
+#[derive(Clone)]
+struct Refusal {
+    message: String,
+    help: Option<String>,
+    /// The key that is to blame, if it isn't the topology.
+    key: Option<&'static str>,
+}
 
 impl Fabrics {
-    fn get(&mut self, torus: &Torus, faults: &Faults, routing: &RoutingSpec) -> Outcome {
-        let same = |known: &&(Torus, Faults, RoutingSpec, Outcome)| {
-            (&known.0, &known.1, &known.2) == (torus, faults, routing)
-        };
-        if let Some(known) = self.known.iter().find(same) {
-            return known.3.clone();
+    fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
+        if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
+            Ok(network) => network.is(&key.0, &key.1, &key.2, key.3),
+            Err(_) => *other == key,
+        }) {
+            return outcome.clone();
         }
-        let outcome = route(torus, faults, routing);
-        self.known.push((torus.clone(), faults.clone(), routing.clone(), outcome.clone()));
+        let mut outcome = network(key.clone());
+        if purpose != Purpose::Routes {
+            outcome = outcome.and_then(routable);
+        }
+        let outcome = outcome.map(Arc::new);
+        self.known.push((key, outcome.clone()));
         outcome
     }
 }
 
-fn route(torus: &Torus, faults: &Faults, routing: &RoutingSpec) -> Outcome {
-    let fabric = torus.fabric(faults).map_err(|error| (error.to_string(), None))?;
-    match routing.check(&fabric) {
-        Ok(()) => Ok(Arc::new(fabric)),
-        Err(error) => Err((error.to_string(), Some(routing.help().into()))),
-    }
+fn network((torus, faults, routing, seed): Key) -> Result<Network, Refusal> {
+    let topology =
+        |error: TopologyError| Refusal { message: error.to_string(), help: None, key: None };
+    let fabric = torus.fabric(&faults).map_err(topology)?;
+    Ok(Network::new(fabric, faults, routing, seed))
+}
+
+/// Refuses a network in which a pair of nodes has no route.
+fn routable(network: Network) -> Result<Network, Refusal> {
+    let Err(error) = network.routing.check(&network.fabric) else { return Ok(network) };
+    let key = match error {
+        RoutingError::Unroutable(_) => None,
+        RoutingError::Table(_) => Some("routing.file.path"),
+        RoutingError::Memory(..) => Some("routing.angara"),
+    };
+    Err(Refusal { message: error.to_string(), help: Some(network.routing.help().into()), key })
 }
 
 const PACKET: [&str; 4] =
@@ -52,7 +78,8 @@ pub(super) fn run(
     broken: &BTreeSet<String>,
     draft: &Draft,
     fabrics: &mut Fabrics,
-) -> Vec<Diagnostic> {
+    purpose: Purpose,
+) -> (Option<Arc<Network>>, Vec<Diagnostic>) {
     let mut checks = Checks { document, broken, problems: Vec::new() };
     let parameters = &draft.parameters;
     let packets = checks.packets(parameters);
@@ -61,22 +88,24 @@ pub(super) fn run(
     }
     checks.latencies(parameters);
     checks.windows(draft);
-    let fabric = checks.fabric(draft, fabrics);
+    let network = checks.network(draft, fabrics, purpose);
+    let fabric = network.as_ref().map(|network| &network.fabric);
     match &draft.workload {
+        _ if purpose == Purpose::Routes => {}
         Some(WorkloadSpec::Load(load)) => {
             checks.empty_packets(parameters, load.message, load.access, "traffic");
-            checks.pattern(&load.pattern, fabric.as_deref(), draft.seed, "traffic.pattern");
-            if let (true, Some(fabric)) = (packets, &fabric) {
+            checks.pattern(&load.pattern, fabric, draft.seed, "traffic.pattern");
+            if let (true, Some(fabric)) = (packets, fabric) {
                 checks.load(parameters, load, fabric);
             }
         }
         Some(WorkloadSpec::Exchange(exchange)) => {
             checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
-            checks.pattern(&exchange.pattern, fabric.as_deref(), draft.seed, "exchange.pattern");
+            checks.pattern(&exchange.pattern, fabric, draft.seed, "exchange.pattern");
         }
         None => {}
     }
-    checks.problems
+    (network, checks.problems)
 }
 
 struct Checks<'d> {
@@ -216,21 +245,29 @@ impl Checks<'_> {
         }
     }
 
-    /// The fabric, if it is connected and every pair has a route.
-    fn fabric(&mut self, draft: &Draft, fabrics: &mut Fabrics) -> Option<Arc<Fabric>> {
+    /// The network, if it is connected and, unless it is read for its routes, every pair has one.
+    fn network(
+        &mut self,
+        draft: &Draft,
+        fabrics: &mut Fabrics,
+        purpose: Purpose,
+    ) -> Option<Arc<Network>> {
         let keys = [
             "topology.torus.failed_cables",
             "topology.torus.failed_nodes",
+            "topology.torus.node_set",
             "topology.torus.dimensions",
             "topology.torus.open",
         ];
-        let (torus, routing) = (draft.topology.torus.as_ref()?, draft.routing.as_ref()?);
+        let (torus, routing) = (draft.topology.torus.clone()?, draft.routing.clone()?);
         if !self.sound(&keys) {
             return None;
         }
-        match fabrics.get(torus, &draft.topology.faults, routing) {
-            Ok(fabric) => Some(fabric),
-            Err((message, help)) => {
+        let key = (torus, draft.topology.faults.clone(), routing, draft.seed);
+        match fabrics.get(key, purpose) {
+            Ok(network) => Some(network),
+            Err(Refusal { message, help, key }) => {
+                let keys: Vec<&str> = key.into_iter().chain(keys).collect();
                 self.report(&keys, message, "", help);
                 None
             }

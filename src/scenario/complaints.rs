@@ -7,7 +7,7 @@ use super::{
     diagnostic::{Diagnostic, Location},
     document::{Entry, Value},
     kind::nearest,
-    reader::{Reader, Scope, join},
+    reader::{Purpose, Reader, Scope, join},
     reference::Reference,
     sweep,
 };
@@ -30,8 +30,10 @@ impl<'d> Reader<'d> {
             let path = join(&scope.path, key);
             self.document.is_some_and(|document| sweep::gives(document, &path)).then_some(path)
         };
-        let missing =
-            scope.missing.iter().filter(|(key, _)| !self.for_sweep || swept(key).is_none());
+        let missing = scope
+            .missing
+            .iter()
+            .filter(|(key, _)| self.purpose == Purpose::Run || swept(key).is_none());
         let (held, missing): (Vec<_>, Vec<_>) =
             missing.partition(|(key, _)| self.reported_otherwise(scope, key));
         let Some(place) = &scope.place else { return };

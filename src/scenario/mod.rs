@@ -30,6 +30,7 @@ mod complaints;
 mod diagnostic;
 mod document;
 mod kind;
+mod network;
 mod range;
 mod reader;
 mod reference;
@@ -42,18 +43,20 @@ mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use document::Document;
+pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
-pub use routing::{RoutingError, RoutingSpec};
+pub use routing::{RoutingError, RoutingSpec, enough_memory};
 pub use sweep::{Point, Saturation, Sweep};
+
+use std::sync::Arc;
 
 use crate::{
     engine::Parameters,
     measure::Settings,
-    topology::{Faults, Torus},
     traffic::{ExchangeSpec, LoadSpec},
 };
 use checks::Fabrics;
-use reader::Reader;
+use reader::{Purpose, Reader};
 use schema::Draft;
 
 /// A checked scenario: everything that a run needs, in numbers.
@@ -64,11 +67,9 @@ pub struct Scenario {
     /// Title of its figures.
     pub title: Option<String>,
     pub seed: u64,
-    pub torus: Torus,
-    /// [`Torus::fabric`] takes them without an error.
-    pub faults: Faults,
+    /// Every pair of live nodes has a route.
+    pub network: Arc<Network>,
     pub parameters: Parameters,
-    pub routing: RoutingSpec,
     pub workload: WorkloadSpec,
     pub measure: Settings,
 }
@@ -104,44 +105,51 @@ impl Scenario {
         document: &Document,
         fabrics: &mut Fabrics,
     ) -> Result<(Self, String), Diagnostics> {
-        let (draft, keys, problems) = draft(document, fabrics, false);
-        Diagnostics::check(problems)?;
-        let draft = draft.expect("only syntax errors prevent reading");
+        let reading = Reading::of(document, fabrics, Purpose::Run);
+        Diagnostics::check(reading.problems)?;
+        let draft = reading.draft.expect("only syntax errors prevent reading");
         let scenario = Self {
             name: draft.name,
             title: draft.title,
             seed: draft.seed,
-            torus: draft.topology.torus.expect("or it was reported"),
-            faults: draft.topology.faults,
+            network: reading.network.expect("or it was reported"),
             parameters: draft.parameters,
-            routing: draft.routing.expect("or it was reported"),
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
         };
-        Ok((scenario, resolved::render(&keys)))
+        Ok((scenario, resolved::render(&reading.keys)))
     }
 }
 
-/// What can be read of a document, the keys for the resolved scenario, and all mistakes. What only
-/// the sweep gives is missed unless the document is read `for_sweep`.
-fn draft(
-    document: &Document,
-    fabrics: &mut Fabrics,
-    for_sweep: bool,
-) -> (Option<Draft>, Vec<(String, String)>, Vec<Diagnostic>) {
-    let mut problems = document.problems.clone();
-    if !document.intact {
-        return (None, Vec::new(), problems);
+/// What can be read of a document.
+#[derive(Default)]
+struct Reading {
+    draft: Option<Draft>,
+    network: Option<Arc<Network>>,
+    /// For the resolved scenario.
+    keys: Vec<(String, String)>,
+    /// All mistakes.
+    problems: Vec<Diagnostic>,
+}
+
+impl Reading {
+    fn of(document: &Document, fabrics: &mut Fabrics, purpose: Purpose) -> Self {
+        let mut problems = document.problems.clone();
+        if !document.intact {
+            return Self { problems, ..Self::default() };
+        }
+        let mut reader = Reader::reading(document);
+        reader.purpose = purpose;
+        let draft = schema::read(&mut reader);
+        problems.append(&mut reader.problems);
+        if problems.is_empty() {
+            problems.append(&mut reader.held);
+        }
+        let (network, broken_rules) =
+            checks::run(document, &reader.broken, &draft, fabrics, purpose);
+        problems.extend(broken_rules);
+        Self { draft: Some(draft), network, keys: reader.resolved, problems }
     }
-    let mut reader = Reader::reading(document);
-    reader.for_sweep = for_sweep;
-    let draft = schema::read(&mut reader);
-    problems.append(&mut reader.problems);
-    if problems.is_empty() {
-        problems.append(&mut reader.held);
-    }
-    problems.extend(checks::run(document, &reader.broken, &draft, fabrics));
-    (Some(draft), reader.resolved, problems)
 }
 
 #[cfg(test)]

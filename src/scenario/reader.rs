@@ -23,6 +23,16 @@ pub(super) enum Presence {
     Default(String, Option<&'static str>),
 }
 
+/// What a document is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Run,
+    /// Keys that only the sweep gives are not missed.
+    Sweep,
+    /// A workload is not missed, and pairs without a route are no mistake.
+    Routes,
+}
+
 pub(super) struct Reader<'d> {
     /// `None` while documenting.
     pub document: Option<&'d Document>,
@@ -35,8 +45,7 @@ pub(super) struct Reader<'d> {
     /// Path and TOML text of each key, in the order of reading.
     pub resolved: Vec<(String, String)>,
     pub items: Vec<Item>,
-    /// Whether keys that only the sweep gives are not missed.
-    pub for_sweep: bool,
+    pub purpose: Purpose,
 }
 
 /// The table that is being read.
@@ -101,7 +110,7 @@ impl<'d> Reader<'d> {
             broken: BTreeSet::new(),
             resolved: Vec::new(),
             items: Vec::new(),
-            for_sweep: false,
+            purpose: Purpose::Run,
         }
     }
 

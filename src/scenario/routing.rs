@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::routing::angara::{Algorithm, Choices, Freedoms};
-use crate::routing::{DirectionOrder, HalfRing, Region, Routes, TableFile, Unroutable};
+use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
+use crate::routing::{
+    DirectionOrder, HalfRing, Region, Routes, TableFile, TableFileError, Unroutable,
+};
 use crate::topology::Fabric;
+use crate::units::memory_text;
 
 /// How routes are found; every pair of live nodes has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,14 +30,22 @@ pub enum RoutingSpec {
 pub enum RoutingError {
     Unroutable(Unroutable),
     /// The table of a file does not fit, for this reason.
-    Table(String),
+    Table(TableFileError),
+    /// Making the table takes more memory than there is, in bytes: needed and free.
+    Memory(u64, u64),
 }
 
 impl fmt::Display for RoutingError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unroutable(error) => error.fmt(formatter),
-            Self::Table(reason) => formatter.write_str(reason),
+            Self::Memory(needed, free) => write!(
+                formatter,
+                "making this table takes about {} of memory, and {} are free",
+                memory_text(*needed),
+                memory_text(*free)
+            ),
+            Self::Table(error) => write!(formatter, "the routing table does not fit: {error}"),
         }
     }
 }
@@ -54,7 +65,8 @@ impl RoutingSpec {
                 Ok(Routes::Table(file.table.clone()))
             }
             Self::Angara { algorithm, freedoms } => {
-                let choices = all_routable(fabric, freedoms)?;
+                self.check(fabric)?;
+                let choices = Choices::new(Region::new(fabric), freedoms);
                 Ok(Routes::Table(algorithm.table(&choices, freedoms, seed).table))
             }
         }
@@ -67,8 +79,24 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
-            Self::Angara { freedoms, .. } => all_routable(fabric, freedoms).map(drop),
+            Self::Angara { freedoms, .. } => {
+                let region = Region::new(fabric);
+                enough_memory(&region, freedoms)?;
+                let unroutable = unroutable(&region, freedoms);
+                let Some(&(source, destination)) = unroutable.first() else { return Ok(()) };
+                Err(RoutingError::Unroutable(Unroutable {
+                    routing: "Angara routing",
+                    first: (fabric.router_name(source), fabric.router_name(destination)),
+                    pairs: unroutable.len() as u64,
+                }))
+            }
         }
+    }
+
+    /// The seed, if the routes depend on it; else 0.
+    pub(super) fn own_seed(&self, seed: u64) -> u64 {
+        let random = matches!(self, Self::Angara { algorithm: Algorithm::Genetic, .. });
+        if random { seed } else { 0 }
     }
 
     /// What to know where a pair has no route.
@@ -80,21 +108,30 @@ impl RoutingSpec {
                  [routing.angara]"
             }
             Self::Angara { .. } => {
-                "no first and last step leads around these failures without a risk of deadlock"
+                "no first and last step leads around these failures without a risk of deadlock; \
+                 `flitlab route` names the pairs"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
         }
     }
 }
 
-fn all_routable(fabric: &Fabric, freedoms: Freedoms) -> Result<Choices<'_>, RoutingError> {
-    let choices = Choices::new(Region::whole(fabric), freedoms);
-    match choices.unroutable().first() {
-        None => Ok(choices),
-        Some(&(source, destination)) => Err(RoutingError::Unroutable(Unroutable {
-            routing: "Angara routing",
-            first: (fabric.router_name(source), fabric.router_name(destination)),
-            pairs: choices.unroutable().len() as u64,
-        })),
+/// The bytes that making a table takes, if that many are free.
+///
+/// # Errors
+/// If they are not.
+pub fn enough_memory(region: &Region<'_>, freedoms: Freedoms) -> Result<u64, RoutingError> {
+    let needed = memory_needed(region, freedoms);
+    match memory_free().filter(|&free| needed > free) {
+        Some(free) => Err(RoutingError::Memory(needed, free)),
+        None => Ok(needed),
     }
+}
+
+/// Bytes of memory that programs can still have; `None` where the system does not say.
+fn memory_free() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
 }

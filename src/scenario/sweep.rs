@@ -4,13 +4,13 @@
 //! shown where it was written.
 
 use super::{
-    Scenario,
+    Reading, Scenario,
     checks::Fabrics,
     diagnostic::{Diagnostic, Diagnostics, Location},
     document::{Document, Entry, Node, Table, Value},
     kind::{Kind, Number, Slot},
     range,
-    reader::Reader,
+    reader::{Purpose, Reader},
 };
 
 /// Beyond this a sweep is a mistake.
@@ -72,7 +72,8 @@ impl Sweep {
         }
         if !problems.is_empty() {
             // Without its points the scenario itself is still worth checking.
-            problems.extend(super::draft(document, &mut Fabrics::default(), true).2);
+            let reading = Reading::of(document, &mut Fabrics::default(), Purpose::Sweep);
+            problems.extend(reading.problems);
             return Err(Diagnostics::check(problems).expect_err("there are problems"));
         }
         axes.sort_by_key(|axis| axis.path == LOAD);

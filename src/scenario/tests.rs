@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::routing::HalfRing;
+use crate::topology::Faults;
 use crate::{
     traffic::{Access, Between, OfferedLoad, PatternSpec, Process},
     units::{Bytes, Rate},
@@ -86,7 +87,10 @@ fn defaults_are_those_of_the_parameters() {
     assert_eq!(scenario.name, "scenario");
     assert_eq!(scenario.parameters, Parameters::default());
     assert_eq!(scenario.measure, Settings::default());
-    assert_eq!(scenario.routing, RoutingSpec::DirectionOrder { half_ring: HalfRing::Balanced });
+    assert_eq!(
+        scenario.network.routing,
+        RoutingSpec::DirectionOrder { half_ring: HalfRing::Balanced }
+    );
     let WorkloadSpec::Load(load) = scenario.workload else { panic!() };
     assert_eq!(load.message, Parameters::default().maximum_payload);
     assert_eq!((load.process, load.access), (Process::Bernoulli, Access::Write));
@@ -96,8 +100,11 @@ fn defaults_are_those_of_the_parameters() {
 fn every_value_is_taken() {
     let scenario = read(FULL);
     assert_eq!(scenario.title.as_deref(), Some("A \"title\" with \\ and ü"));
-    assert!(scenario.torus.open(2) && !scenario.torus.open(0));
-    assert_eq!(scenario.faults, Faults { cables: vec![(14, 0), (11, 1)], nodes: vec![15] });
+    assert!(scenario.network.torus.open(2) && !scenario.network.torus.open(0));
+    assert_eq!(
+        scenario.network.faults,
+        Faults { cables: vec![(14, 0), (11, 1)], nodes: vec![15], outside: vec![] }
+    );
     assert_eq!(scenario.parameters.link_rate, Rate(59_200_000_000));
     assert_eq!(scenario.parameters.service_time, 1_234_567);
     assert_eq!(scenario.parameters.buffer, 100);
@@ -254,7 +261,8 @@ fn examples_and_variants_of_the_reference_are_accepted() {
 /// Keys as recorded for the resolved scenario.
 fn schema_keys(text: &str) -> Vec<(String, String)> {
     let document = document(text);
-    let (_, keys, problems) = draft(&document, &mut Fabrics::default(), false);
+    let Reading { keys, problems, .. } =
+        Reading::of(&document, &mut Fabrics::default(), Purpose::Run);
     assert!(problems.is_empty());
     keys
 }

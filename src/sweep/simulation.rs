@@ -17,7 +17,7 @@ use crate::measure::{
 use crate::report::{self, ChannelRow, PointRow};
 use crate::routing::Routes;
 use crate::scenario::{RoutingError, Scenario, WorkloadSpec};
-use crate::topology::{Fabric, TopologyError};
+use crate::topology::Fabric;
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
 
@@ -25,7 +25,6 @@ use crate::units::Picoseconds;
 /// places.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetupError {
-    Topology(TopologyError),
     Routing(RoutingError),
     Pattern(PatternError),
     Load(LoadError),
@@ -34,7 +33,6 @@ pub enum SetupError {
 impl fmt::Display for SetupError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Topology(error) => error.fmt(formatter),
             Self::Routing(error) => error.fmt(formatter),
             Self::Pattern(error) => error.fmt(formatter),
             Self::Load(error) => error.fmt(formatter),
@@ -48,8 +46,6 @@ impl std::error::Error for SetupError {}
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
-    fabric: Fabric,
-    routes: Routes,
     traffic: Traffic,
     outlook: OnceLock<Outlook>,
 }
@@ -109,27 +105,26 @@ impl Work {
 }
 
 impl Simulation {
-    /// Builds fabric, routes and pattern.
+    /// Makes the routes, if no other simulation of the network has, and the pattern.
     ///
     /// # Errors
-    /// If the fabric is disconnected, a pair can't be routed, or the pattern is not defined on it.
+    /// If a pair can't be routed, or the pattern is not defined on the fabric.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
-        let fabric = scenario.torus.fabric(&scenario.faults).map_err(SetupError::Topology)?;
-        let routes =
-            scenario.routing.routes(&fabric, scenario.seed).map_err(SetupError::Routing)?;
+        let fabric = &scenario.network.fabric;
+        scenario.network.routes().map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
         let traffic = match &scenario.workload {
             WorkloadSpec::Load(spec) => {
                 let flits_of = |bytes| parameters.message_flits(bytes);
                 let slot = parameters.link_flit_time();
-                let load = OpenLoad::new(spec, &fabric, slot, flits_of, scenario.seed);
+                let load = OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed);
                 Traffic::Load(load.map_err(SetupError::Load)?)
             }
             WorkloadSpec::Exchange(spec) => Traffic::Exchange(
-                Pattern::new(&spec.pattern, &fabric, scenario.seed).map_err(SetupError::Pattern)?,
+                Pattern::new(&spec.pattern, fabric, scenario.seed).map_err(SetupError::Pattern)?,
             ),
         };
-        Ok(Self { scenario: scenario.clone(), fabric, routes, traffic, outlook: OnceLock::new() })
+        Ok(Self { scenario: scenario.clone(), traffic, outlook: OnceLock::new() })
     }
 
     #[must_use]
@@ -139,7 +134,11 @@ impl Simulation {
 
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
-        &self.fabric
+        &self.scenario.network.fabric
+    }
+
+    fn routes(&self) -> &Routes {
+        self.scenario.network.routes().expect("or there would be no simulation")
     }
 
     #[must_use]
@@ -162,7 +161,7 @@ impl Simulation {
     /// The terminals that send something.
     #[must_use]
     pub fn senders(&self) -> Vec<u32> {
-        self.fabric
+        self.fabric()
             .live_terminals()
             .filter(|&terminal| self.pattern().rate(terminal) > 0.0)
             .collect()
@@ -179,7 +178,7 @@ impl Simulation {
             WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
         };
         let parameters = &self.scenario.parameters;
-        outlook(&self.fabric, &self.routes, parameters, self.pattern(), bytes, access)
+        outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
 
     /// Simulates to the end. `series` and `point` go into the rows.
@@ -194,16 +193,18 @@ impl Simulation {
             (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
                 self.run_load(load.clone(), spec, row, progress)
             }
-            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
-                self.run_exchange(Exchange::new(spec, pattern.clone(), &self.fabric), row, progress)
-            }
+            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => self.run_exchange(
+                Exchange::new(spec, pattern.clone(), self.fabric()),
+                row,
+                progress,
+            ),
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }
     }
 
     fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
-        let collector = Collector::new(self.fabric.terminals());
-        Engine::new(&self.fabric, &self.routes, &self.scenario.parameters, workload, collector)
+        let collector = Collector::new(self.fabric().terminals());
+        Engine::new(self.fabric(), self.routes(), &self.scenario.parameters, workload, collector)
     }
 
     fn run_load(
@@ -222,8 +223,8 @@ impl Simulation {
         let (built, memory) = (ThreadTime::now(), engine.memory());
         let measured =
             measure_load(&mut engine, &offered, &senders, &self.scenario.measure, progress);
-        let work = Work::new(started, built, measured.counters, memory, self.fabric.routers());
-        let to_fraction = 1.0 / self.fabric.capacity();
+        let work = Work::new(started, built, measured.counters, memory, self.fabric().routers());
+        let to_fraction = 1.0 / self.fabric().capacity();
         let row = PointRow {
             status: match measured.status {
                 Status::Steady | Status::SteadyImprecise => report::Status::Steady,
@@ -280,7 +281,7 @@ impl Simulation {
         let mut engine = self.engine(Workload::Exchange(exchange));
         let (built, memory) = (ThreadTime::now(), engine.memory());
         let measured = measure_exchange(&mut engine, messages, self.senders().len(), progress);
-        let work = Work::new(started, built, engine.counters(), memory, self.fabric.routers());
+        let work = Work::new(started, built, engine.counters(), memory, self.fabric().routers());
         match measured {
             Ok(measured) => {
                 let row = exchange_row(row, &measured);

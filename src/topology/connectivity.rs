@@ -22,7 +22,7 @@ pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
     let live: u64 = sizes.iter().sum();
     if sizes.len() < 2 {
         return if live < 2 {
-            Err(TopologyError::Sizes("the failures leave fewer than two nodes".into()))
+            Err(TopologyError::Sizes("there are fewer than two live nodes".into()))
         } else {
             Ok(())
         };

@@ -1,20 +1,29 @@
-//! What has failed: cables (both directions at once) and whole nodes.
+//! What a fabric lacks of its torus: failed cables (both directions at once), failed nodes, and nodes
+//! outside the node set.
 
 use super::{TopologyError, Torus};
 
-/// Failed cables and nodes of a torus.
+/// What a fabric lacks of its torus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// A cable by one of its ends: node and direction number.
     pub cables: Vec<(u32, u32)>,
     pub nodes: Vec<u32>,
+    /// Nodes that are not in the node set, since other jobs have them. As failed ones they neither send
+    /// nor forward.
+    pub outside: Vec<u32>,
 }
 
 impl Faults {
-    /// True if nothing has failed.
+    /// True if the fabric is the whole torus.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cables.is_empty() && self.nodes.is_empty()
+        self.cables.is_empty() && self.lost_nodes().next().is_none()
+    }
+
+    /// The nodes that neither send nor forward.
+    pub fn lost_nodes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.nodes.iter().chain(&self.outside).copied()
     }
 
     /// For each channel slot of the torus (node times directions plus direction) whether it is out of
@@ -43,7 +52,7 @@ impl Faults {
                 )
             })?;
         }
-        for &node in &self.nodes {
+        for node in self.lost_nodes() {
             for direction in 0..directions {
                 kill(node, direction);
             }

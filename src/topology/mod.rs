@@ -33,8 +33,8 @@ impl fmt::Display for TopologyError {
             Self::Sizes(text) | Self::UnknownFault(_, text) => formatter.write_str(text),
             Self::Disconnected { source, destination, pairs } => write!(
                 formatter,
-                "the failures disconnect the fabric: no path from node {source} to node \
-                 {destination} ({pairs} ordered pairs have none)"
+                "the fabric falls apart: no path from node {source} to node {destination} ({pairs} \
+                 ordered pairs have none)"
             ),
         }
     }

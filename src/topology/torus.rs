@@ -123,6 +123,26 @@ impl Torus {
         inside.then(|| coordinates.iter().zip(&self.strides).map(|(c, stride)| c * stride).sum())
     }
 
+    /// The nodes of a box, ascending: `sizes[d]` nodes along each dimension from a corner on, going
+    /// round where the dimension closes. `None` if it reaches beyond the torus.
+    #[must_use]
+    pub fn part(&self, corner: u32, sizes: &[u32]) -> Option<Vec<u32>> {
+        let mut nodes = vec![0];
+        for (dimension, &size) in sizes.iter().enumerate() {
+            let (whole, from) = (self.sizes[dimension], self.coordinate(corner, dimension));
+            if size > whole || from + size > whole && !self.closed[dimension] {
+                return None;
+            }
+            let stride = self.strides[dimension];
+            nodes = nodes
+                .iter()
+                .flat_map(|node| (from..from + size).map(move |at| node + at % whole * stride))
+                .collect();
+        }
+        nodes.sort_unstable();
+        Some(nodes)
+    }
+
     /// The dimension of a direction.
     #[must_use]
     pub fn dimension(&self, direction: u32) -> usize {
@@ -180,10 +200,10 @@ impl Torus {
         (0..self.directions()).find(|&direction| self.direction_name(direction) == name)
     }
 
-    /// The fabric of this torus, without what has failed: a terminal at each live node.
+    /// The fabric of this torus, without what it lacks: a terminal at each live node.
     ///
     /// # Errors
-    /// If a failed cable does not exist, or the failures leave two live nodes without a path.
+    /// If a failed cable does not exist, or two live nodes are left without a path.
     pub fn fabric(&self, faults: &Faults) -> Result<Fabric, TopologyError> {
         let (nodes, directions) = (self.nodes(), self.directions());
         let dead = faults.dead_channels(self)?;
@@ -194,7 +214,7 @@ impl Torus {
             })
             .collect();
         let mut terminal_router: Vec<u32> = (0..nodes).collect();
-        for &node in &faults.nodes {
+        for node in faults.lost_nodes() {
             terminal_router[node as usize] = NONE;
         }
         let fabric = Fabric {
@@ -286,7 +306,7 @@ mod tests {
     #[test]
     fn a_failed_cable_is_out_both_ways_and_breaks_its_rings() {
         let torus = Torus::new(&[4, 4], &[]).unwrap();
-        let faults = Faults { cables: vec![(0, 0)], nodes: vec![] };
+        let faults = Faults { cables: vec![(0, 0)], ..Faults::default() };
         let fabric = torus.fabric(&faults).unwrap();
         assert_eq!(fabric.target(0), None);
         assert_eq!(fabric.target(4 + 2), None);
@@ -296,20 +316,39 @@ mod tests {
     }
 
     #[test]
+    fn a_box_goes_round_where_the_torus_does() {
+        let torus = Torus::new(&[4, 3], &[1]).unwrap();
+        assert_eq!(torus.part(3, &[2, 2]), Some(vec![0, 3, 4, 7]));
+        assert_eq!(torus.part(0, &[4, 3]), Some((0..12).collect()));
+        assert_eq!(torus.part(8, &[1, 2]), None);
+        assert_eq!(torus.part(0, &[5, 1]), None);
+    }
+
+    #[test]
+    fn nodes_outside_the_node_set_are_no_part_of_the_fabric() {
+        let torus = Torus::new(&[4, 4], &[]).unwrap();
+        let faults = Faults { outside: (8..16).collect(), ..Faults::default() };
+        let fabric = torus.fabric(&faults).unwrap();
+        assert_eq!(fabric.live_terminals().count(), 8);
+        assert_eq!(fabric.channels(), 2 * (8 + 4));
+        assert!(fabric.ring(0).is_some() && fabric.ring(1).is_none());
+    }
+
+    #[test]
     fn failures_that_cut_the_fabric_name_a_pair() {
         let torus = Torus::new(&[5], &[]).unwrap();
-        let faults = Faults { cables: vec![(0, 0), (2, 0)], nodes: vec![] };
+        let faults = Faults { cables: vec![(0, 0), (2, 0)], ..Faults::default() };
         let error = torus.fabric(&faults).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the failures disconnect the fabric: no path from node (0) to node (1) (12 ordered pairs have none)"
+            "the fabric falls apart: no path from node (0) to node (1) (12 ordered pairs have none)"
         );
     }
 
     #[test]
     fn a_cable_that_is_not_there_cannot_fail() {
         let torus = Torus::new(&[4, 2], &[]).unwrap();
-        let faults = Faults { cables: vec![(0, 0), (4, 1)], nodes: vec![] };
+        let faults = Faults { cables: vec![(0, 0), (4, 1)], ..Faults::default() };
         assert_eq!(
             torus.fabric(&faults).unwrap_err(),
             TopologyError::UnknownFault(1, "node (0,1) has no cable in direction +y".into())

@@ -12,6 +12,8 @@ mod completion;
 mod curves;
 mod folder;
 mod font;
+mod heat_map;
+mod histogram;
 mod latency;
 mod legend;
 mod palette;
@@ -30,6 +32,8 @@ pub use accepted::accepted_figure;
 pub use channels::channel_figure;
 pub use completion::completion_figure;
 pub use folder::draw_all;
+pub use heat_map::load_heat_map;
+pub use histogram::load_histogram;
 pub use latency::{latency_figure, tail_latency_figure};
 
 /// Width of every figure, in points.

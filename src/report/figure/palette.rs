@@ -21,6 +21,18 @@ const SERIES: [Colour; 7] = [
     (0, 0, 0),
 ];
 
+/// The shade of a value from 0 to 1: white to dark blue, darker for higher, in grey too.
+pub(super) fn shade(value: f64) -> Colour {
+    const STOPS: [Colour; 4] = [(244, 248, 252), (158, 202, 225), (49, 130, 189), (8, 40, 96)];
+    let along = value.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let stop = (along as usize).min(STOPS.len() - 2);
+    let (from, to, share) = (STOPS[stop], STOPS[stop + 1], along - stop as f64);
+    let mix = |from: u8, to: u8| {
+        (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8
+    };
+    (mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
 /// The shape of a data point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {

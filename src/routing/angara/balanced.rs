@@ -148,9 +148,9 @@ mod tests {
     use crate::topology::{Faults, Torus};
 
     fn of(sizes: &[u32], cables: &[(u32, u32)]) -> (u32, u32, u32) {
-        let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+        let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let Balanced { selection, bound } = balanced(&choices);
         let again = Selection::new(&choices, |place| selection.chosen(place) as u16);
         assert_eq!(selection.loads(), again.loads());

@@ -275,11 +275,11 @@ mod tests {
             (&[5, 4], &[]),
             (&[4, 4, 3], &[(0, 0), (21, 1), (42, 2)]),
         ] {
-            let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+            let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
-            let region = Region::whole(&fabric);
+            let region = Region::new(&fabric);
             let table = bfs(&region, Freedoms::default());
-            let proof = prove(&fabric, region.nodes(), &table);
+            let proof = prove(&fabric, &table);
             assert!(proof.holds(), "{}", proof.flaws[0].describe(&fabric));
             let choices = Choices::new(region, Freedoms::default());
             let shortest: u64 = choices.pairs().iter().map(|pair| u64::from(pair.hops)).sum();

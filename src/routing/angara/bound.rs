@@ -121,7 +121,7 @@ mod tests {
     fn no_selection_is_below_the_bound() {
         for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
-            let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+            let choices = Choices::new(Region::new(&fabric), Freedoms::default());
             let bound = lower_bound(&choices, u32::MAX);
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);

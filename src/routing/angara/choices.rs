@@ -5,6 +5,8 @@
 //! steps. Where failures or the region's edges forbid all routes of the torus' distance, the shortest
 //! of the longer ones are taken.
 
+use rayon::prelude::*;
+
 use super::{Freedoms, Selection, Turns};
 use crate::routing::{Header, Region, Route, RouteTable};
 use crate::topology::{Channel, MAXIMUM_DIMENSIONS, Torus};
@@ -14,20 +16,21 @@ use crate::topology::{Channel, MAXIMUM_DIMENSIONS, Torus};
 pub struct Pair {
     pub source: u32,
     pub destination: u32,
+    /// Its routes among those of its source: headers, and channels, `hops` for each route.
+    headers: u32,
+    channels: u32,
     /// Hops of each of its routes.
     pub hops: u16,
-    /// Its routes among all, first and behind the last.
-    first: u32,
-    end: u32,
-    /// Their channels among all: `hops` for each route.
-    channels: u64,
+    routes: u16,
+    /// How often its first route changes direction.
+    pub(super) turns: u8,
 }
 
 impl Pair {
     /// How many routes it has.
     #[must_use]
     pub fn routes(&self) -> usize {
-        (self.end - self.first) as usize
+        usize::from(self.routes)
     }
 }
 
@@ -36,8 +39,23 @@ impl Pair {
 pub struct Choices<'f> {
     region: Region<'f>,
     pairs: Vec<Pair>,
+    /// By source router.
+    routes: Vec<Routes>,
+    unroutable: Vec<(u32, u32)>,
+}
+
+/// The routes from one source, pair after pair.
+#[derive(Clone, Debug, Default)]
+struct Routes {
     headers: Vec<Header>,
     channels: Vec<Channel>,
+}
+
+/// What is found from one source.
+#[derive(Default)]
+struct Found {
+    pairs: Vec<Pair>,
+    routes: Routes,
     unroutable: Vec<(u32, u32)>,
 }
 
@@ -45,29 +63,18 @@ impl<'f> Choices<'f> {
     /// Lists the routes of all ordered pairs of different nodes, by source, then destination.
     #[must_use]
     pub fn new(region: Region<'f>, freedoms: Freedoms) -> Self {
-        let turns = freedoms.turns(&region);
-        let mut search = Search::new(&region, &turns, freedoms.first_and_last_steps);
-        let (mut pairs, mut headers, mut channels) = (Vec::new(), Vec::new(), Vec::new());
+        let finder = Finder::new(&region, freedoms);
+        let found: Vec<Found> =
+            region.nodes().par_iter().map(|&source| finder.routes_from(source)).collect();
+        let mut pairs = Vec::with_capacity(found.iter().map(|found| found.pairs.len()).sum());
+        let mut routes = vec![Routes::default(); region.fabric().routers() as usize];
         let mut unroutable = Vec::new();
-        for &source in region.nodes() {
-            for &destination in region.nodes().iter().filter(|&&node| node != source) {
-                search.find(source, destination);
-                let Some((_, route)) = search.found.first() else {
-                    unroutable.push((source, destination));
-                    continue;
-                };
-                let first = headers.len() as u32;
-                let hops = route.hops() as u16;
-                let start = channels.len() as u64;
-                for (header, route) in &search.found {
-                    headers.push(*header);
-                    search.walk(source, route, &mut channels);
-                }
-                let end = headers.len() as u32;
-                pairs.push(Pair { source, destination, hops, first, end, channels: start });
-            }
+        for (&source, found) in region.nodes().iter().zip(found) {
+            pairs.extend(found.pairs);
+            routes[source as usize] = found.routes;
+            unroutable.extend(found.unroutable);
         }
-        Self { region, pairs, headers, channels, unroutable }
+        Self { region, pairs, routes, unroutable }
     }
 
     #[must_use]
@@ -99,7 +106,8 @@ impl<'f> Choices<'f> {
     /// If the pair has not so many.
     #[must_use]
     pub fn header(&self, pair: &Pair, number: usize) -> Header {
-        self.headers[pair.first as usize..pair.end as usize][number]
+        let headers = &self.routes[pair.source as usize].headers[pair.headers as usize..];
+        headers[..pair.routes()][number]
     }
 
     /// The table that a selection stands for.
@@ -117,18 +125,176 @@ impl<'f> Choices<'f> {
     #[must_use]
     pub fn channels(&self, pair: &Pair, number: usize) -> &[Channel] {
         let hops = usize::from(pair.hops);
-        &self.channels[pair.channels as usize + number * hops..][..hops]
+        let start = pair.channels as usize + number * hops;
+        &self.routes[pair.source as usize].channels[start..start + hops]
+    }
+}
+
+/// The pairs of a region that have no legal route, source and destination.
+#[must_use]
+pub fn unroutable(region: &Region<'_>, freedoms: Freedoms) -> Vec<(u32, u32)> {
+    let finder = Finder::new(region, freedoms);
+    let of = |&source: &u32| {
+        let mut search = Search::new(&finder);
+        let mut none = region.nodes().to_vec();
+        none.retain(|&destination| {
+            search.find(source, destination);
+            destination != source && search.found.is_empty()
+        });
+        none.into_iter().map(move |destination| (source, destination))
+    };
+    region.nodes().par_iter().flat_map_iter(of).collect()
+}
+
+/// About how many bytes [`Choices`] and the table made of it take, estimated from a few sources.
+#[must_use]
+pub fn memory_needed(region: &Region<'_>, freedoms: Freedoms) -> u64 {
+    const SAMPLE: usize = 8;
+    let nodes = region.nodes();
+    let finder = Finder::new(region, freedoms);
+    let sample: Vec<u32> =
+        nodes.iter().copied().step_by(nodes.len().div_ceil(SAMPLE).max(1)).collect();
+    let bytes = |&source: &u32| {
+        let routes = finder.routes_from(source).routes;
+        (routes.headers.len() * size_of::<Header>() + routes.channels.len() * size_of::<Channel>())
+            as u64
+    };
+    let routes = sample.iter().map(bytes).sum::<u64>() / sample.len().max(1) as u64;
+    // Selections that are compared hold two bytes a pair each.
+    let pairs = nodes.len() as u64 * (size_of::<Pair>() + 8) as u64;
+    let routers = u64::from(region.fabric().routers());
+    nodes.len() as u64 * (routes + pairs) + routers * routers * size_of::<Header>() as u64
+}
+
+/// What the searches from all sources share.
+struct Finder<'r, 'f> {
+    region: &'r Region<'f>,
+    turns: Turns,
+    steps: bool,
+    whole: bool,
+    coordinates: Vec<u16>,
+    /// The routes from node 0, if those from any other node are the same, moved: in a whole torus
+    /// without edges.
+    pattern: Option<Found>,
+}
+
+impl<'r, 'f> Finder<'r, 'f> {
+    fn new(region: &'r Region<'f>, freedoms: Freedoms) -> Self {
+        let torus = region.fabric().torus();
+        let coordinates = (0..torus.nodes())
+            .flat_map(|node| torus.coordinates(node))
+            .map(|coordinate| coordinate as u16)
+            .collect();
+        let whole = region.is_whole_torus();
+        let mut finder = Self {
+            region,
+            turns: freedoms.turns(region),
+            steps: freedoms.first_and_last_steps,
+            whole,
+            coordinates,
+            pattern: None,
+        };
+        let edges = (0..torus.dimensions()).any(|at| torus.sizes()[at] > 1 && !torus.closed(at));
+        if whole && !edges {
+            finder.pattern = Some(finder.search_from(0));
+        }
+        finder
+    }
+
+    fn coordinates(&self, node: u32) -> &[u16] {
+        let dimensions = self.region.fabric().torus().dimensions();
+        &self.coordinates[node as usize * dimensions..][..dimensions]
+    }
+
+    fn routes_from(&self, source: u32) -> Found {
+        match &self.pattern {
+            Some(pattern) => self.moved(pattern, source),
+            None => self.search_from(source),
+        }
+    }
+
+    fn search_from(&self, source: u32) -> Found {
+        let mut search = Search::new(self);
+        let mut all = Found::default();
+        for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
+            search.find(source, destination);
+            let Some((_, route)) = search.found.first() else {
+                all.unroutable.push((source, destination));
+                continue;
+            };
+            all.pairs.push(Pair {
+                source,
+                destination,
+                headers: all.routes.headers.len() as u32,
+                channels: all.routes.channels.len() as u32,
+                hops: route.hops() as u16,
+                routes: search.found.len() as u16,
+                turns: route.runs().len() as u8 - 1,
+            });
+            for (header, route) in &search.found {
+                all.routes.headers.push(*header);
+                search.walk(source, route, &mut all.routes.channels);
+            }
+        }
+        all
+    }
+
+    /// The routes from node 0, as routes from another node.
+    fn moved(&self, pattern: &Found, source: u32) -> Found {
+        let torus = self.region.fabric().torus();
+        let (nodes, directions) = (torus.nodes(), torus.directions());
+        let from = self.coordinates(source);
+        // Where each node comes to lie, and what comes to lie on each.
+        let mut place = vec![0u32; nodes as usize];
+        let mut origin = vec![0u32; nodes as usize];
+        for node in 0..nodes {
+            let mut moved = 0;
+            let mut stride = 1;
+            for ((&at, &by), &size) in self.coordinates(node).iter().zip(from).zip(torus.sizes()) {
+                let sum = u32::from(at) + u32::from(by);
+                moved += stride * if sum >= size { sum - size } else { sum };
+                stride *= size;
+            }
+            place[node as usize] = moved;
+            origin[moved as usize] = node;
+        }
+        let channel_place: Vec<Channel> = (0..nodes)
+            .flat_map(|node| (0..directions).map(move |direction| (node, direction)))
+            .map(|(node, direction)| place[node as usize] * directions + direction)
+            .collect();
+        let mut all = Found {
+            pairs: Vec::with_capacity(pattern.pairs.len()),
+            routes: Routes {
+                headers: Vec::with_capacity(pattern.routes.headers.len()),
+                channels: Vec::with_capacity(pattern.routes.channels.len()),
+            },
+            unroutable: Vec::new(),
+        };
+        for destination in (0..nodes).filter(|&node| node != source) {
+            // The pattern has a pair for every node but 0.
+            let pair = &pattern.pairs[origin[destination as usize] as usize - 1];
+            let (headers, channels) = (pair.headers as usize, pair.channels as usize);
+            let length = pair.routes() * usize::from(pair.hops);
+            all.pairs.push(Pair {
+                source,
+                destination,
+                headers: all.routes.headers.len() as u32,
+                channels: all.routes.channels.len() as u32,
+                ..*pair
+            });
+            all.routes.headers.extend(&pattern.routes.headers[headers..headers + pair.routes()]);
+            let channels = &pattern.routes.channels[channels..channels + length];
+            let moved = channels.iter().map(|&channel| channel_place[channel as usize]);
+            all.routes.channels.extend(moved);
+        }
+        all
     }
 }
 
 /// Finds the routes of one pair at a time.
-struct Search<'r, 'f> {
-    region: &'r Region<'f>,
-    turns: &'r Turns,
+struct Search<'s, 'r, 'f> {
+    finder: &'s Finder<'r, 'f>,
     torus: &'f Torus,
-    coordinates: Vec<u16>,
-    steps: bool,
-    whole: bool,
     /// What has been tried, with the hops.
     tried: Vec<(u32, Header, Route)>,
     found: Vec<(Header, Route)>,
@@ -152,37 +318,18 @@ impl Ends {
     }
 }
 
-impl<'r, 'f> Search<'r, 'f> {
-    fn new(region: &'r Region<'f>, turns: &'r Turns, steps: bool) -> Self {
-        let whole = region.is_whole_torus();
-        let torus = region.fabric().torus();
-        let coordinates = (0..torus.nodes())
-            .flat_map(|node| torus.coordinates(node))
-            .map(|coordinate| coordinate as u16)
-            .collect();
-        Self {
-            region,
-            turns,
-            torus,
-            coordinates,
-            steps,
-            whole,
-            tried: Vec::new(),
-            found: Vec::new(),
-        }
-    }
-
-    fn coordinates(&self, node: u32) -> &[u16] {
-        let dimensions = self.torus.dimensions();
-        &self.coordinates[node as usize * dimensions..][..dimensions]
+impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
+    fn new(finder: &'s Finder<'r, 'f>) -> Self {
+        let torus = finder.region.fabric().torus();
+        Self { finder, torus, tried: Vec::new(), found: Vec::new() }
     }
 
     /// The channels of a route, which stays inside.
     fn walk(&self, source: u32, route: &Route, channels: &mut Vec<Channel>) {
         let mut at = source;
         channels.extend(route.ports().map(|port| {
-            let channel = self.region.channel(at, u32::from(port));
-            at = self.region.fabric().target(channel).expect("the route stays inside");
+            let channel = self.finder.region.channel(at, u32::from(port));
+            at = self.finder.region.fabric().target(channel).expect("the route stays inside");
             channel
         }));
     }
@@ -190,7 +337,7 @@ impl<'r, 'f> Search<'r, 'f> {
     fn stays_inside(&self, source: u32, route: &Route) -> bool {
         let mut at = Some(source);
         for port in route.ports() {
-            at = at.and_then(|node| self.region.step(node, u32::from(port)));
+            at = at.and_then(|node| self.finder.region.step(node, u32::from(port)));
         }
         at.is_some()
     }
@@ -200,10 +347,15 @@ impl<'r, 'f> Search<'r, 'f> {
         self.found.clear();
         let distance = self.distance(source, destination);
         // Without turns against the order, steps add nothing to the routes of the torus' distance.
-        self.try_headers(source, destination, self.steps && self.turns.any(), distance);
+        self.try_headers(
+            source,
+            destination,
+            self.finder.steps && self.finder.turns.any(),
+            distance,
+        );
         self.keep_shortest(source);
-        if self.found.is_empty() && !self.whole {
-            self.try_headers(source, destination, self.steps, u32::MAX);
+        if self.found.is_empty() && !self.finder.whole {
+            self.try_headers(source, destination, self.finder.steps, u32::MAX);
             self.keep_shortest(source);
         }
     }
@@ -218,7 +370,7 @@ impl<'r, 'f> Search<'r, 'f> {
             if hops > shortest {
                 break;
             }
-            if (self.whole || self.stays_inside(source, &route))
+            if (self.finder.whole || self.stays_inside(source, &route))
                 && self.found.iter().all(|(_, other)| *other != route)
             {
                 shortest = hops;
@@ -230,7 +382,8 @@ impl<'r, 'f> Search<'r, 'f> {
 
     /// Hops between two nodes if nothing had failed.
     fn distance(&self, source: u32, destination: u32) -> u32 {
-        let coordinates = self.coordinates(source).iter().zip(self.coordinates(destination));
+        let coordinates =
+            self.finder.coordinates(source).iter().zip(self.finder.coordinates(destination));
         coordinates
             .zip(self.torus.sizes())
             .enumerate()
@@ -252,12 +405,12 @@ impl<'r, 'f> Search<'r, 'f> {
         let options = || std::iter::once(None).chain((0..dimensions).map(Some));
         for (first, last) in options().flat_map(|first| options().map(move |last| (first, last))) {
             let start = match first {
-                Some(direction) => self.region.step(source, direction),
+                Some(direction) => self.finder.region.step(source, direction),
                 None => Some(source),
             };
             let end = match last {
                 Some(dimension) => self.torus.neighbor(destination, dimension).filter(|&end| {
-                    self.region.step(end, dimension + dimensions) == Some(destination)
+                    self.finder.region.step(end, dimension + dimensions) == Some(destination)
                 }),
                 None => Some(destination),
             };
@@ -274,7 +427,8 @@ impl<'r, 'f> Search<'r, 'f> {
         let torus = self.torus;
         let mut ways: [[Option<Way>; 2]; MAXIMUM_DIMENSIONS] = Default::default();
         let mut least = ends.steps();
-        let coordinates = self.coordinates(ends.start).iter().zip(self.coordinates(ends.end));
+        let coordinates =
+            self.finder.coordinates(ends.start).iter().zip(self.finder.coordinates(ends.end));
         for (dimension, (&from, &to)) in coordinates.enumerate() {
             if from == to {
                 continue;
@@ -364,7 +518,7 @@ impl<'r, 'f> Search<'r, 'f> {
         let turn = |node, arrival: u32, departure: u32| {
             arrival.abs_diff(departure) != dimensions
                 && arrival != departure
-                && (arrival < departure || self.turns.allows(node, arrival, departure))
+                && (arrival < departure || self.finder.turns.allows(node, arrival, departure))
         };
         ends.first.is_none_or(|first| turn(ends.start, first, earliest))
             && ends.last.is_none_or(|last| turn(ends.end, latest, last + dimensions))
@@ -375,11 +529,12 @@ impl<'r, 'f> Search<'r, 'f> {
 mod tests {
     use super::*;
     use crate::routing::test_fabric as fabric;
+    use crate::topology::Faults;
 
     #[test]
     fn half_rings_can_be_gone_both_ways() {
         let fabric = fabric(&[4, 4], &[]);
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         assert_eq!(choices.pairs().len(), 16 * 15);
         let routes = |source, destination| {
             let of = |pair: &&Pair| (pair.source, pair.destination) == (source, destination);
@@ -396,7 +551,7 @@ mod tests {
             (&[2, 2], &[]),
         ] {
             let fabric = fabric(sizes, cables);
-            let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+            let choices = Choices::new(Region::new(&fabric), Freedoms::default());
             for pair in choices.pairs() {
                 for number in 0..pair.routes() {
                     let mut at = pair.source;
@@ -415,7 +570,7 @@ mod tests {
         let fabric = fabric(&[4, 4, 4], &[(0, 0), (0, 1), (0, 3)]);
         let unroutable = |first_and_last_steps, relaxation| {
             let freedoms = Freedoms { first_and_last_steps, relaxation };
-            Choices::new(Region::whole(&fabric), freedoms).unroutable().len()
+            Choices::new(Region::new(&fabric), freedoms).unroutable().len()
         };
         let (plain, steps, relaxed) =
             (unroutable(false, false), unroutable(true, false), unroutable(true, true));
@@ -424,9 +579,11 @@ mod tests {
 
     #[test]
     fn routes_stay_inside_the_region() {
-        let fabric = fabric(&[4, 4], &[]);
         let box_of_six = [0, 1, 2, 4, 5, 6];
-        let choices = Choices::new(Region::of(&fabric, &box_of_six), Freedoms::default());
+        let outside = (0..16).filter(|node| !box_of_six.contains(node)).collect();
+        let faults = Faults { outside, ..Faults::default() };
+        let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         assert_eq!(choices.pairs().len(), 6 * 5);
         for pair in choices.pairs() {
             for number in 0..pair.routes() {

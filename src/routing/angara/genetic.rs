@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn it_is_better_than_chance_and_the_same_for_equal_seeds() {
         let fabric = Torus::new(&[4, 2, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
-        let choices = Choices::new(Region::whole(&fabric), Freedoms::default());
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let found = genetic(&choices, 1);
         assert_eq!(found, genetic(&choices, 1));
         // The paper's has 11.

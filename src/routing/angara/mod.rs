@@ -21,7 +21,7 @@ pub use algorithm::{ALGORITHMS, Algorithm, Generated};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
-pub use choices::{Choices, Pair};
+pub use choices::{Choices, Pair, memory_needed, unroutable};
 pub use genetic::genetic;
 pub use selection::Selection;
 pub use sssp::{Sssp, sssp};

@@ -1,7 +1,6 @@
 //! One route for every pair, and the channel loads that follow.
 
 use super::{Choices, Pair};
-use crate::topology::Channel;
 
 /// A route number for each pair of [`Choices`], and how many routes cross each channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +80,4 @@ impl Selection {
     pub(super) fn fourth_powers(&self) -> u128 {
         self.loads.iter().map(|&load| u128::from(load).pow(4)).sum()
     }
-}
-
-/// The directions of a route change so many times.
-pub(super) fn turns(channels: &[Channel], directions: u32) -> u32 {
-    channels.windows(2).filter(|pair| pair[0] % directions != pair[1] % directions).count() as u32
 }

@@ -7,7 +7,7 @@
 //! if it can be had without.
 
 use super::Choices;
-use super::selection::{Selection, turns};
+use super::selection::Selection;
 
 /// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
 #[derive(Clone, Debug)]
@@ -21,19 +21,21 @@ pub struct Sssp {
 pub fn sssp(choices: &Choices<'_>) -> Sssp {
     let mut selection = Selection::unique_routes(choices);
     let pairs = choices.pairs();
-    let directions = choices.region().fabric().torus().directions();
-    let key = |place: &u32| {
-        let pair = &pairs[*place as usize];
-        (turns(choices.channels(pair, 0), directions), pair.hops, pair.source)
+    // Pairs are listed by source.
+    let key = |place: u32| {
+        let pair = &pairs[place as usize];
+        (pair.turns, pair.hops, pair.source)
     };
-    let mut open: Vec<u32> =
-        (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1).collect();
-    open.sort_by_cached_key(key);
+    let open = (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1);
+    let mut open: Vec<(u8, u16, u32)> = open
+        .map(|place| (pairs[place as usize].turns, pairs[place as usize].hops, place))
+        .collect();
+    open.sort_unstable();
     let mut calls = 0;
     // Channels that the present batch uses carry its number.
     let mut used_by = vec![0u64; selection.loads().len()];
-    for group in open.chunk_by(|one, other| key(one) == key(other)) {
-        let mut waiting = group.to_vec();
+    for group in open.chunk_by(|one, other| key(one.2) == key(other.2)) {
+        let mut waiting: Vec<u32> = group.iter().map(|(_, _, place)| *place).collect();
         while !waiting.is_empty() {
             calls += 1;
             let path = |place| (place, selection.least_loaded(choices, &pairs[place as usize]));

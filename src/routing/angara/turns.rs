@@ -149,14 +149,14 @@ mod tests {
     fn a_torus_without_edges_allows_no_turn() {
         for sizes in [&[4, 4][..], &[3, 5, 4]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
-            assert_eq!(Turns::relaxed(&Region::whole(&fabric)).count(), 0);
+            assert_eq!(Turns::relaxed(&Region::new(&fabric)).count(), 0);
         }
     }
 
     #[test]
     fn a_square_of_four_nodes_allows_one_turn_of_each_kind_and_breaks_each_cycle() {
         let fabric = Torus::new(&[2, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
-        let turns = Turns::relaxed(&Region::whole(&fabric));
+        let turns = Turns::relaxed(&Region::new(&fabric));
         // Up, then right: nothing leads on upwards from the upper right corner.
         assert!(turns.allows(2, 1, 0));
         // Left, then up, and down, then right, can't be made by a first or last step.
@@ -212,9 +212,9 @@ mod tests {
             (&[4, 3], &[0, 1], &[]),
             (&[3, 4, 2], &[0, 1], &[(0, 0), (7, 1), (4, 2)]),
         ] {
-            let faults = Faults { cables: cables.to_vec(), nodes: vec![] };
+            let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
             let fabric = Torus::new(sizes, open).unwrap().fabric(&faults).unwrap();
-            let region = Region::whole(&fabric);
+            let region = Region::new(&fabric);
             let turns = Turns::relaxed(&region);
             assert!(turns.count() > 0, "{sizes:?}");
             assert!(!closes_a_cycle(&region, &turns), "{sizes:?}");

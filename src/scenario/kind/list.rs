@@ -37,6 +37,7 @@ impl<K: Kind> List<K> {
         match (*self.length.start(), *self.length.end()) {
             (0, usize::MAX) => format!("a list of {}", self.noun),
             (1, usize::MAX) => format!("a list of one or more {}", self.noun),
+            (least, usize::MAX) => format!("a list of {least} or more {}", self.noun),
             (least, most) if least == most => format!("a list of {least} {}", self.noun),
             (least, most) => format!("a list of {least} to {most} {}", self.noun),
         }

@@ -2,8 +2,9 @@
 
 use crate::{
     scenario::{
+        choice::{Choice, plain, with_keys},
         diagnostic::{Diagnostic, Location},
-        kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole},
+        kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole, sizes_text},
         reader::Reader,
     },
     topology::{Faults, MAXIMUM_DIMENSIONS, Torus},
@@ -80,14 +81,70 @@ fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
         Vec::new(),
         "Nodes out of service, with all their cables: they neither send nor forward.",
     );
+    let inside = node_set(reader, torus);
     if let Some(torus) = torus {
         report_repeated(reader, "failed_nodes", &nodes, "node", |&at| torus.node_name(at));
         check_cables(reader, torus, &cables);
     }
-    Faults {
-        cables: cables.into_iter().map(|(_, cable)| cable).collect(),
-        nodes: Listed::values(nodes),
-    }
+    let nodes = Listed::values(nodes);
+    let outside = match (torus, inside) {
+        (Some(torus), Some(inside)) => (0..torus.nodes())
+            .filter(|node| inside.binary_search(node).is_err() && !nodes.contains(node))
+            .collect(),
+        _ => Vec::new(),
+    };
+    Faults { cables: cables.into_iter().map(|(_, cable)| cable).collect(), nodes, outside }
+}
+
+/// The nodes of the node set, ascending; `None` for all.
+fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> {
+    let choice = Choice {
+        key: "node_set",
+        noun: "node set",
+        default: Some("all"),
+        doc: "The nodes that take part, as a job's allocation does. The others neither send nor \
+              forward. Load 1 stays that of the whole torus.",
+        sections: false,
+    };
+    let all = plain("all", None, "every node that has not failed.");
+    let doc = "a box of nodes; it may go round where a dimension closes into rings.";
+    let part = with_keys("box", doc, |reader: &mut Reader<'_>| {
+        let corner =
+            reader.required("corner", &NodeName { torus }, "The node with which it begins.");
+        let sizes = List {
+            kind: Whole { range: 1..=1024 },
+            noun: "sizes",
+            length: torus
+                .map_or(1..=MAXIMUM_DIMENSIONS, |torus| torus.dimensions()..=torus.dimensions()),
+            example: Some("[2, 1, 1]"),
+        };
+        let sizes = reader.required("size", &sizes, "Nodes along each dimension.");
+        let (corner, sizes, torus) = (corner?, Listed::values(sizes?), torus?);
+        match torus.part(corner, &sizes.iter().map(|&size| size as u32).collect::<Vec<_>>()) {
+            Some(nodes) => Some(Some(nodes)),
+            None => {
+                if let Some(place) = reader.place("size") {
+                    let problem = Diagnostic::new(&place, "the box reaches beyond the torus")
+                        .label(format!("the torus is {}", sizes_text(torus)));
+                    reader.problems.push(problem);
+                }
+                None
+            }
+        }
+    });
+    let list = with_keys("list", "these nodes.", |reader: &mut Reader<'_>| {
+        let kind = NodeName { torus };
+        let example = Some("[[0, 0, 0], [1, 0, 0]]");
+        let kind = List { kind, noun: "nodes", length: 2..=usize::MAX, example };
+        let nodes = reader.required("members", &kind, "The nodes.")?;
+        if let Some(torus) = torus {
+            report_repeated(reader, "members", &nodes, "node", |&at| torus.node_name(at));
+        }
+        let mut nodes = Listed::values(nodes);
+        nodes.sort_unstable();
+        Some(Some(nodes))
+    });
+    reader.choice(&choice, vec![all, part, list]).flatten()
 }
 
 /// Every cable exists and is named once, from whichever end.

@@ -8,7 +8,7 @@ use crate::{
         choice::{Choice, plain, with_keys},
         diagnostic::Diagnostic,
         kind::{Flag, Whole, size},
-        reader::Reader,
+        reader::{Purpose, Reader},
     },
     topology::Torus,
     traffic::{Access, LoadSpec, Process},
@@ -36,7 +36,7 @@ pub(super) fn read(
                 .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
         );
     }
-    if !traffic && !exchange {
+    if !traffic && !exchange && reader.purpose != Purpose::Routes {
         let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(

@@ -139,7 +139,7 @@ fn a_matrix_offers_the_mean_over_its_senders() {
 
 #[test]
 fn silent_and_failed_terminals_create_nothing() {
-    let faults = Faults { cables: vec![], nodes: vec![1] };
+    let faults = Faults { nodes: vec![1], ..Faults::default() };
     let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
     let spec = LoadSpec { pattern: PatternSpec::Transpose, ..spec(OfferedLoad::Fraction(0.2)) };
     let mut load = bind_to(&spec, &fabric, 1).unwrap();

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn ranks_skip_the_failed() {
-        let faults = Faults { cables: vec![], nodes: vec![0, 5, 6, 15] };
+        let faults = Faults { nodes: vec![0, 5, 6, 15], ..Faults::default() };
         let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
         let live = Live::new(&fabric);
         let expected: Vec<u32> = fabric.live_terminals().collect();

@@ -20,7 +20,7 @@ const PERMUTATIONS: [PatternSpec; 9] = [
 const UNIFORM: PatternSpec = PatternSpec::Uniform { include_self: false };
 
 fn fabric(sizes: &[u32], failed: &[u32]) -> Fabric {
-    let faults = Faults { cables: vec![], nodes: failed.to_vec() };
+    let faults = Faults { nodes: failed.to_vec(), ..Faults::default() };
     Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
 }
 

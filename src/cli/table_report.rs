@@ -1,0 +1,168 @@
+//! What is known of a routing table, for people and as JSON.
+
+use serde::Serialize;
+
+use super::text::torus_text;
+use crate::routing::angara::{Choices, Pair, lower_bound};
+use crate::routing::{Proof, Quality, RouteTable};
+
+/// What is known of a table.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    fabric: String,
+    nodes: usize,
+    pub algorithm: Option<&'static str>,
+    routed_pairs: u64,
+    pairs_without_route: u64,
+    pairs_with_one_shortest_route: u64,
+    maximum_load: u32,
+    lower_bound: u32,
+    lower_bound_before_rounding: f64,
+    /// How far the maximum load is above the lower bound, as a fraction of that.
+    gap: f64,
+    minimum_load: u32,
+    mean_load: f64,
+    perfect_load: f64,
+    sigma_1: f64,
+    sigma_2: f64,
+    sigma_4: f64,
+    hops_mean: f64,
+    hops_maximum: u32,
+    routes_with_first_or_last_step: u64,
+    pub build_sssp_calls: Option<u64>,
+    /// CPU time of the algorithm, the list of shortest routes included.
+    pub cpu_seconds: Option<f64>,
+    /// The same on the clock, with all threads.
+    pub seconds: Option<f64>,
+    dependencies: u64,
+    /// Source and destination.
+    unroutable: Vec<(String, String)>,
+}
+
+impl Report {
+    pub(super) fn new(
+        choices: &Choices<'_>,
+        table: &RouteTable,
+        quality: &Quality,
+        proof: &Proof,
+    ) -> Self {
+        let fabric = choices.region().fabric();
+        let bound = lower_bound(choices, quality.maximum_load);
+        let rounded = bound.rounded();
+        let missing = |nodes: &[u32]| {
+            let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
+            pairs
+                .filter(|&(from, to)| from != to && table.header(from, to).is_none())
+                .map(|(from, to)| (fabric.router_name(from), fabric.router_name(to)))
+                .collect()
+        };
+        Self {
+            fabric: torus_text(fabric.torus()),
+            nodes: choices.region().nodes().len(),
+            algorithm: None,
+            routed_pairs: quality.routed,
+            pairs_without_route: quality.unrouted,
+            pairs_with_one_shortest_route: single(choices.pairs()),
+            maximum_load: quality.maximum_load,
+            lower_bound: rounded,
+            lower_bound_before_rounding: bound.value,
+            gap: f64::from(quality.maximum_load) / f64::from(rounded.max(1)) - 1.0,
+            minimum_load: quality.minimum_load,
+            mean_load: quality.mean_load,
+            perfect_load: quality.perfect_load,
+            sigma_1: quality.sigma(1),
+            sigma_2: quality.sigma(2),
+            sigma_4: quality.sigma(4),
+            hops_mean: quality.hops_mean,
+            hops_maximum: quality.hops_maximum,
+            routes_with_first_or_last_step: quality.stepping,
+            build_sssp_calls: None,
+            cpu_seconds: None,
+            seconds: None,
+            dependencies: proof.dependencies,
+            unroutable: if quality.unrouted == 0 {
+                Vec::new()
+            } else {
+                missing(choices.region().nodes())
+            },
+        }
+    }
+
+    /// Fabric and algorithm.
+    pub(super) fn title(&self) -> String {
+        let algorithm = self.algorithm.map_or(String::new(), |name| format!(", algorithm {name}"));
+        format!("{}, {} nodes{algorithm}", self.fabric, self.nodes)
+    }
+
+    /// A fact a line.
+    pub(super) fn text(&self) -> String {
+        let report = self;
+        let mut lines = vec![
+            (
+                "pairs",
+                format!(
+                    "{} routed, {} without a route; {:.1}% have one shortest route only",
+                    report.routed_pairs,
+                    report.pairs_without_route,
+                    100.0 * report.pairs_with_one_shortest_route as f64
+                        / report.routed_pairs.max(1) as f64
+                ),
+            ),
+            (
+                "channel load",
+                format!(
+                    "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
+                    report.maximum_load, report.minimum_load, report.mean_load, report.perfect_load
+                ),
+            ),
+            (
+                "lower bound",
+                if report.gap == 0.0 {
+                    format!("{}: the table is optimal", report.lower_bound)
+                } else if report.gap < 0.0 {
+                    format!(
+                        "{} for the generators' routes; the table has others",
+                        report.lower_bound
+                    )
+                } else {
+                    format!(
+                        "{} ({:.3}): the table is within {:.1}% of the best",
+                        report.lower_bound,
+                        report.lower_bound_before_rounding,
+                        report.gap * 100.0
+                    )
+                },
+            ),
+            (
+                "deviation",
+                format!(
+                    "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
+                    report.sigma_1, report.sigma_2, report.sigma_4
+                ),
+            ),
+            ("hops", format!("mean {:.3}, at most {}", report.hops_mean, report.hops_maximum)),
+            ("first, last steps", format!("in {} routes", report.routes_with_first_or_last_step)),
+            (
+                "proof",
+                format!(
+                    "every route followed; {} dependencies of channels, no cycle outside rings",
+                    report.dependencies
+                ),
+            ),
+        ];
+        if let Some(calls) = report.build_sssp_calls {
+            lines.push(("searches", format!("{calls} calls of BUILD_SSSP")));
+        }
+        if let (Some(cpu), Some(seconds)) = (report.cpu_seconds, report.seconds) {
+            lines.push(("time", format!("{seconds:.3} s, {cpu:.3} s of CPU")));
+        }
+        let head = report.title() + "\n";
+        let rows = lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n"));
+        head + &rows.collect::<String>()
+    }
+}
+
+/// Pairs with one shortest legal route.
+pub(super) fn single(pairs: &[Pair]) -> u64 {
+    pairs.iter().filter(|pair| pair.routes() == 1).count() as u64
+}

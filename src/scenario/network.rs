@@ -1,0 +1,73 @@
+//! A scenario's network: its fabric, and routes that are made when first asked for.
+//!
+//! This is all that a routing table depends on. The points of a sweep that have the same network share
+//! it, and so its routes.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{
+    Diagnostics, Document, Reading, RoutingError, RoutingSpec, checks::Fabrics, reader::Purpose,
+};
+use crate::{
+    routing::Routes,
+    topology::{Fabric, Faults, Torus},
+};
+
+/// A fabric and how it is routed.
+#[derive(Debug)]
+pub struct Network {
+    pub torus: Torus,
+    pub faults: Faults,
+    pub routing: RoutingSpec,
+    pub fabric: Fabric,
+    /// Of the algorithms that draw at random; 0 for the others.
+    pub seed: u64,
+    routes: OnceLock<Result<Routes, RoutingError>>,
+}
+
+impl PartialEq for Network {
+    /// Fabric and routes follow from the rest.
+    fn eq(&self, other: &Self) -> bool {
+        self.is(&other.torus, &other.faults, &other.routing, other.seed)
+    }
+}
+
+impl Network {
+    /// Reads the network of a document, which may have no workload; whether every pair can be routed
+    /// is left open.
+    ///
+    /// # Errors
+    /// All mistakes that can be found.
+    pub fn read(document: &Document) -> Result<Arc<Self>, Diagnostics> {
+        let mut fabrics = Fabrics::default();
+        let reading = Reading::of(document, &mut fabrics, Purpose::Routes);
+        Diagnostics::check(reading.problems)?;
+        Ok(reading.network.expect("or it was reported"))
+    }
+
+    /// `seed` is the scenario's.
+    pub(super) fn new(fabric: Fabric, faults: Faults, routing: RoutingSpec, seed: u64) -> Self {
+        let seed = routing.own_seed(seed);
+        let torus = fabric.torus().clone();
+        Self { torus, faults, routing, fabric, seed, routes: OnceLock::new() }
+    }
+
+    pub(super) fn is(
+        &self,
+        torus: &Torus,
+        faults: &Faults,
+        routing: &RoutingSpec,
+        seed: u64,
+    ) -> bool {
+        (&self.torus, &self.faults, &self.routing) == (torus, faults, routing)
+            && self.seed == routing.own_seed(seed)
+    }
+
+    /// The routes, made at the first call.
+    ///
+    /// # Errors
+    /// If a pair of live nodes has no route.
+    pub fn routes(&self) -> Result<&Routes, &RoutingError> {
+        self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
+    }
+}

@@ -47,7 +47,11 @@ impl Report {
         proof: &Proof,
     ) -> Self {
         let fabric = choices.region().fabric();
-        let bound = lower_bound(choices, quality.maximum_load);
+        let mut loads = vec![0; fabric.channel_slots() as usize];
+        for &(channel, load) in &quality.loads {
+            loads[channel as usize] = load;
+        }
+        let bound = lower_bound(choices, &loads);
         let rounded = bound.rounded();
         let missing = |nodes: &[u32]| {
             let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));

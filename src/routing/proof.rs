@@ -8,6 +8,8 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
 use super::{Header, RouteTable};
 use crate::topology::{Channel, Fabric};
 
@@ -105,24 +107,33 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
     let directions = fabric.torus().directions() as usize;
     let nodes: Vec<u32> =
         fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
-    let mut flaws = Vec::new();
     // For each channel, the output ports that routes take behind it.
-    let mut onward = vec![0u16; fabric.channel_slots() as usize];
-    let mut routes = 0;
-    for &source in &nodes {
+    let follow = |source: u32, onward: &mut [u16]| {
+        let mut flaws = Vec::new();
         for &destination in nodes.iter().filter(|&&node| node != source) {
             let Some(header) = table.header(source, destination) else {
                 flaws.push(Flaw::Missing { source, destination });
                 continue;
             };
-            let mut walk =
-                Walk { fabric, source, destination, at: source, before: None, onward: &mut onward };
-            match walk.follow(header) {
-                Ok(()) => routes += 1,
-                Err(flaw) => flaws.push(flaw),
-            }
+            let walk = &mut Walk { fabric, source, destination, at: source, before: None, onward };
+            flaws.extend(walk.follow(header).err());
         }
-    }
+        flaws
+    };
+    let none = || (Vec::new(), vec![0u16; fabric.channel_slots() as usize]);
+    let (mut flaws, onward) = nodes
+        .par_iter()
+        .fold(none, |(mut flaws, mut onward), &source| {
+            flaws.extend(follow(source, &mut onward));
+            (flaws, onward)
+        })
+        .reduce(none, |(mut flaws, mut onward), (more, others)| {
+            flaws.extend(more);
+            onward.iter_mut().zip(others).for_each(|(ports, other)| *ports |= other);
+            (flaws, onward)
+        });
+    let pairs = (nodes.len() * nodes.len().saturating_sub(1)) as u64;
+    let routes = pairs - flaws.len() as u64;
     let dependencies = onward.iter().map(|ports| u64::from(ports.count_ones())).sum();
     let successors = |channel: Channel| {
         let next = fabric.target(channel);

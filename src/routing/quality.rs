@@ -1,5 +1,7 @@
 //! How good a routing table is (papers/angara-routing, section 1.1): channel loads and how even they are.
 
+use rayon::prelude::*;
+
 use super::{Region, RouteTable};
 use crate::topology::Channel;
 
@@ -31,34 +33,15 @@ impl Quality {
     /// If one of them does not.
     #[must_use]
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
-        let fabric = region.fabric();
-        let mut loads = vec![0u32; fabric.channel_slots() as usize];
-        let (mut routed, mut unrouted, mut stepping) = (0, 0, 0);
-        let (mut hops_sum, mut hops_maximum, mut least_hops) = (0u64, 0, 0);
-        for &source in region.nodes() {
-            let distances = distances(region, source);
-            for &destination in region.nodes().iter().filter(|&&node| node != source) {
-                let Some(header) = table.header(source, destination) else {
-                    unrouted += 1;
-                    continue;
-                };
-                routed += 1;
-                least_hops += u64::from(distances[destination as usize]);
-                stepping +=
-                    u64::from(header.first_step().is_some() || header.last_step().is_some());
-                let route = table.route(fabric, source, destination);
-                hops_sum += u64::from(route.hops());
-                hops_maximum = hops_maximum.max(route.hops());
-                let mut at = source;
-                for port in route.ports() {
-                    let channel = region.channel(at, u32::from(port));
-                    loads[channel as usize] += 1;
-                    at = fabric.target(channel).expect("routes use channels that exist");
-                }
-            }
-        }
+        let sources = region.nodes().par_iter();
+        let count = sources
+            .fold(Count::default, |count, &source| count.with_source(region, table, source))
+            .reduce(Count::default, Count::merge);
+        let Count { routed, unrouted, stepping, hops: hops_sum, hops_maximum, least_hops, loads } =
+            count;
+        let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0);
         let loads: Vec<(Channel, u32)> =
-            region.channels().map(|channel| (channel, loads[channel as usize])).collect();
+            region.channels().map(|channel| (channel, load_of(channel))).collect();
         let count = loads.len().max(1) as f64;
         let load = || loads.iter().map(|(_, load)| *load);
         Self {
@@ -83,6 +66,65 @@ impl Quality {
             |&(_, load): &(Channel, u32)| (f64::from(load) - self.perfect_load).abs().powi(k);
         let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
         libm::pow(mean, 1.0 / f64::from(k))
+    }
+}
+
+/// What is counted over some of the sources.
+#[derive(Default)]
+struct Count {
+    routed: u64,
+    unrouted: u64,
+    stepping: u64,
+    hops: u64,
+    hops_maximum: u32,
+    least_hops: u64,
+    /// By channel; empty for none.
+    loads: Vec<u32>,
+}
+
+impl Count {
+    fn with_source(mut self, region: &Region<'_>, table: &RouteTable, source: u32) -> Self {
+        let fabric = region.fabric();
+        self.loads.resize(fabric.channel_slots() as usize, 0);
+        let distances = distances(region, source);
+        for &destination in region.nodes().iter().filter(|&&node| node != source) {
+            let Some(header) = table.header(source, destination) else {
+                self.unrouted += 1;
+                continue;
+            };
+            self.routed += 1;
+            self.least_hops += u64::from(distances[destination as usize]);
+            let steps = header.first_step().is_some() || header.last_step().is_some();
+            self.stepping += u64::from(steps);
+            let route = table.route(fabric, source, destination);
+            self.hops += u64::from(route.hops());
+            self.hops_maximum = self.hops_maximum.max(route.hops());
+            let mut at = source;
+            for port in route.ports() {
+                let channel = region.channel(at, u32::from(port));
+                self.loads[channel as usize] += 1;
+                at = fabric.target(channel).expect("routes use channels that exist");
+            }
+        }
+        self
+    }
+
+    fn merge(mut self, mut other: Self) -> Self {
+        if self.loads.len() < other.loads.len() {
+            std::mem::swap(&mut self.loads, &mut other.loads);
+        }
+        for (load, more) in self.loads.iter_mut().zip(&other.loads) {
+            *load += more;
+        }
+        Self {
+            routed: self.routed + other.routed,
+            unrouted: self.unrouted + other.unrouted,
+            stepping: self.stepping + other.stepping,
+            hops: self.hops + other.hops,
+            hops_maximum: self.hops_maximum.max(other.hops_maximum),
+            least_hops: self.least_hops + other.least_hops,
+            loads: self.loads,
+        }
     }
 }
 

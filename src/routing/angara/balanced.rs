@@ -1,10 +1,11 @@
 //! A selection whose fullest channel carries as little as possible.
 //!
-//! Starts from SSSP. Then pairs are routed anew, one at a time, on the route that is cheapest without
-//! them, if a channel costs a steep power of its load: a descent in the sum of powers, which falls with
-//! every move and so ends. The power rises from the fourth on, so that the descent ends where no single
-//! move makes the fullest channels less full. From there the pairs through the fullest channels are
-//! scattered and the descent is repeated, as long as that helps, or until the lower bound is met.
+//! Pairs are routed anew, one at a time, on the route that is cheapest without them, if a channel costs a
+//! steep power of its load: a descent in the sum of powers, which falls with every move and so ends. The
+//! first descents, from SSSP's selection and from one that suits symmetric tori, are in the fourth power
+//! and look at all pairs. Steeper ones follow, which look at the pairs through the fullest channels
+//! only. From there these pairs are scattered and the steep descents repeated, as long as that helps,
+//! or until the lower bound is met.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,11 +14,17 @@ use super::bound::LowerBound;
 use super::selection::Selection;
 use super::{Choices, lower_bound, sssp};
 
-/// Route evaluations that rounds of the search without improvement may take, and their least and most
-/// number.
-const EVALUATIONS: u64 = 1_000_000;
-const IDLE_ROUNDS: (u64, u64) = (2, 300);
-const POWERS: [i32; 4] = [4, 8, 16, 32];
+/// Looks at channels that the search may take without making the fullest channel less full.
+const IDLE_LOOKS: u64 = 12_000_000;
+
+const FIRST_POWER: i32 = 4;
+const STEEP_POWERS: [i32; 3] = [8, 16, 32];
+
+/// A steep descent looks at channels that are this near to the fullest.
+const NEAR: f64 = 0.97;
+
+/// The first descent ends when less than one pair in this many moves.
+const FEW: usize = 1_000;
 
 /// A selection and the lower bound that it was measured against.
 #[derive(Clone, Debug)]
@@ -29,27 +36,34 @@ pub struct Balanced {
 /// Chooses a route for every pair. The same for equal choices, whatever the machine.
 #[must_use]
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
-    let start = sssp(choices).selection;
     let pairs = choices.pairs();
     let open: Vec<u32> =
         (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1).collect();
+    let start = alternating(choices);
     let mut search = Search {
         choices,
         open,
         random: ChaCha8Rng::seed_from_u64(0),
         best: (key(&start), start.clone()),
+        looks: 0,
     };
-    search.descend(start);
-    search.descend(alternating(choices));
-    let bound = lower_bound(choices, search.best.0.0);
-    let rounds = (EVALUATIONS / choices.evaluations()).clamp(IDLE_ROUNDS.0, IDLE_ROUNDS.1);
-    let mut idle = 0;
-    while search.best.0.0 > bound.rounded() && idle < rounds {
-        let before = search.best.0;
+    // Symmetric tori need no search.
+    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+    let mean = hops.div_ceil(choices.region().channels().count().max(1) as u64);
+    if u64::from(start.maximum()) > mean {
+        search.descend(sssp(choices).selection);
+        search.descend(start);
+    }
+    let bound = lower_bound(choices, search.best.1.loads());
+    search.looks = 0;
+    while search.best.0.0 > bound.rounded() && search.looks < IDLE_LOOKS {
+        let before = search.best.0.0;
         let mut selection = search.best.1.clone();
         search.scatter(&mut selection);
-        search.descend(selection);
-        idle = if search.best.0 < before { 0 } else { idle + 1 };
+        search.descend_steeply(selection);
+        if search.best.0.0 < before {
+            search.looks = 0;
+        }
     }
     Balanced { selection: search.best.1, bound }
 }
@@ -76,18 +90,51 @@ struct Search<'c, 'f> {
     open: Vec<u32>,
     random: ChaCha8Rng,
     best: ((u32, u128), Selection),
+    /// Looks at channels so far.
+    looks: u64,
+}
+
+/// What one more route costs.
+struct Price {
+    /// By load.
+    at: Vec<f64>,
+    /// By channel, at its load.
+    of: Vec<f64>,
+}
+
+impl Price {
+    fn new(selection: &Selection, power: i32) -> Self {
+        let most = selection.maximum() + 2;
+        let normal = |load: u32| libm::pow(f64::from(load) / f64::from(most), f64::from(power));
+        // Loads beyond `most` are steep enough to be left at once.
+        let at: Vec<f64> = (0..=2 * most).map(|load| normal(load + 1) - normal(load)).collect();
+        let mut price = Self { of: vec![0.0; selection.loads().len()], at };
+        for channel in 0..selection.loads().len() {
+            price.update(selection, channel, 0);
+        }
+        price
+    }
+
+    /// Sets a channel's price as if it had `fewer` routes less.
+    fn update(&mut self, selection: &Selection, channel: usize, fewer: u32) {
+        let load = (selection.loads()[channel] - fewer) as usize;
+        self.of[channel] = self.at[load.min(self.at.len() - 1)];
+    }
 }
 
 impl Search<'_, '_> {
-    /// Descends in steeper and steeper powers, and keeps the result if it is the best so far.
+    /// Descends from a selection and keeps the result if it is the best so far.
     fn descend(&mut self, mut selection: Selection) {
-        for power in POWERS {
-            let most = selection.maximum() + 2;
-            // What one more route costs on a channel of each load; steep enough beyond `most` as well.
-            let normal = |load: u32| libm::pow(f64::from(load) / f64::from(most), f64::from(power));
-            let price: Vec<f64> =
-                (0..=2 * most).map(|load| normal(load + 1) - normal(load)).collect();
-            while self.pass(&mut selection, &price) {}
+        let mut price = Price::new(&selection, FIRST_POWER);
+        while self.pass(&mut selection, &mut price, 0) > self.open.len() / FEW {}
+        self.descend_steeply(selection);
+    }
+
+    fn descend_steeply(&mut self, mut selection: Selection) {
+        for power in STEEP_POWERS {
+            let mut price = Price::new(&selection, power);
+            let near = (f64::from(selection.maximum()) * NEAR) as u32;
+            while self.pass(&mut selection, &mut price, near) > 0 {}
         }
         let key = key(&selection);
         if key < self.best.0 {
@@ -95,19 +142,27 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Routes every pair anew; false if nothing moved.
-    fn pass(&mut self, selection: &mut Selection, price: &[f64]) -> bool {
-        let mut moved = false;
+    /// Routes every pair anew that crosses a channel with a load of `near` or more; gives the number of
+    /// pairs that moved.
+    fn pass(&mut self, selection: &mut Selection, price: &mut Price, near: u32) -> usize {
+        let mut moved = 0;
         for &place in &self.open {
             let place = place as usize;
             let pair = &self.choices.pairs()[place];
             let own = selection.chosen(place);
-            selection.remove(self.choices, place);
+            let channels = self.choices.channels(pair, own);
+            self.looks += channels.len() as u64;
+            if near > 0 && channels.iter().all(|&it| selection.loads()[it as usize] < near) {
+                continue;
+            }
+            for &channel in channels {
+                price.update(selection, channel as usize, 1);
+            }
             let cost = |number: usize| {
                 let channels = self.choices.channels(pair, number).iter();
-                let load = |channel: u32| selection.loads()[channel as usize] as usize;
-                channels.map(|&channel| price[load(channel).min(price.len() - 1)]).sum::<f64>()
+                channels.map(|&channel| price.of[channel as usize]).sum::<f64>()
             };
+            self.looks += (pair.routes() * channels.len()) as u64;
             let mut best = (own, cost(own) * (1.0 - 1e-9));
             for number in (0..pair.routes()).filter(|&number| number != own) {
                 let cost = cost(number);
@@ -115,8 +170,17 @@ impl Search<'_, '_> {
                     best = (number, cost);
                 }
             }
-            moved |= best.0 != own;
-            selection.add(self.choices, place, best.0);
+            if best.0 != own {
+                moved += 1;
+                selection.remove(self.choices, place);
+                selection.add(self.choices, place, best.0);
+                for &channel in self.choices.channels(pair, best.0) {
+                    price.update(selection, channel as usize, 0);
+                }
+            }
+            for &channel in channels {
+                price.update(selection, channel as usize, 0);
+            }
         }
         moved
     }

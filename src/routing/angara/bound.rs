@@ -8,7 +8,9 @@
 //!
 //! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were allowed.
 
-use super::{Choices, Selection};
+use rayon::prelude::*;
+
+use super::{Choices, Pair, Selection};
 
 /// The best lower bound found.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,9 @@ impl LowerBound {
     }
 }
 
+/// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the threads.
+const PARTS: usize = 16;
+
 /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
 fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
@@ -34,8 +39,31 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
         *load = f64::from(fixed);
         sum += f64::from(fixed) * weight;
     }
+    let length = choices.pairs().len().div_ceil(PARTS).max(1);
+    let parts: Vec<(Vec<f64>, f64)> = choices
+        .pairs()
+        .par_chunks(length)
+        .map(|pairs| {
+            let mut loads = vec![0.0; weights.len()];
+            let sum = add_lightest(choices, pairs, weights, &mut loads);
+            (loads, sum)
+        })
+        .collect();
+    for (part, weight) in parts {
+        sum += weight;
+        for (load, more) in loads.iter_mut().zip(part) {
+            *load += more;
+        }
+    }
+    sum / weights.iter().sum::<f64>()
+}
+
+/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with a
+/// single route are left out.
+fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &mut [f64]) -> f64 {
+    let mut sum = 0.0;
     let mut costs = Vec::new();
-    for pair in choices.pairs().iter().filter(|pair| pair.routes() > 1) {
+    for pair in pairs.iter().filter(|pair| pair.routes() > 1) {
         costs.clear();
         costs.extend((0..pair.routes()).map(|number| {
             choices.channels(pair, number).iter().map(|&c| weights[c as usize]).sum::<f64>()
@@ -50,43 +78,59 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
             }
         }
     }
-    sum / weights.iter().sum::<f64>()
+    sum
 }
 
 /// Route evaluations that the search for weights may take, and its least and most steps.
 const EVALUATIONS: u64 = 4_000_000;
 const STEPS: (u64, u64) = (12, 400);
 
-/// Looks for good weights; stops once the bound, rounded up, reaches `enough`.
+/// The first weights: the fullest channel of the table weighs e to this times as much as an empty one.
+const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
+
+/// Looks for good weights, beginning with those that say where a table's channels are full (its `loads`,
+/// by channel); stops once the bound, rounded up, is the table's maximum load.
 #[must_use]
-pub fn lower_bound(choices: &Choices<'_>, enough: u32) -> LowerBound {
+pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
+    let enough = loads.iter().copied().max().unwrap_or(0);
     let steps = (EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1) as u32;
     let slots = choices.region().fabric().channel_slots() as usize;
-    let mut weights = vec![0.0; slots];
+    let mut exists = vec![false; slots];
     for channel in choices.region().channels() {
-        weights[channel as usize] = 1.0;
+        exists[channel as usize] = true;
     }
-    let exists: Vec<bool> = weights.iter().map(|&weight| weight > 0.0).collect();
     let unique = Selection::unique_routes(choices);
-    let mut exponents = vec![0.0; slots];
-    let mut loads = vec![0.0; slots];
-    let mut best = LowerBound { value: 0.0, weights: weights.clone() };
-    for step in 0..steps {
-        let value = lightest(choices, &weights, &unique, &mut loads);
-        if value > best.value {
-            best = LowerBound { value, weights: weights.clone() };
-            if best.rounded() >= enough {
-                break;
-            }
-        }
-        let most = loads.iter().copied().fold(0.0, f64::max);
-        let pace = 2.0 / (1.0 + f64::from(step) / 8.0).sqrt();
-        for (exponent, load) in exponents.iter_mut().zip(&loads) {
-            *exponent += pace * (load - value) / most.max(1.0);
-        }
+    let mut lightest_loads = vec![0.0; slots];
+    let mut best = LowerBound { value: 0.0, weights: vec![0.0; slots] };
+    let mut attempt = |exponents: &[f64], loads: &mut Vec<f64>| {
         let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for ((weight, exponent), exists) in weights.iter_mut().zip(&exponents).zip(&exists) {
-            *weight = if *exists { libm::exp(exponent - highest) } else { 0.0 };
+        let weight = |(exponent, exists): (&f64, &bool)| {
+            if *exists { libm::exp(exponent - highest) } else { 0.0 }
+        };
+        let weights: Vec<f64> = exponents.iter().zip(&exists).map(weight).collect();
+        let value = lightest(choices, &weights, &unique, loads);
+        if value > best.value {
+            best = LowerBound { value, weights };
+        }
+        (value, best.rounded() >= enough)
+    };
+    for start in STARTS {
+        let exponent = |&load: &u32| start * f64::from(load) / f64::from(enough.max(1));
+        let exponents: Vec<f64> = loads.iter().map(exponent).collect();
+        if attempt(&exponents, &mut lightest_loads).1 {
+            return best;
+        }
+    }
+    let mut exponents = vec![0.0; slots];
+    for step in 0..steps {
+        let (value, found) = attempt(&exponents, &mut lightest_loads);
+        if found {
+            break;
+        }
+        let most = lightest_loads.iter().copied().fold(0.0, f64::max);
+        let pace = 2.0 / (1.0 + f64::from(step) / 8.0).sqrt();
+        for (exponent, load) in exponents.iter_mut().zip(&lightest_loads) {
+            *exponent += pace * (load - value) / most.max(1.0);
         }
     }
     best
@@ -122,7 +166,7 @@ mod tests {
         for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-            let bound = lower_bound(&choices, u32::MAX);
+            let bound = lower_bound(&choices, Selection::new(&choices, |_| 0).loads());
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
             let (unique, mut loads) =

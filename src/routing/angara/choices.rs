@@ -346,18 +346,52 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
     fn find(&mut self, source: u32, destination: u32) {
         self.found.clear();
         let distance = self.distance(source, destination);
-        // Without turns against the order, steps add nothing to the routes of the torus' distance.
-        self.try_headers(
-            source,
-            destination,
-            self.finder.steps && self.finder.turns.any(),
-            distance,
-        );
+        let (firsts, lasts) = self.useful_steps(source, destination);
+        self.try_headers(source, destination, (firsts, lasts), distance);
         self.keep_shortest(source);
         if self.found.is_empty() && !self.finder.whole {
-            self.try_headers(source, destination, self.finder.steps, u32::MAX);
+            let all = if self.finder.steps { (1 << self.torus.dimensions()) - 1 } else { 0 };
+            self.try_headers(source, destination, (all, all), u32::MAX);
             self.keep_shortest(source);
         }
+    }
+
+    /// The dimensions, a bit each, in which a first and a last step can be part of a route of the
+    /// torus' distance that goes against the direction order. Without that, it would be a route
+    /// without steps.
+    fn useful_steps(&self, source: u32, destination: u32) -> (u32, u32) {
+        if !self.finder.steps || !self.finder.turns.any() {
+            return (0, 0);
+        }
+        let dimensions = self.torus.dimensions();
+        let coordinates = (self.finder.coordinates(source), self.finder.coordinates(destination));
+        let turns = &self.finder.turns;
+        let (mut firsts, mut lasts) = (0, 0);
+        for dimension in 0..dimensions {
+            let (from, to) = (coordinates.0[dimension], coordinates.1[dimension]);
+            if from == to {
+                continue;
+            }
+            let (positive, negative) = (dimension as u32, (dimension + dimensions) as u32);
+            let size = self.torus.sizes()[dimension];
+            let apart = u32::from(from.abs_diff(to));
+            let (ahead, behind) =
+                if to > from { (apart, size - apart) } else { (size - apart, apart) };
+            let closed = self.torus.closed(dimension);
+            if (ahead <= behind || !closed) && (closed || to > from) {
+                let start = self.finder.region.step(source, positive);
+                if start.is_some_and(|start| turns.after(start, positive) != 0) {
+                    firsts |= 1 << dimension;
+                }
+            }
+            if (behind <= ahead || !closed) && (closed || to < from) {
+                let end = self.torus.neighbor(destination, positive);
+                if end.is_some_and(|end| turns.before(end) >> negative & 1 == 1) {
+                    lasts |= 1 << dimension;
+                }
+            }
+        }
+        (firsts, lasts)
     }
 
     /// Moves the shortest of what was tried to `found`, as far as it stays inside.
@@ -394,16 +428,22 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
             .sum()
     }
 
-    /// Tries headers of at most `longest` hops.
-    fn try_headers(&mut self, source: u32, destination: u32, steps: bool, longest: u32) {
-        let ends = Ends { first: None, start: source, last: None, end: destination };
-        self.try_directions(&ends, longest);
-        if !steps {
-            return;
-        }
+    /// Tries headers of at most `longest` hops, with a first and a last step in some of these
+    /// dimensions, or none.
+    fn try_headers(
+        &mut self,
+        source: u32,
+        destination: u32,
+        (firsts, lasts): (u32, u32),
+        longest: u32,
+    ) {
         let dimensions = self.torus.dimensions() as u32;
-        let options = || std::iter::once(None).chain((0..dimensions).map(Some));
-        for (first, last) in options().flat_map(|first| options().map(move |last| (first, last))) {
+        let options = |set: u32| {
+            let some = (0..dimensions).filter(move |dimension| set >> dimension & 1 == 1);
+            std::iter::once(None).chain(some.map(Some))
+        };
+        let both = options(firsts).flat_map(|first| options(lasts).map(move |last| (first, last)));
+        for (first, last) in both {
             let start = match first {
                 Some(direction) => self.finder.region.step(source, direction),
                 None => Some(source),
@@ -414,9 +454,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
                 }),
                 None => Some(destination),
             };
-            if let (Some(start), Some(end)) = (start, end)
-                && (first.is_some() || last.is_some())
-            {
+            if let (Some(start), Some(end)) = (start, end) {
                 self.try_directions(&Ends { first, start, last, end }, longest);
             }
         }

@@ -9,6 +9,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use super::{Choices, Selection};
 
@@ -25,17 +26,18 @@ pub fn genetic(choices: &Choices<'_>, seed: u64) -> Selection {
     let channels = choices.region().channels().count().max(1) as f64;
     let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
     let world = World { choices, genes, perfect: hops as f64 / channels };
-    let mut population: Vec<Individual> =
-        (0..POPULATION).map(|_| world.random_individual(&mut random)).collect();
+    let first = (0..POPULATION).map(|_| world.random_numbers(&mut random)).collect();
+    let mut population = world.individuals(first);
     population.sort_by(|one, other| one.fitness.total_cmp(&other.fitness));
     let mut idle = 0;
     while idle < PATIENCE && !world.genes.is_empty() {
         let before = population[0].fitness;
-        for _ in 0..POPULATION {
-            let parents = [0; 2].map(|_| random.random_range(0..POPULATION));
-            let child = world.child(&population[parents[0]], &population[parents[1]], &mut random);
-            population.push(child);
-        }
+        let child = |_| {
+            let parents = [0; 2].map(|_| &population[random.random_range(0..POPULATION)]);
+            world.child(parents[0], parents[1], &mut random)
+        };
+        let children = (0..POPULATION).map(child).collect();
+        population.extend(world.individuals(children));
         population.sort_by(|one, other| one.fitness.total_cmp(&other.fitness));
         population.truncate(POPULATION);
         idle = if population[0].fitness < before { 0 } else { idle + 1 };
@@ -66,6 +68,10 @@ impl World<'_, '_> {
         Selection::new(self.choices, |place| all[place])
     }
 
+    fn individuals(&self, all: Vec<Vec<u16>>) -> Vec<Individual> {
+        all.into_par_iter().map(|numbers| self.individual(numbers)).collect()
+    }
+
     fn individual(&self, numbers: Vec<u16>) -> Individual {
         let selection = self.selection(&numbers);
         let power =
@@ -79,12 +85,11 @@ impl World<'_, '_> {
         random.random_range(0..routes as u16)
     }
 
-    fn random_individual(&self, random: &mut ChaCha8Rng) -> Individual {
-        let numbers = (0..self.genes.len()).map(|gene| self.random_number(gene, random)).collect();
-        self.individual(numbers)
+    fn random_numbers(&self, random: &mut ChaCha8Rng) -> Vec<u16> {
+        (0..self.genes.len()).map(|gene| self.random_number(gene, random)).collect()
     }
 
-    fn child(&self, one: &Individual, other: &Individual, random: &mut ChaCha8Rng) -> Individual {
+    fn child(&self, one: &Individual, other: &Individual, random: &mut ChaCha8Rng) -> Vec<u16> {
         let mut cuts = [0; 2].map(|_| random.random_range(0..=self.genes.len()));
         cuts.sort_unstable();
         let mut numbers = one.numbers.clone();
@@ -94,7 +99,7 @@ impl World<'_, '_> {
                 *number = self.random_number(gene, random);
             }
         }
-        self.individual(numbers)
+        numbers
     }
 }
 

@@ -42,7 +42,19 @@ impl Turns {
     /// `departure`, which comes earlier in the order.
     #[must_use]
     pub fn allows(&self, node: u32, arrival: u32, departure: u32) -> bool {
-        self.allowed[(node * self.directions + arrival) as usize] >> departure & 1 == 1
+        self.after(node, arrival) >> departure & 1 == 1
+    }
+
+    /// The directions, a bit each, in which a packet may go on that has come in direction `arrival`.
+    #[must_use]
+    pub fn after(&self, node: u32, arrival: u32) -> u16 {
+        self.allowed[(node * self.directions + arrival) as usize]
+    }
+
+    /// The directions, a bit each, in which a packet may go on at a node, whence it may have come.
+    #[must_use]
+    pub fn before(&self, node: u32) -> u16 {
+        (0..self.directions).fold(0, |set, arrival| set | self.after(node, arrival))
     }
 
     /// Whether any turn is allowed.

@@ -13,6 +13,7 @@
 //! | [`report`] | result rows, their files, figures |
 //! | [`scenario`] | TOML as written, and the checked scenario made of it |
 //! | [`sweep`] | a scenario simulated; many of them at once |
+//! | [`reproduce`] | published results computed again |
 //! | [`cli`] | the command line, one subcommand a file |
 //!
 //! What is simulated is written in `docs/model.md`.
@@ -40,6 +41,7 @@ pub mod cli;
 pub mod engine;
 pub mod measure;
 pub mod report;
+pub mod reproduce;
 pub mod routing;
 pub mod scenario;
 pub mod sweep;

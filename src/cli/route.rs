@@ -131,7 +131,7 @@ impl Route {
             return Err(refuse(flaws.iter().map(|flaw| flaw.describe(fabric))));
         }
         let quality = Quality::new(choices.region(), &generated.table);
-        let mut report = Report::new(&choices, &generated.table, &quality, &proof);
+        let mut report = Report::new(&choices, &generated.table, &quality, &proof, generated.bound);
         report.algorithm = Some(name(algorithm));
         report.build_sssp_calls = generated.sssp_calls;
         report.cpu_seconds = Some(cpu);
@@ -160,7 +160,7 @@ impl Route {
         if flaws.is_empty() {
             let choices = Choices::new(Region::new(&file.fabric), Freedoms::default());
             let quality = Quality::new(choices.region(), &file.table);
-            let report = Report::new(&choices, &file.table, &quality, &proof);
+            let report = Report::new(&choices, &file.table, &quality, &proof, None);
             return self.show(&report, &file.fabric, &quality);
         }
         let describe = |flaw: &&Flaw| {

@@ -11,7 +11,7 @@ use clap::Args;
 use super::input::{Input, reject};
 use super::progress::Bar;
 use super::summary::{DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text};
-use super::{Failure, folder, text};
+use super::{Failure, folder, text, threads};
 use crate::report::figure::draw_all;
 use crate::report::{ChannelRow, PointRow, Row, RowWriter, Status};
 use crate::scenario::{self, Point};
@@ -79,20 +79,13 @@ impl Sweep {
         self.conclude(found, saturation, &simulation, &results, &title)
     }
 
-    fn threads(&self) -> usize {
-        match self.threads {
-            Some(threads) => threads as usize,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        }
-    }
-
     fn run_grid(&self, points: &[Point], found: &mut Found) -> Result<(), Failure> {
         let numbered: Vec<(u32, &Point)> = (0..).zip(points).collect();
         let bar = Bar::of_sweep(points.len() as u64);
         let run = |(number, point): &(u32, &Point)| -> Result<Outcome, SetupError> {
             Ok(Simulation::new(&point.scenario)?.run(&series(point), *number, &mut |_| {}))
         };
-        in_parallel(&numbered, self.threads(), run, |outcome| {
+        in_parallel(&numbered, threads::count(self.threads), run, |outcome| {
             found.take(outcome?, self.json)?;
             bar.point_done();
             Ok::<(), Failure>(())
@@ -123,7 +116,7 @@ impl Sweep {
             })
         };
         let mut notes = Vec::new();
-        in_parallel(points, self.threads(), search, |note| {
+        in_parallel(points, threads::count(self.threads), search, |note| {
             notes.push(note?);
             bar.point_done();
             outcomes.try_iter().try_for_each(|outcome| found.take(outcome, self.json))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::text::torus_text;
-use crate::routing::angara::{Choices, Pair, lower_bound};
+use crate::routing::angara::{Choices, LowerBound, lower_bound};
 use crate::routing::{Proof, Quality, RouteTable};
 
 /// What is known of a table.
@@ -14,7 +14,8 @@ pub(super) struct Report {
     pub algorithm: Option<&'static str>,
     routed_pairs: u64,
     pairs_without_route: u64,
-    pairs_with_one_shortest_route: u64,
+    /// Of the pairs that have a route.
+    share_with_one_shortest_route: f64,
     maximum_load: u32,
     lower_bound: u32,
     lower_bound_before_rounding: f64,
@@ -45,13 +46,16 @@ impl Report {
         table: &RouteTable,
         quality: &Quality,
         proof: &Proof,
+        bound: Option<LowerBound>,
     ) -> Self {
         let fabric = choices.region().fabric();
-        let mut loads = vec![0; fabric.channel_slots() as usize];
-        for &(channel, load) in &quality.loads {
-            loads[channel as usize] = load;
-        }
-        let bound = lower_bound(choices, &loads);
+        let bound = bound.unwrap_or_else(|| {
+            let mut loads = vec![0; fabric.channel_slots() as usize];
+            for &(channel, load) in &quality.loads {
+                loads[channel as usize] = load;
+            }
+            lower_bound(choices, &loads)
+        });
         let rounded = bound.rounded();
         let missing = |nodes: &[u32]| {
             let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
@@ -66,7 +70,7 @@ impl Report {
             algorithm: None,
             routed_pairs: quality.routed,
             pairs_without_route: quality.unrouted,
-            pairs_with_one_shortest_route: single(choices.pairs()),
+            share_with_one_shortest_route: choices.single_share(),
             maximum_load: quality.maximum_load,
             lower_bound: rounded,
             lower_bound_before_rounding: bound.value,
@@ -108,8 +112,7 @@ impl Report {
                     "{} routed, {} without a route; {:.1}% have one shortest route only",
                     report.routed_pairs,
                     report.pairs_without_route,
-                    100.0 * report.pairs_with_one_shortest_route as f64
-                        / report.routed_pairs.max(1) as f64
+                    100.0 * report.share_with_one_shortest_route
                 ),
             ),
             (
@@ -164,9 +167,4 @@ impl Report {
         let rows = lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n"));
         head + &rows.collect::<String>()
     }
-}
-
-/// Pairs with one shortest legal route.
-pub(super) fn single(pairs: &[Pair]) -> u64 {
-    pairs.iter().filter(|pair| pair.routes() == 1).count() as u64
 }

@@ -4,7 +4,9 @@
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub title: String,
-    /// The value at the far end; the near end is 0.
+    /// The value at the near end: 0, or above 0 for a logarithmic axis.
+    pub low: f64,
+    /// The value at the far end.
     pub high: f64,
     /// Value and label.
     pub ticks: Vec<(f64, String)>,
@@ -15,11 +17,23 @@ impl Axis {
     /// taken for 1.
     pub fn new(title: impl Into<String>, high: f64, most: u32) -> Self {
         let high = if high.is_finite() && high > 1e-9 { high.min(1e15) } else { 1.0 };
-        Self { title: title.into(), high, ticks: ticks(high, most) }
+        Self { title: title.into(), low: 0.0, high, ticks: ticks(high, most) }
+    }
+
+    /// A logarithmic axis over the powers of ten that hold `low` and `high`.
+    pub fn logarithmic(title: impl Into<String>, low: f64, high: f64) -> Self {
+        let exponent = |value: f64| libm::log10(value.clamp(1e-12, 1e15));
+        let first = exponent(low).floor() as i32;
+        let last = (exponent(high).ceil() as i32).max(first + 1);
+        let ticks = (first..=last).map(|at| (ten_to(at), ten_text(at))).collect();
+        Self { title: title.into(), low: ten_to(first), high: ten_to(last), ticks }
     }
 
     /// Where a value lies: 0 at the near end, 1 at the far end.
     pub fn share(&self, value: f64) -> f64 {
+        if self.low > 0.0 {
+            return libm::log10(value / self.low) / libm::log10(self.high / self.low);
+        }
         value / self.high
     }
 }
@@ -55,6 +69,20 @@ fn step(high: f64, most: u32) -> (u32, i32) {
     (1, 15)
 }
 
+fn ten_to(exponent: i32) -> f64 {
+    let power = power(exponent.unsigned_abs());
+    if exponent < 0 { 1.0 / power } else { power }
+}
+
+/// `0.001`, `1000`, or `1e6` where zeros get too many.
+fn ten_text(exponent: i32) -> String {
+    match exponent {
+        -3..0 => format!("{:.*}", exponent.unsigned_abs() as usize, ten_to(exponent)),
+        0..4 => format!("{}", ten_to(exponent)),
+        _ => format!("1e{exponent}"),
+    }
+}
+
 /// A power of ten by products, which are exact up to 10^22 and the same on every machine.
 fn power(exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |power, _| power * 10.0)
@@ -85,6 +113,15 @@ mod tests {
         assert_eq!(labels(9.0, 5), ["0", "2", "4", "6", "8"]);
         assert_eq!(labels(11.0, 4), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
         assert_eq!(labels(4321.0, 5), ["0", "1000", "2000", "3000", "4000"]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_holds_its_range() {
+        let axis = Axis::logarithmic("", 0.002, 30.0);
+        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(labels, ["0.001", "0.01", "0.1", "1", "10", "100"]);
+        assert!((axis.share(0.1) - 0.4).abs() < 1e-12);
+        assert_eq!((axis.share(0.001), axis.share(100.0)), (0.0, 1.0));
     }
 
     #[test]

@@ -19,8 +19,10 @@ mod legend;
 mod palette;
 mod plot;
 mod raster;
+mod ratios;
 mod scene;
 mod vector;
+mod xy;
 
 use std::fs;
 use std::path::Path;
@@ -35,6 +37,8 @@ pub use folder::draw_all;
 pub use heat_map::load_heat_map;
 pub use histogram::load_histogram;
 pub use latency::{latency_figure, tail_latency_figure};
+pub use ratios::ratio_figure;
+pub use xy::{Scale, Series, Style, xy_figure};
 
 /// Width of every figure, in points.
 const WIDTH: u32 = 252;

@@ -1,6 +1,6 @@
 //! The choice among the algorithms.
 
-use super::{Choices, Freedoms, balanced, bfs, genetic, sssp};
+use super::{Choices, Freedoms, LowerBound, balanced, bfs, genetic, sssp};
 use crate::routing::RouteTable;
 
 /// What makes a routing table.
@@ -26,21 +26,27 @@ pub struct Generated {
     pub table: RouteTable,
     /// How often SSSP searched from a source (Algorithm 4; the paper's Figure 4).
     pub sssp_calls: Option<u64>,
+    /// The lower bound that Balanced has found.
+    pub bound: Option<LowerBound>,
 }
 
 impl Algorithm {
     /// A table with a route for every pair that has a legal one. `seed` matters to Genetic only.
     #[must_use]
     pub fn table(self, choices: &Choices<'_>, freedoms: Freedoms, seed: u64) -> Generated {
-        let of = |selection| Generated { table: choices.table(&selection), sssp_calls: None };
+        let only = |table| Generated { table, sssp_calls: None, bound: None };
+        let of = |selection| only(choices.table(&selection));
         match self {
-            Self::Bfs => Generated { table: bfs(choices.region(), freedoms), sssp_calls: None },
+            Self::Bfs => only(bfs(choices.region(), freedoms)),
             Self::Genetic => of(genetic(choices, seed)),
             Self::Sssp => {
                 let sssp = sssp(choices);
                 Generated { sssp_calls: Some(sssp.calls), ..of(sssp.selection) }
             }
-            Self::Balanced => of(balanced(choices).selection),
+            Self::Balanced => {
+                let balanced = balanced(choices);
+                Generated { bound: Some(balanced.bound), ..of(balanced.selection) }
+            }
         }
     }
 }

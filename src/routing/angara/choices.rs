@@ -94,6 +94,13 @@ impl<'f> Choices<'f> {
         routes.map(|routes| routes as u64).sum::<u64>().max(1)
     }
 
+    /// The share of the pairs that have one route only.
+    #[must_use]
+    pub fn single_share(&self) -> f64 {
+        let single = self.pairs.iter().filter(|pair| pair.routes() == 1).count();
+        single as f64 / self.pairs.len().max(1) as f64
+    }
+
     /// The pairs that have none, source and destination.
     #[must_use]
     pub fn unroutable(&self) -> &[(u32, u32)] {

@@ -24,7 +24,7 @@ pub use bound::{LowerBound, lower_bound};
 pub use choices::{Choices, Pair, memory_needed, unroutable};
 pub use genetic::genetic;
 pub use selection::Selection;
-pub use sssp::{Sssp, sssp};
+pub use sssp::{Sssp, sssp, sssp_in_one_stage};
 pub use turns::Turns;
 
 use super::Region;

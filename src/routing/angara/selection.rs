@@ -23,15 +23,21 @@ impl Selection {
         Self { chosen, loads }
     }
 
+    /// No route has been chosen yet.
+    pub(super) fn none(choices: &Choices<'_>) -> Self {
+        let loads = vec![0; choices.region().fabric().channel_slots() as usize];
+        Self { chosen: vec![0; choices.pairs().len()], loads }
+    }
+
     /// The routes of the pairs that have only one; the others count as not chosen yet.
     pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
-        let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
+        let mut selection = Self::none(choices);
         for pair in choices.pairs().iter().filter(|pair| pair.routes() == 1) {
             for &channel in choices.channels(pair, 0) {
-                loads[channel as usize] += 1;
+                selection.loads[channel as usize] += 1;
             }
         }
-        Self { chosen: vec![0; choices.pairs().len()], loads }
+        selection
     }
 
     /// The route number of the pair at a place.

@@ -19,14 +19,25 @@ pub struct Sssp {
 /// Chooses a route for every pair.
 #[must_use]
 pub fn sssp(choices: &Choices<'_>) -> Sssp {
-    let mut selection = Selection::unique_routes(choices);
+    build(choices, Selection::unique_routes(choices), 2)
+}
+
+/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are. What
+/// the first stage saves is the paper's Figure 4.
+#[must_use]
+pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
+    build(choices, Selection::none(choices), 1)
+}
+
+/// Adds a route for every pair that has `least` routes or more.
+fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp {
     let pairs = choices.pairs();
     // Pairs are listed by source.
     let key = |place: u32| {
         let pair = &pairs[place as usize];
         (pair.turns, pair.hops, pair.source)
     };
-    let open = (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1);
+    let open = (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() >= least);
     let mut open: Vec<(u8, u16, u32)> = open
         .map(|place| (pairs[place as usize].turns, pairs[place as usize].hops, place))
         .collect();

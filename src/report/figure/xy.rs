@@ -1,0 +1,76 @@
+//! Any number over any other: several series of points or lines.
+
+use super::axis::Axis;
+use super::legend::{Legend, Sample};
+use super::palette::of_series;
+use super::plot::Plot;
+use super::scene::Shape;
+use super::{Figure, LINE};
+
+/// How values lie on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// From 0.
+    Linear,
+    Logarithmic,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Points joined by a line.
+    Curve,
+    /// Small points, for thousands of them.
+    Dots,
+}
+
+/// A series of points, x and y; on a logarithmic axis those above 0 are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    pub label: String,
+    pub style: Style,
+    pub points: Vec<(f64, f64)>,
+}
+
+const DOT: f64 = 0.9;
+
+/// Draws series over titled axes.
+#[must_use]
+pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Series]) -> Figure {
+    let shown = |&(across, up): &(f64, f64)| {
+        (x.1 == Scale::Linear || across > 0.0) && (y.1 == Scale::Linear || up > 0.0)
+    };
+    let points = || series.iter().flat_map(|series| &series.points).copied().filter(shown);
+    let mut legend = Legend::default();
+    for (number, series) in series.iter().enumerate() {
+        let (colour, marker) = of_series(number);
+        legend.series(Sample::Series(colour, marker), series.label.clone());
+    }
+    let x_axis = axis(x, points().map(|point| point.0));
+    let y_axis = axis(y, points().map(|point| point.1));
+    let mut plot = Plot::new(title, x_axis, y_axis, &legend);
+    for (number, series) in series.iter().enumerate() {
+        let (colour, marker) = of_series(number);
+        let points = series.points.iter().copied().filter(shown);
+        let places: Vec<(f64, f64)> = points.map(|(x, y)| plot.place(x, y)).collect();
+        match series.style {
+            Style::Curve => {
+                plot.scene.line(&places, LINE, colour);
+                places.iter().for_each(|&place| plot.scene.marker(place, marker, colour));
+            }
+            Style::Dots => {
+                let dot = |&centre: &(f64, f64)| Shape::Disc { centre, radius: DOT, colour };
+                plot.scene.shapes.extend(places.iter().map(dot));
+            }
+        }
+    }
+    Figure::of(plot.finish())
+}
+
+fn axis((title, scale): (&str, Scale), values: impl Iterator<Item = f64> + Clone) -> Axis {
+    let high = values.clone().fold(0.0, f64::max);
+    match scale {
+        Scale::Linear => Axis::new(title, high * 1.04, 6),
+        Scale::Logarithmic => Axis::logarithmic(title, values.fold(f64::INFINITY, f64::min), high),
+    }
+}

@@ -1,0 +1,115 @@
+//! Figure 4 of the same paper: how often SSSP calls BUILD_SSSP, with and without its first stage.
+
+use serde::Serialize;
+
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
+use super::{Extent, Progress, Reproduction, csv_text, json};
+use crate::report::figure::{Scale, Series, Style, xy_figure};
+use crate::routing::angara::{sssp, sssp_in_one_stage};
+use crate::sweep::in_parallel;
+
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    dimensions: u32,
+    torus: String,
+    nodes: u32,
+    calls: u64,
+    calls_without_first_stage: u64,
+}
+
+/// The calls for all systems.
+#[must_use]
+pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
+    let every = if extent.quick { QUICK } else { 1 };
+    let jobs: Vec<(usize, Vec<u32>)> = SETS
+        .iter()
+        .flat_map(|&(dimensions, most)| systems(dimensions, most).into_iter().step_by(every))
+        .enumerate()
+        .collect();
+    let mut rows: Vec<Option<Row>> = vec![None; jobs.len()];
+    let mut done = 0;
+    let work = |(place, sizes): &(usize, Vec<u32>)| (*place, on_one_thread(|| row(sizes)));
+    let take = |(place, row): (usize, Row)| {
+        rows[place] = Some(row);
+        done += 1;
+        progress(done, jobs.len() as u64);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = in_parallel(&jobs, extent.threads, work, take);
+    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    Reproduction {
+        text: text(&rows),
+        tables: vec![("systems", csv_text(&rows))],
+        figures: SETS.iter().map(|set| figure(&rows, set.0)).collect(),
+        json: json(&rows),
+    }
+}
+
+fn row(sizes: &[u32]) -> Row {
+    let fabric = fabric(sizes);
+    let choices = choices(&fabric);
+    Row {
+        dimensions: sizes.len() as u32,
+        torus: sizes_text(sizes),
+        nodes: fabric.routers(),
+        calls: sssp(&choices).calls,
+        calls_without_first_stage: sssp_in_one_stage(&choices).calls,
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let mut text = "calls of BUILD_SSSP, all systems of a set together\n".to_owned();
+    text += &format!(
+        "{:<12}{:>8}{:>14}{:>22}{:>14}\n",
+        "dimensions", "systems", "with stage 1", "without (published:", "sum of |N|"
+    );
+    text += &format!("{:<12}{:>8}{:>14}{:>22}\n", "", "", "", "|N| to |N|^2)");
+    for (dimensions, _) in SETS {
+        let of = || rows.iter().filter(|row| row.dimensions == dimensions);
+        text += &format!(
+            "{dimensions:<12}{:>8}{:>14}{:>22}{:>14}\n",
+            of().count(),
+            of().map(|row| row.calls).sum::<u64>(),
+            of().map(|row| row.calls_without_first_stage).sum::<u64>(),
+            of().map(|row| u64::from(row.nodes)).sum::<u64>()
+        );
+    }
+    text
+}
+
+fn figure(rows: &[Row], dimensions: u32) -> (String, crate::report::figure::Figure) {
+    let of = |value: fn(&Row) -> u64, label: &str| {
+        let rows = rows.iter().filter(|row| row.dimensions == dimensions);
+        let points = rows.map(|row| (f64::from(row.nodes), value(row) as f64)).collect();
+        Series { label: label.into(), style: Style::Dots, points }
+    };
+    let series = [
+        of(|row| row.calls, "unique routes first"),
+        of(|row| row.calls_without_first_stage, "without that stage"),
+        of(|row| u64::from(row.nodes), "|N|"),
+        of(|row| u64::from(row.nodes).pow(2), "|N| squared"),
+    ];
+    let figure = xy_figure(
+        &format!("{dimensions}D tori of 2 to 8 nodes a dimension"),
+        ("Nodes", Scale::Linear),
+        ("Calls of BUILD_SSSP", Scale::Logarithmic),
+        &series,
+    );
+    (format!("calls-{dimensions}d"), figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stage_saves_calls_and_they_lie_between_the_published_bounds() {
+        for sizes in [&[5, 4][..], &[4, 3, 2], &[3, 2, 4, 2]] {
+            let row = row(sizes);
+            let nodes = u64::from(row.nodes);
+            assert!(row.calls < row.calls_without_first_stage, "{row:?}");
+            assert!(row.calls_without_first_stage >= nodes, "{row:?}");
+            assert!(row.calls_without_first_stage <= nodes * nodes, "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Figure 6 of the same paper: communication patterns on parts of Desmos under each table.
+//!
+//! The paper names the patterns and not their definitions. All that fit the names are run: by ranks,
+//! which number the nodes of a part with x fastest or with x slowest, and by coordinates.
+
+use serde::Serialize;
+
+use super::tori::{PARTS, SEED, sizes_text};
+use super::{Extent, Progress, Reproduction, csv_text, json};
+use crate::report::figure::{Figure, ratio_figure};
+use crate::routing::angara::ALGORITHMS;
+use crate::scenario::{Document, Scenario};
+use crate::sweep::{Simulation, in_parallel};
+use crate::topology::Torus;
+
+const MESSAGE: &str = "1 MiB";
+
+/// A definition of a pattern.
+#[derive(Clone, Copy, Debug)]
+struct Definition {
+    pattern: &'static str,
+    name: &'static str,
+    rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    AllToAll,
+    /// Where each node sends, by its coordinates and the sizes.
+    Coordinates(fn(u32, u32) -> u32),
+    /// Where each rank sends, of so many.
+    Ranks {
+        x_fastest: bool,
+        partner: fn(u32, u32) -> u32,
+    },
+}
+
+fn next(at: u32, size: u32) -> u32 {
+    (at + 1) % size
+}
+
+fn half_way(at: u32, size: u32) -> u32 {
+    (at + size.div_ceil(2) - 1) % size
+}
+
+/// Rank r of a matrix that is stored by rows goes to where it is when stored by columns; as many rows as
+/// columns, or half as many.
+fn transposed(rank: u32, ranks: u32) -> u32 {
+    let rows = 1 << (ranks.ilog2() / 2);
+    let columns = ranks / rows;
+    rank % columns * rows + rank / columns
+}
+
+fn reversed(rank: u32, ranks: u32) -> u32 {
+    rank.reverse_bits() >> (32 - ranks.ilog2())
+}
+
+const DEFINITIONS: [Definition; 12] = {
+    const fn by_rank(
+        pattern: &'static str,
+        name: &'static str,
+        x_fastest: bool,
+        partner: fn(u32, u32) -> u32,
+    ) -> Definition {
+        Definition { pattern, name, rule: Rule::Ranks { x_fastest, partner } }
+    }
+    const fn by_coordinates(
+        pattern: &'static str,
+        name: &'static str,
+        next: fn(u32, u32) -> u32,
+    ) -> Definition {
+        Definition { pattern, name, rule: Rule::Coordinates(next) }
+    }
+    [
+        by_rank("transpose", "matrix of ranks, x fastest", true, transposed),
+        by_rank("transpose", "matrix of ranks, x slowest", false, transposed),
+        by_rank("transpose", "bits of ranks reversed, x fastest", true, reversed),
+        by_rank("transpose", "bits of ranks reversed, x slowest", false, reversed),
+        by_rank("neighbor", "rank + 1, x fastest", true, next),
+        by_rank("neighbor", "rank + 1, x slowest", false, next),
+        by_coordinates("neighbor", "each coordinate + 1", next),
+        by_rank("tornado", "rank + N/2 - 1, x fastest", true, half_way),
+        by_rank("tornado", "rank + N/2 - 1, x slowest", false, half_way),
+        by_coordinates("tornado", "each coordinate + k/2 - 1", half_way),
+        by_rank("tornado", "rank + N/2, x fastest", true, |rank, ranks| (rank + ranks / 2) % ranks),
+        Definition { pattern: "all-to-all", name: "pairwise exchange", rule: Rule::AllToAll },
+    ]
+};
+
+/// As the text of the paper has them for 32 nodes: pattern, algorithm, baseline, by how many percent it
+/// is better. "Up to", over its figure's node numbers, for neighbor and tornado.
+const PUBLISHED: [(&str, &str, &str, f64); 6] = [
+    ("transpose", "genetic", "bfs", -3.9),
+    ("neighbor", "sssp", "bfs", 11.6),
+    ("tornado", "sssp", "bfs", 52.9),
+    ("all-to-all", "sssp", "bfs", 11.1),
+    ("all-to-all", "genetic", "sssp", 1.1),
+    ("tornado", "genetic", "bfs", 52.9),
+];
+
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    pattern: &'static str,
+    definition: &'static str,
+    nodes: u32,
+    torus: String,
+    algorithm: &'static str,
+    completion_us: f64,
+    /// Completion under BFS's table over completion under this one.
+    speed_up_over_bfs: f64,
+}
+
+struct Job {
+    place: usize,
+    definition: Definition,
+    nodes: u32,
+    sizes: &'static [u32],
+    algorithm: &'static str,
+}
+
+/// All patterns on all parts under all tables; a quick run leaves out parts of more than 8 nodes.
+#[must_use]
+pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
+    let most = if extent.quick { 8 } else { u32::MAX };
+    let mut jobs = Vec::new();
+    for definition in DEFINITIONS {
+        for (nodes, sizes) in PARTS.into_iter().filter(|part| part.0 <= most) {
+            for (algorithm, _) in ALGORITHMS {
+                jobs.push(Job { place: jobs.len(), definition, nodes, sizes, algorithm });
+            }
+        }
+    }
+    let mut times: Vec<Option<f64>> = vec![None; jobs.len()];
+    let mut done = 0;
+    let take = |(place, time): (usize, Option<f64>)| {
+        times[place] = time;
+        done += 1;
+        progress(done, jobs.len() as u64);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = in_parallel(&jobs, extent.threads, |job| (job.place, completion(job)), take);
+    let algorithms = ALGORITHMS.len();
+    let bfs = ALGORITHMS.iter().position(|(name, _)| *name == "bfs").expect("BFS is one of them");
+    let row = |(job, time): (&Job, &Option<f64>)| {
+        let baseline = times[job.place / algorithms * algorithms + bfs]?;
+        Some(Row {
+            pattern: job.definition.pattern,
+            definition: job.definition.name,
+            nodes: job.nodes,
+            torus: sizes_text(job.sizes),
+            algorithm: job.algorithm,
+            completion_us: (*time)?,
+            speed_up_over_bfs: baseline / (*time)?,
+        })
+    };
+    let rows: Vec<Row> = jobs.iter().zip(&times).filter_map(row).collect();
+    Reproduction {
+        text: text(&rows),
+        tables: vec![("completion", csv_text(&rows))],
+        figures: figures(&rows),
+        json: json(&rows),
+    }
+}
+
+/// Completion in microseconds; `None` if nobody has a partner but himself.
+fn completion(job: &Job) -> Option<f64> {
+    let pattern = match pairs(&job.definition.rule, job.sizes) {
+        None => "\"all-to-all\"".into(),
+        Some(pairs) if pairs.is_empty() => return None,
+        Some(pairs) => {
+            let pairs: Vec<String> =
+                pairs.iter().map(|(from, to)| format!("[{from}, {to}]")).collect();
+            format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", "))
+        }
+    };
+    let text = format!(
+        "seed = {SEED}\n[topology.torus]\ndimensions = {:?}\n[routing.angara]\nalgorithm = \
+         \"{}\"\n[exchange]\npattern = {pattern}\nmessage = \"{MESSAGE}\"\n",
+        job.sizes, job.algorithm
+    );
+    let scenario = Scenario::read(&Document::parse("figure 6", &text)).expect("a right scenario");
+    let simulation = Simulation::new(&scenario).expect("a part of Desmos can be routed");
+    let outcome = simulation.run("", 0, &mut |_| {});
+    outcome.row.completion_time.map(|time| time as f64 / 1e6)
+}
+
+/// Sources and destinations, sources without a partner but themselves left out; `None` for all-to-all.
+fn pairs(rule: &Rule, sizes: &[u32]) -> Option<Vec<(u32, u32)>> {
+    let torus = Torus::new(sizes, &[]).expect("sizes of a torus");
+    let nodes = torus.nodes();
+    let by_rank = |x_fastest: bool| {
+        let mut order: Vec<u32> = (0..nodes).collect();
+        if !x_fastest {
+            order.sort_by_key(|&node| torus.coordinates(node));
+        }
+        order
+    };
+    let pairs: Vec<(u32, u32)> = match rule {
+        Rule::AllToAll => return None,
+        Rule::Coordinates(next) => (0..nodes)
+            .map(|node| {
+                let coordinates = torus.coordinates(node);
+                let moved: Vec<u32> =
+                    coordinates.iter().zip(sizes).map(|(&at, &size)| next(at, size)).collect();
+                (node, torus.node(&moved).expect("inside the torus"))
+            })
+            .collect(),
+        Rule::Ranks { x_fastest, partner } => {
+            let order = by_rank(*x_fastest);
+            (0..nodes)
+                .map(|rank| (order[rank as usize], order[partner(rank, nodes) as usize]))
+                .collect()
+        }
+    };
+    Some(pairs.into_iter().filter(|(from, to)| from != to).collect())
+}
+
+fn text(rows: &[Row]) -> String {
+    let mut text = format!(
+        "speed-up over the BFS table, messages of {MESSAGE}\n{:<12}{:<34}{:>5}  {:<9}{:>9}{:>9}{:>9}\n",
+        "pattern", "definition", "nodes", "torus", "genetic", "sssp", "balanced"
+    );
+    for rows in
+        rows.chunk_by(|one, other| (one.definition, one.nodes) == (other.definition, other.nodes))
+    {
+        let of = |algorithm: &str| {
+            let row = rows.iter().find(|row| row.algorithm == algorithm);
+            row.map_or("-".into(), |row| format!("{:+.1}%", 100.0 * (row.speed_up_over_bfs - 1.0)))
+        };
+        let first = &rows[0];
+        text += &format!(
+            "{:<12}{:<34}{:>5}  {:<9}{:>9}{:>9}{:>9}\n",
+            first.pattern,
+            first.definition,
+            first.nodes,
+            first.torus,
+            of("genetic"),
+            of("sssp"),
+            of("balanced")
+        );
+    }
+    text += "published, on 32 nodes:\n";
+    for (pattern, algorithm, baseline, percent) in PUBLISHED {
+        text += &format!("  {pattern}: {algorithm} {percent:+.1}% over {baseline}\n");
+    }
+    text
+}
+
+/// For each pattern the completion times on the largest part, by definition and algorithm.
+fn figures(rows: &[Row]) -> Vec<(String, Figure)> {
+    let most = rows.iter().map(|row| row.nodes).max().unwrap_or(0);
+    let figure = |pattern: &str| {
+        let bars: Vec<(String, f64)> = rows
+            .iter()
+            .filter(|row| row.pattern == pattern && row.nodes == most)
+            .map(|row| {
+                (format!("{}, {}", row.algorithm, row.definition), 1.0 / row.speed_up_over_bfs)
+            })
+            .collect();
+        let title = format!("{pattern} on {most} nodes of Desmos, {MESSAGE}");
+        (pattern.to_owned(), ratio_figure(&bars, "Completion time (BFS = 1)", &title))
+    };
+    ["transpose", "neighbor", "tornado", "all-to-all"].map(figure).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_a_permutation() {
+        for definition in DEFINITIONS {
+            for (nodes, sizes) in PARTS {
+                let Some(pairs) = pairs(&definition.rule, sizes) else { continue };
+                let mut destinations: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
+                destinations.sort_unstable();
+                destinations.dedup();
+                assert_eq!(destinations.len(), pairs.len(), "{definition:?} on {nodes}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_better_table_makes_all_to_all_faster() {
+        let time = |algorithm| {
+            let definition = DEFINITIONS[11];
+            let job = Job { place: 0, definition, nodes: 8, sizes: &[4, 2], algorithm };
+            completion(&job).unwrap()
+        };
+        assert!(time("balanced") < time("bfs"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Table 2 of Mukosey et al., "Optimized Graph Based Routing Algorithm for the Angara Interconnect":
+//! routing tables of parts of Desmos.
+
+use serde::Serialize;
+
+use super::tori::{PARTS, choices, fabric, sizes_text, table};
+use super::{Flawed, Reproduction, csv_text, json};
+use crate::routing::angara::{ALGORITHMS, Algorithm};
+
+/// Maximum and minimum load, sigma(4), diameter.
+type PublishedRow = (u32, u32, f64, u32);
+
+/// As published, in the order of [`PARTS`].
+const TABLE_2: [(Algorithm, [PublishedRow; 5]); 3] = [
+    (
+        Algorithm::Bfs,
+        [(1, 1, 0.0, 1), (2, 2, 0.0, 2), (6, 2, 1.429, 3), (18, 3, 4.341, 4), (48, 3, 12.254, 5)],
+    ),
+    (
+        Algorithm::Genetic,
+        [(1, 1, 0.0, 1), (2, 2, 0.0, 2), (4, 4, 0.0, 3), (11, 5, 1.745, 4), (27, 8, 6.274, 5)],
+    ),
+    (
+        Algorithm::Sssp,
+        [(1, 1, 0.0, 1), (2, 2, 0.0, 2), (5, 3, 0.707, 3), (12, 3, 2.319, 4), (28, 8, 6.298, 5)],
+    ),
+];
+
+#[derive(Debug, Serialize)]
+struct Row {
+    algorithm: &'static str,
+    nodes: u32,
+    torus: String,
+    maximum_load: u32,
+    minimum_load: u32,
+    sigma_4: f64,
+    hops_maximum: u32,
+    published_maximum_load: Option<u32>,
+    published_minimum_load: Option<u32>,
+    published_sigma_4: Option<f64>,
+    published_hops_maximum: Option<u32>,
+}
+
+/// The tables of all four algorithms.
+///
+/// # Errors
+/// If one of them is wrong.
+pub fn angara_table_2() -> Result<Reproduction, Flawed> {
+    let rows = rows()?;
+    Ok(Reproduction {
+        text: text(&rows),
+        tables: vec![("table", csv_text(&rows))],
+        figures: Vec::new(),
+        json: json(&rows),
+    })
+}
+
+fn rows() -> Result<Vec<Row>, Flawed> {
+    let mut rows = Vec::new();
+    for (name, algorithm) in ALGORITHMS {
+        let published = TABLE_2.iter().find(|(other, _)| *other == algorithm);
+        for (place, (nodes, sizes)) in PARTS.into_iter().enumerate() {
+            let fabric = fabric(sizes);
+            let (_, quality, _) = table(&choices(&fabric), algorithm)?;
+            let published = published.map(|(_, rows)| rows[place]);
+            rows.push(Row {
+                algorithm: name,
+                nodes,
+                torus: sizes_text(sizes),
+                maximum_load: quality.maximum_load,
+                minimum_load: quality.minimum_load,
+                sigma_4: quality.sigma(4),
+                hops_maximum: quality.hops_maximum,
+                published_maximum_load: published.map(|row| row.0),
+                published_minimum_load: published.map(|row| row.1),
+                published_sigma_4: published.map(|row| row.2),
+                published_hops_maximum: published.map(|row| row.3),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn text(rows: &[Row]) -> String {
+    let head = ["max", "min", "sigma4", "max D"];
+    let columns = |of: [&str; 4]| format!("{:>4} {:>4} {:>7} {:>6}", of[0], of[1], of[2], of[3]);
+    let mut text = format!("{:<26}{:<24}  {:<24}\n", "", "ours", "published");
+    text += &format!(
+        "{:<10} {:>5} {:<8}  {}  {}\n",
+        "algorithm",
+        "nodes",
+        "torus",
+        columns(head),
+        columns(head)
+    );
+    let shown = |value: Option<u32>| value.map_or("-".into(), |value| value.to_string());
+    for row in rows {
+        let ours = [
+            &row.maximum_load.to_string(),
+            &row.minimum_load.to_string(),
+            &format!("{:.3}", row.sigma_4),
+            &row.hops_maximum.to_string(),
+        ];
+        let published = [
+            &shown(row.published_maximum_load),
+            &shown(row.published_minimum_load),
+            &row.published_sigma_4.map_or("-".into(), |sigma| format!("{sigma:.3}")),
+            &shown(row.published_hops_maximum),
+        ];
+        text += &format!(
+            "{:<10} {:>5} {:<8}  {}  {}\n",
+            row.algorithm,
+            row.nodes,
+            row.torus,
+            columns(ours.map(String::as_str)),
+            columns(published.map(String::as_str))
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_desmos_are_as_good_as_published_or_better() {
+        let rows = rows().unwrap();
+        for row in &rows {
+            assert!(row.published_maximum_load.is_none_or(|it| row.maximum_load <= it), "{row:?}");
+            assert!(row.published_hops_maximum.is_none_or(|it| row.hops_maximum == it), "{row:?}");
+        }
+        let maximum = |algorithm: &str, nodes| {
+            let of = |row: &&Row| row.algorithm == algorithm && row.nodes == nodes;
+            rows.iter().find(of).unwrap().maximum_load
+        };
+        assert!(maximum("bfs", 32) > maximum("genetic", 32));
+        assert_eq!([8, 16, 32].map(|nodes| maximum("balanced", nodes)), [4, 10, 26]);
+    }
+}

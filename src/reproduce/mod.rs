@@ -1,0 +1,59 @@
+//! Published results computed again, beside the published values.
+//!
+//! Each reproduction is a function that gives a [`Reproduction`]: a table for people, rows for CSV and
+//! JSON, figures. Values that only a figure of a paper shows are not repeated; numbers in its text are.
+
+mod angara_figure_4;
+mod angara_figure_5;
+mod angara_figure_6;
+mod angara_table_2;
+mod tori;
+
+pub use angara_figure_4::angara_figure_4;
+pub use angara_figure_5::angara_figure_5;
+pub use angara_figure_6::angara_figure_6;
+pub use angara_table_2::angara_table_2;
+
+use serde::Serialize;
+
+use crate::report::figure::Figure;
+
+/// How much is computed, and with how many threads; results do not depend on the threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// A sample that takes seconds, instead of all.
+    pub quick: bool,
+    pub threads: usize,
+}
+
+/// What a reproduction gave.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// For people.
+    pub text: String,
+    /// Names without extension, and rows as CSV.
+    pub tables: Vec<(&'static str, String)>,
+    /// Names without extension.
+    pub figures: Vec<(String, Figure)>,
+    /// The rows of all tables.
+    pub json: serde_json::Value,
+}
+
+/// How far a reproduction is: jobs done, of how many.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+
+/// A routing table that its algorithm made is wrong: what, and where.
+pub type Flawed = String;
+
+/// Rows as CSV, their fields' names as header.
+fn csv_text<R: Serialize>(rows: &[R]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).expect("rows of plain fields");
+    }
+    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("text")
+}
+
+fn json<R: Serialize>(rows: &[R]) -> serde_json::Value {
+    serde_json::to_value(rows).expect("rows of plain fields")
+}

@@ -340,3 +340,115 @@ fn a_routing_table_is_made_proved_saved_checked_and_used() {
     let bfs = accepted("routing.angara.algorithm=bfs");
     assert!(balanced > 1.1 * bfs, "{balanced} {bfs}");
 }
+
+#[test]
+fn tables_are_the_same_on_any_number_of_threads() {
+    let place = Workplace::new("route_threads");
+    let path = scenario("angara/torus-4x4x4-failures");
+    for algorithm in ["bfs", "genetic", "sssp", "balanced"] {
+        let mut tables = Vec::new();
+        for threads in ["1", "2", "5"] {
+            let file = format!("{algorithm}-{threads}.routes");
+            let chosen = ["--algorithm", algorithm, "--threads", threads, "--save", &file];
+            place.run(&with(&["route", &path], &chosen));
+            tables.push(place.read(&file));
+        }
+        assert!(tables.iter().all(|table| *table == tables[0]), "{algorithm}");
+    }
+}
+
+#[test]
+fn unroutable_pairs_are_named_and_the_rest_is_written_on_request() {
+    let place = Workplace::new("route_partial");
+    let path = scenario("angara/torus-4x4x4-failures");
+    let without = ["route", &path, "--set", "routing.angara.first_and_last_steps=false"];
+    let (code, errors) = place.fail(&with(&without, &["--save", "whole.routes"]));
+    assert_eq!(code, 4);
+    assert!(errors.contains("15 pairs have no route"), "{errors}");
+    assert!(errors.contains("from (0,0,0) to (1,0,0) (2,0,0) (3,0,0)"), "{errors}");
+    assert!(errors.contains("from (3,0,0) to (0,0,0)"), "{errors}");
+    assert!(!place.0.join("whole.routes").exists());
+
+    let part = place.json(&with(&without, &["--allow-partial", "--save", "part.routes", "--json"]));
+    assert_eq!(part["unroutable"].as_array().unwrap().len(), 15);
+    assert_eq!(place.read("part.routes").matches("\n(").count(), 64 * 63 - 15);
+    let (code, errors) = place.fail(&["route", "--check", "part.routes"]);
+    assert_eq!(code, 4);
+    assert!(errors.contains("there is no route from (0,0,0) to (1,0,0)"), "{errors}");
+    assert!(errors.contains("and 5 more flaws"), "{errors}");
+    place.run(&["route", "--check", "part.routes", "--allow-partial"]);
+
+    let table = place.0.join("part.routes").display().to_string();
+    let file = format!("routing={{ file = {{ path = '{table}' }} }}");
+    let (code, errors) = place.fail(&["run", &path, "--set", &file]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("the routing table does not fit: line 1"), "{errors}");
+
+    // With steps every pair has a route, and a simulation of it ends steady.
+    place.run(&["route", &path, "--save", "whole.routes"]);
+    place.run(&["route", "--check", "whole.routes"]);
+    let result = place.json(&with(&["run", &path, "--json"], &SHORT));
+    assert_eq!(result["points"][0]["status"], "steady");
+}
+
+#[test]
+fn routes_of_a_job_stay_in_its_box_and_its_table_can_be_simulated() {
+    let place = Workplace::new("route_job");
+    let path = scenario("angara/job-in-4x4x4x4");
+    let made = place.json(&["route", &path, "--save", "job.routes", "--out", "figures", "--json"]);
+    assert_eq!((made["nodes"].as_u64(), made["routed_pairs"].as_u64()), (Some(48), Some(48 * 47)));
+    for file in ["loads.csv", "heat-map.svg", "heat-map.png", "histogram.svg", "histogram.png"] {
+        assert!(!place.read_bytes(&format!("figures/{file}")).is_empty());
+    }
+    // A cable of a ring that the box cuts is no channel.
+    assert!(place.read("figures/loads.csv").contains("\"(0,1,3,0) +x\","));
+    assert!(!place.read("figures/loads.csv").contains("\"(0,1,3,0) -y\","));
+    let table = place.0.join("job.routes").display().to_string();
+    let file = format!("routing={{ file = {{ path = '{table}' }} }}");
+    let small = ["--set", "exchange.message=1 KiB", "--json"];
+    let from_file = place.json(&with(&["run", &path, "--set", &file], &small));
+    let generated = place.json(&with(&["run", &path], &small));
+    assert_eq!(from_file["points"], generated["points"]);
+}
+
+#[test]
+fn a_table_that_no_memory_holds_is_refused_beforehand() {
+    let place = Workplace::new("route_memory");
+    let path = scenario("angara/desmos");
+    let (code, errors) =
+        place.fail(&["route", &path, "--set", "topology.torus.dimensions=[64, 64, 64]"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("GB of memory"), "{errors}");
+}
+
+#[test]
+fn random_failures_are_counted_and_drawn() {
+    let place = Workplace::new("failures");
+    let path = scenario("angara/desmos");
+    let study = ["failures", &path, "--systems", "20", "--most", "2", "--out", "study", "--json"];
+    let rows = place.json(&study);
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0]["routed_with_relaxation"].as_u64(), Some(20), "a cable of Desmos may fail");
+    assert!(rows[0]["routed_by_direction_order"].as_u64() < Some(20));
+    for file in ["failures.csv", "cables.svg", "nodes.png"] {
+        assert!(!place.read_bytes(&format!("study/{file}")).is_empty());
+    }
+}
+
+#[test]
+fn reproductions_leave_rows_and_figures() {
+    let place = Workplace::new("reproduce");
+    assert!(place.run(&["reproduce", "angara-table2"]).contains("balanced      32 4x2x2x2     26"));
+    place.run(&["reproduce", "angara-fig4", "--quick"]);
+    place.run(&["reproduce", "angara-fig6", "--quick"]);
+    for file in [
+        "angara-table2/table.csv",
+        "angara-fig4/systems.csv",
+        "angara-fig4/calls-4d.svg",
+        "angara-fig6/completion.csv",
+        "angara-fig6/tornado.png",
+    ] {
+        assert!(!place.read_bytes(&format!("results/{file}")).is_empty());
+    }
+}

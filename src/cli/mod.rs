@@ -5,6 +5,7 @@
 //! on standard output and nothing else there; text for people and progress go to standard error.
 
 mod check;
+mod failures;
 mod folder;
 mod input;
 mod plot;
@@ -43,6 +44,7 @@ enum Command {
     Sweep(sweep::Sweep),
     Check(check::Check),
     Route(route::Route),
+    Failures(failures::Failures),
     Plot(plot::Plot),
     Reproduce(reproduce::Reproduce),
 }
@@ -56,6 +58,7 @@ impl Arguments {
             Command::Sweep(sweep) => sweep.execute(),
             Command::Check(check) => check.execute(),
             Command::Route(route) => route.execute(),
+            Command::Failures(failures) => failures.execute(),
             Command::Plot(plot) => plot.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
         };

@@ -20,7 +20,7 @@ pub struct Network {
     pub faults: Faults,
     pub routing: RoutingSpec,
     pub fabric: Fabric,
-    /// Of the algorithms that draw at random; 0 for the others.
+    /// Matters to algorithms that draw at random.
     pub seed: u64,
     routes: OnceLock<Result<Routes, RoutingError>>,
 }
@@ -45,9 +45,7 @@ impl Network {
         Ok(reading.network.expect("or it was reported"))
     }
 
-    /// `seed` is the scenario's.
     pub(super) fn new(fabric: Fabric, faults: Faults, routing: RoutingSpec, seed: u64) -> Self {
-        let seed = routing.own_seed(seed);
         let torus = fabric.torus().clone();
         Self { torus, faults, routing, fabric, seed, routes: OnceLock::new() }
     }
@@ -60,7 +58,7 @@ impl Network {
         seed: u64,
     ) -> bool {
         (&self.torus, &self.faults, &self.routing) == (torus, faults, routing)
-            && self.seed == routing.own_seed(seed)
+            && (self.seed == seed || !routing.is_random())
     }
 
     /// The routes, made at the first call.

@@ -93,10 +93,9 @@ impl RoutingSpec {
         }
     }
 
-    /// The seed, if the routes depend on it; else 0.
-    pub(super) fn own_seed(&self, seed: u64) -> u64 {
-        let random = matches!(self, Self::Angara { algorithm: Algorithm::Genetic, .. });
-        if random { seed } else { 0 }
+    /// Whether the routes depend on the seed.
+    pub(super) fn is_random(&self) -> bool {
+        matches!(self, Self::Angara { algorithm: Algorithm::Genetic, .. })
     }
 
     /// What to know where a pair has no route.
@@ -106,6 +105,10 @@ impl RoutingSpec {
                 "direction order takes each dimension in one go, one way or the other; it can't \
                  leave a row to pass a failure and come back to it; first and last steps may: try \
                  [routing.angara]"
+            }
+            Self::Angara { freedoms: Freedoms { first_and_last_steps: false, .. }, .. } => {
+                "first and last steps may lead around: set `first_and_last_steps = true`; `flitlab \
+                 route` names the pairs"
             }
             Self::Angara { .. } => {
                 "no first and last step leads around these failures without a risk of deadlock; \

@@ -1,19 +1,6 @@
 //! Routing tables as text files.
 //!
-//! ```text
-//! flitlab-routes 1
-//! torus 4 4                  sizes, first dimension first
-//! open y                     dimensions that are meshes (left out if none)
-//! failed-cable (0,0) +x      one line each
-//! failed-node (3,3)          one line each
-//! nodes (0,0) (1,0) (0,1)    the node set; `nodes all` for every live node
-//! routes
-//! (0,0) (1,0) . +x .         source, destination, first step, directions, last step
-//! (0,0) (1,1) +y +x .
-//! ```
-//!
-//! Directions are those that the header's bits allow, in direction order, without spaces; `.` stands for
-//! none. `#` begins a comment. A pair that has no line has no route.
+//! The format is described in `docs/route-tables.md`.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -399,6 +386,17 @@ mod tests {
         assert_eq!((&again.torus, &again.faults), (&file.torus, &file.faults));
         assert!(text.contains("nodes (0,0,0) (1,0,0)"), "{text}");
         assert_eq!(super::tests::text(&again), text);
+    }
+
+    #[test]
+    fn the_documented_example_is_a_table() {
+        let page = include_str!("../../docs/route-tables.md");
+        let example = page.split("```").nth(1).and_then(|it| it.strip_prefix("text\n")).unwrap();
+        let file = TableFile::parse(example).unwrap();
+        assert_eq!(file.faults, Faults { cables: vec![(0, 0)], nodes: vec![15], outside: vec![] });
+        let expected =
+            Header::default().with_first_step(1).with_direction(0, true).with_last_step(1);
+        assert_eq!(file.table.header(0, 1), Some(expected));
     }
 
     /// Each corruption with a part of the message that names it: the reader's, or the proof's.

@@ -140,6 +140,10 @@ impl<'f> Choices<'f> {
 /// The pairs of a region that have no legal route, source and destination.
 #[must_use]
 pub fn unroutable(region: &Region<'_>, freedoms: Freedoms) -> Vec<(u32, u32)> {
+    if region.is_whole_torus() {
+        // Direction order routes every pair.
+        return Vec::new();
+    }
     let finder = Finder::new(region, freedoms);
     let of = |&source: &u32| {
         let mut search = Search::new(&finder);
@@ -180,9 +184,9 @@ struct Finder<'r, 'f> {
     steps: bool,
     whole: bool,
     coordinates: Vec<u16>,
-    /// The routes from node 0, if those from any other node are the same, moved: in a whole torus
-    /// without edges.
-    pattern: Option<Found>,
+    /// In a whole torus, if turns are the same all along its rings: the routes from the nodes whose
+    /// coordinates in the closed dimensions are 0, by node. Those from other nodes are the same, moved.
+    patterns: Vec<Option<Found>>,
 }
 
 impl<'r, 'f> Finder<'r, 'f> {
@@ -199,13 +203,25 @@ impl<'r, 'f> Finder<'r, 'f> {
             steps: freedoms.first_and_last_steps,
             whole,
             coordinates,
-            pattern: None,
+            patterns: Vec::new(),
         };
-        let edges = (0..torus.dimensions()).any(|at| torus.sizes()[at] > 1 && !torus.closed(at));
-        if whole && !edges {
-            finder.pattern = Some(finder.search_from(0));
+        let mut closed = (0..torus.dimensions()).filter(|&at| torus.closed(at));
+        if whole && closed.all(|dimension| finder.turns.are_even_along(torus, dimension)) {
+            let pattern = |node| (finder.model(node) == node).then(|| finder.search_from(node));
+            finder.patterns = (0..torus.nodes()).into_par_iter().map(pattern).collect();
         }
         finder
+    }
+
+    /// The node with the same coordinates but 0 in the closed dimensions.
+    fn model(&self, node: u32) -> u32 {
+        let torus = self.region.fabric().torus();
+        let (mut model, mut stride) = (0, 1);
+        for (dimension, &at) in self.coordinates(node).iter().enumerate() {
+            model += if torus.closed(dimension) { 0 } else { stride * u32::from(at) };
+            stride *= torus.sizes()[dimension];
+        }
+        model
     }
 
     fn coordinates(&self, node: u32) -> &[u16] {
@@ -214,9 +230,9 @@ impl<'r, 'f> Finder<'r, 'f> {
     }
 
     fn routes_from(&self, source: u32) -> Found {
-        match &self.pattern {
-            Some(pattern) => self.moved(pattern, source),
-            None => self.search_from(source),
+        match self.patterns.get(self.model(source) as usize) {
+            Some(Some(pattern)) => self.moved(pattern, source),
+            _ => self.search_from(source),
         }
     }
 
@@ -246,10 +262,11 @@ impl<'r, 'f> Finder<'r, 'f> {
         all
     }
 
-    /// The routes from node 0, as routes from another node.
+    /// The routes from a node's model, as routes from the node.
     fn moved(&self, pattern: &Found, source: u32) -> Found {
         let torus = self.region.fabric().torus();
         let (nodes, directions) = (torus.nodes(), torus.directions());
+        let model = self.model(source);
         let from = self.coordinates(source);
         // Where each node comes to lie, and what comes to lie on each.
         let mut place = vec![0u32; nodes as usize];
@@ -257,7 +274,9 @@ impl<'r, 'f> Finder<'r, 'f> {
         for node in 0..nodes {
             let mut moved = 0;
             let mut stride = 1;
-            for ((&at, &by), &size) in self.coordinates(node).iter().zip(from).zip(torus.sizes()) {
+            for (dimension, (&at, &by)) in self.coordinates(node).iter().zip(from).enumerate() {
+                let size = torus.sizes()[dimension];
+                let by = if torus.closed(dimension) { by } else { 0 };
                 let sum = u32::from(at) + u32::from(by);
                 moved += stride * if sum >= size { sum - size } else { sum };
                 stride *= size;
@@ -278,8 +297,9 @@ impl<'r, 'f> Finder<'r, 'f> {
             unroutable: Vec::new(),
         };
         for destination in (0..nodes).filter(|&node| node != source) {
-            // The pattern has a pair for every node but 0.
-            let pair = &pattern.pairs[origin[destination as usize] as usize - 1];
+            // The pattern has a pair for every node but its own.
+            let origin = origin[destination as usize];
+            let pair = &pattern.pairs[(origin - u32::from(origin > model)) as usize];
             let (headers, channels) = (pair.headers as usize, pair.channels as usize);
             let length = pair.routes() * usize::from(pair.hops);
             all.pairs.push(Pair {
@@ -606,6 +626,25 @@ mod tests {
                     }
                     assert_eq!(at, pair.destination);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn moved_routes_are_those_that_a_search_finds() {
+        for sizes in [&[4, 5][..], &[3, 2, 4], &[4, 2, 2, 2], &[3, 1, 4]] {
+            let fabric = fabric(sizes, &[]);
+            let region = Region::new(&fabric);
+            let mut finder = Finder::new(&region, Freedoms::default());
+            let moved: Vec<Found> =
+                region.nodes().iter().map(|&at| finder.routes_from(at)).collect();
+            assert!(finder.patterns.iter().any(Option::is_some), "{sizes:?}");
+            finder.patterns.clear();
+            for (&source, moved) in region.nodes().iter().zip(&moved) {
+                let searched = finder.routes_from(source);
+                assert_eq!(moved.pairs, searched.pairs, "{sizes:?} {source}");
+                assert_eq!(moved.routes.headers, searched.routes.headers);
+                assert_eq!(moved.routes.channels, searched.routes.channels);
             }
         }
     }

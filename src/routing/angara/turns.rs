@@ -8,6 +8,7 @@
 //! added. Only turns that a first or last step can make are tried.
 
 use super::Region;
+use crate::topology::Torus;
 
 /// Which turns against the direction order are allowed, node by node.
 #[derive(Clone, Debug)]
@@ -55,6 +56,17 @@ impl Turns {
     #[must_use]
     pub fn before(&self, node: u32) -> u16 {
         (0..self.directions).fold(0, |set, arrival| set | self.after(node, arrival))
+    }
+
+    /// Whether nodes that differ in this dimension only allow the same turns.
+    #[must_use]
+    pub fn are_even_along(&self, torus: &Torus, dimension: usize) -> bool {
+        let at = |node: u32| {
+            let start = (node * self.directions) as usize;
+            &self.allowed[start..start + self.directions as usize]
+        };
+        let next = |node| torus.neighbor(node, dimension as u32);
+        (0..torus.nodes()).all(|node| next(node).is_none_or(|next| at(node) == at(next)))
     }
 
     /// Whether any turn is allowed.
@@ -155,7 +167,7 @@ impl<'r, 'f> Builder<'r, 'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Faults, Torus};
+    use crate::topology::Faults;
 
     #[test]
     fn a_torus_without_edges_allows_no_turn() {

@@ -11,6 +11,7 @@ use super::summary::{print_json, print_text};
 use super::text::torus_text;
 use super::{Failure, folder, threads};
 use crate::report::figure::{Scale, Series, Style, xy_figure};
+use crate::report::rows_text;
 use crate::routing::angara::{self, resilience};
 use crate::scenario::Network;
 
@@ -64,14 +65,9 @@ impl Failures {
         let rows = threads::with(self.threads, || Ok(self.rows(&network)))?;
         let title = torus_text(&network.torus);
         if let Some(out) = &out {
-            let mut writer = csv::Writer::from_writer(Vec::new());
-            rows.iter().try_for_each(|row| writer.serialize(row)).expect("rows of plain fields");
-            let bytes = writer.into_inner().expect("a buffer in memory");
-            folder::write(&out.join("failures.csv"), &String::from_utf8_lossy(&bytes))?;
+            folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
             for failed in ["cables", "nodes"] {
-                let figure = figure(&rows, failed, &title);
-                figure.write(out.join(failed).with_extension("svg"))?;
-                figure.write_png(out.join(failed).with_extension("png"))?;
+                figure(&rows, failed, &title).write_to(out, failed)?;
             }
         }
         if self.json {

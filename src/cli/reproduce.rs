@@ -74,8 +74,7 @@ impl Reproduce {
             folder::write(&out.join(name).with_extension("csv"), table)?;
         }
         for (name, figure) in &found.figures {
-            figure.write(out.join(name).with_extension("svg"))?;
-            figure.write_png(out.join(name).with_extension("png"))?;
+            figure.write_to(&out, name)?;
         }
         if self.json {
             return print_json(&found.json);

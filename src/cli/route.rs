@@ -186,13 +186,8 @@ impl Route {
         let rows = LoadRow::of(fabric, quality);
         let mut file = RowWriter::<LoadRow>::create(out.join("loads.csv"))?;
         rows.iter().try_for_each(|row| file.write(row))?;
-        for (figure, name) in [
-            (load_heat_map(&rows, &title), "heat-map"),
-            (load_histogram(&rows, &title), "histogram"),
-        ] {
-            figure.write(out.join(name).with_extension("svg"))?;
-            figure.write_png(out.join(name).with_extension("png"))?;
-        }
+        load_heat_map(&rows, &title).write_to(&out, "heat-map")?;
+        load_histogram(&rows, &title).write_to(&out, "histogram")?;
         if !self.json {
             print_text(&format!("figures in {}\n", out.display()))?;
         }

@@ -106,6 +106,16 @@ impl<R: Row> RowWriter<R> {
     }
 }
 
+/// Rows of plain fields as a whole CSV file, the fields' names as its header.
+#[must_use]
+pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).expect("rows of plain fields");
+    }
+    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
+}
+
 /// Reads `points.csv`. Columns may come in any order, and others beside them are skipped.
 ///
 /// # Errors

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
-use super::{Extent, Progress, Reproduction, csv_text, json};
+use super::{Extent, Progress, Reproduction, json};
 use crate::report::figure::{Scale, Series, Style, xy_figure};
+use crate::report::rows_text;
 use crate::routing::angara::{sssp, sssp_in_one_stage};
 use crate::sweep::in_parallel;
 
@@ -39,7 +40,7 @@ pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let rows: Vec<Row> = rows.into_iter().flatten().collect();
     Reproduction {
         text: text(&rows),
-        tables: vec![("systems", csv_text(&rows))],
+        tables: vec![("systems", rows_text(&rows))],
         figures: SETS.iter().map(|set| figure(&rows, set.0)).collect(),
         json: json(&rows),
     }

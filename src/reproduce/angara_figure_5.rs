@@ -4,8 +4,9 @@ use cpu_time::ThreadTime;
 use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems, table};
-use super::{Extent, Flawed, Progress, Reproduction, csv_text, json};
+use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use crate::report::rows_text;
 use crate::routing::angara::Algorithm;
 use crate::sweep::in_parallel;
 
@@ -97,7 +98,7 @@ pub fn angara_figure_5(extent: Extent, progress: Progress<'_>) -> Result<Reprodu
     figures.extend(SETS.iter().map(|set| time_figure(&rows, set.0)));
     Ok(Reproduction {
         text: text(&rows, &comparisons),
-        tables: vec![("systems", csv_text(&rows)), ("comparisons", csv_text(&comparisons))],
+        tables: vec![("systems", rows_text(&rows)), ("comparisons", rows_text(&comparisons))],
         figures,
         json: serde_json::json!({ "systems": json(&rows), "comparisons": json(&comparisons) }),
     })

@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::tori::{PARTS, choices, fabric, sizes_text, table};
-use super::{Flawed, Reproduction, csv_text, json};
+use super::{Flawed, Reproduction, json};
+use crate::report::rows_text;
 use crate::routing::angara::{ALGORITHMS, Algorithm};
 
 /// Maximum and minimum load, sigma(4), diameter.
@@ -49,7 +50,7 @@ pub fn angara_table_2() -> Result<Reproduction, Flawed> {
     let rows = rows()?;
     Ok(Reproduction {
         text: text(&rows),
-        tables: vec![("table", csv_text(&rows))],
+        tables: vec![("table", rows_text(&rows))],
         figures: Vec::new(),
         json: json(&rows),
     })

@@ -45,15 +45,6 @@ pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
 /// A routing table that its algorithm made is wrong: what, and where.
 pub type Flawed = String;
 
-/// Rows as CSV, their fields' names as header.
-fn csv_text<R: Serialize>(rows: &[R]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        writer.serialize(row).expect("rows of plain fields");
-    }
-    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("text")
-}
-
 fn json<R: Serialize>(rows: &[R]) -> serde_json::Value {
     serde_json::to_value(rows).expect("rows of plain fields")
 }

@@ -50,12 +50,7 @@ pub fn draw_all(
 
     let mut paths = Vec::new();
     for (name, figure) in figures {
-        let path = folder.join(format!("{name}.svg"));
-        figure.write(&path)?;
-        paths.push(path);
-        let path = folder.join(format!("{name}.png"));
-        figure.write_png(&path)?;
-        paths.push(path);
+        paths.extend(figure.write_to(folder, &name)?);
     }
     Ok(paths)
 }

@@ -25,7 +25,7 @@ mod vector;
 mod xy;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::ReportError;
 use scene::Scene;
@@ -93,6 +93,17 @@ impl Figure {
         let path = path.as_ref();
         raster::write(&self.scene, path)
             .map_err(|problem| ReportError::Draw { path: path.into(), problem })
+    }
+
+    /// Writes the figure into a folder as SVG and as PNG; gives the two paths.
+    ///
+    /// # Errors
+    /// If a file can't be written.
+    pub fn write_to(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], ReportError> {
+        let paths = ["svg", "png"].map(|extension| folder.join(format!("{name}.{extension}")));
+        self.write(&paths[0])?;
+        self.write_png(&paths[1])?;
+        Ok(paths)
     }
 
     fn svg_for(&self, path: &Path) -> Result<String, ReportError> {

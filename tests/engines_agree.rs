@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use common::random_scenario::Scenario;
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Log, run_script},
+    engine::{CompletedMessage, DeliveredPacket, ESCAPE_CHANNEL, Log, run_script},
     routing::Routes,
-    traffic::{Message, Script},
+    traffic::{Kind, Message, Script},
     units::Picoseconds,
 };
 
@@ -107,6 +107,7 @@ fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
         match scenario.routes {
             Routes::DirectionOrder(ref order) => format!("{order:?}"),
             Routes::Table(_) => "of a table".to_owned(),
+            Routes::Adaptive(_) => "adaptive".to_owned(),
         },
         scenario.parameters,
         scenario.messages.len(),
@@ -209,6 +210,23 @@ fn the_engines_agree_in_scenarios_400_to_599() {
 #[test]
 fn the_engines_agree_in_scenarios_600_to_799() {
     engines_agree(600..800);
+}
+
+#[test]
+fn the_engines_agree_under_adaptive_routing() {
+    let (mut tried, mut escaped) = (0, 0);
+    for seed in 0..600 {
+        let _named = Named(seed);
+        let Some(scenario) = Scenario::adaptive(seed) else { continue };
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_eq!(fast.messages.len(), scenario.messages.len());
+        let escaped_last = fast.packets.iter().any(|it| it.virtual_channel == ESCAPE_CHANNEL);
+        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        escaped += usize::from(data && escaped_last);
+        tried += 1;
+    }
+    assert!(tried > 300 && escaped > 20, "{tried} {escaped}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Route {
     fn make(&self, network: &Network) -> Result<(), Failure> {
         let (algorithm, freedoms) = match network.routing {
             RoutingSpec::Angara { algorithm, freedoms } => (algorithm, freedoms),
-            RoutingSpec::DirectionOrder { .. } | RoutingSpec::File(_) => {
+            RoutingSpec::DirectionOrder { .. } | RoutingSpec::File(_) | RoutingSpec::Adaptive => {
                 (Algorithm::Balanced, Freedoms::default())
             }
         };

@@ -208,6 +208,11 @@ fn series(point: &Point) -> String {
         .iter()
         .filter(|(key, _)| key != "traffic.load")
         .map(|(key, value)| {
+            if value.starts_with('{') {
+                // A choice with its keys: the words say it all.
+                let words = value.replace(['{', '}', '=', '"', '\''], " ").replace('_', " ");
+                return words.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
             let says_it_all = value.starts_with(|c: char| c.is_alphabetic())
                 && !matches!(value.as_str(), "true" | "false");
             let name = key.rsplit('.').next().unwrap_or(key).replace('_', " ");

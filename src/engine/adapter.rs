@@ -5,7 +5,10 @@ use super::Engine;
 use super::event::Event;
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES};
-use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
+use super::parameters::{
+    ADAPTIVE_CHANNEL, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS,
+};
+use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake};
 use crate::units::Picoseconds;
@@ -181,8 +184,11 @@ impl<O: Observer> Engine<'_, O> {
         self.counters.flits_created += self.parameters.message_flits(transfer.bytes);
         let channel = transfer.source * self.parameters.injection_channels
             + u32::from(transfer.injection_channel);
-        let queue =
-            channel as usize * VIRTUAL_CHANNELS + usize::from(transfer.role.virtual_channel());
+        let virtual_channel = match (transfer.role, self.routes) {
+            (Role::Data, Routes::Adaptive(_)) => ADAPTIVE_CHANNEL,
+            (role, _) => role.virtual_channel(),
+        };
+        let queue = channel as usize * VIRTUAL_CHANNELS + usize::from(virtual_channel);
         let terminal = transfer.source;
         let tail = std::mem::replace(&mut self.adapters.queues[queue].tail, slot);
         if self.adapters.queues[queue].head == NONE {
@@ -282,6 +288,7 @@ impl<O: Observer> Engine<'_, O> {
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
         let route = self.routes.route(self.fabric, router(terminal), router(transfer.destination));
         let runs = *route.padded();
+        let adaptive = usize::from(ADAPTIVE_CHANNEL) == virtual_channel && route.hops() > 0;
         let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
             + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];
@@ -293,8 +300,9 @@ impl<O: Observer> Engine<'_, O> {
             ejection,
             source: terminal,
             sequence,
+            destination: if adaptive { router(transfer.destination) } else { NONE },
             flits: flits as u16,
-            hops_left: runs[0].hops,
+            hops_left: if adaptive { 0 } else { runs[0].hops },
             port: runs[0].port,
             run: 0,
             virtual_channel: virtual_channel as u8,
@@ -320,7 +328,7 @@ impl<O: Observer> Engine<'_, O> {
         };
         let ready = header + timing.forward + self.parameters.routing_latency;
         let input = output.input;
-        let output = packet.take_output(output.next_outputs);
+        let output = if adaptive { NONE } else { packet.take_output(output.next_outputs) };
         let slot = self.packets.insert(packet, origin);
         let virtual_channel = packet.virtual_channel;
         self.calendar.add(ready, Event::Ready { packet: slot, input, output, virtual_channel });

@@ -2,17 +2,28 @@
 //!
 //! A packet at the head of a buffer is stuck for good if the buffer it wants to enter lacks room, all
 //! of that buffer's flits belong to packets that are wholly in it (nothing is on its way in or out,
-//! no credit is on its way back), and that buffer's head is stuck as well. With one next channel a
-//! packet these waits form a graph in which every buffer has at most one successor, and a cycle of it
-//! is a deadlock: nothing outside the cycle can make room in it.
+//! no credit is on its way back), and that buffer's head is stuck as well. A packet that has a choice is
+//! stuck if all its buffers are. What is left when all that can move has been taken away waits for good:
+//! following it from buffer to buffer gives a cycle.
 
 use std::fmt;
 
-use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
+use super::adaptive::ports;
+use super::parameters::{
+    ADAPTIVE_CHANNEL, ESCAPE_CHANNEL, VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS,
+};
 use super::router::{Output, Queue};
 use super::{ChannelKind, Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
+
+/// An output that the head of a buffer asks for.
+#[derive(Clone, Copy)]
+struct Wish {
+    output: u32,
+    virtual_channel: u8,
+    need: u32,
+}
 
 /// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,26 +83,30 @@ impl fmt::Display for Deadlock {
 impl std::error::Error for Deadlock {}
 
 impl<O: Observer> Engine<'_, O> {
-    /// Looks for a deadlock in the present state: time linear in buffers and packets.
+    /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
+    /// chains of packets that have a choice.
     #[must_use]
     pub fn find_deadlock(&self) -> Option<Deadlock> {
-        let waits: Vec<u32> = (0..(self.inputs.len() * VIRTUAL_CHANNELS) as u32)
-            .map(|queue| self.waits_for(queue))
-            .collect();
-        // 0: not visited; otherwise the number of the walk that came here first.
-        let mut visited = vec![0u32; waits.len()];
-        for start in 0..waits.len() {
-            let walk = start as u32 + 1;
-            let mut at = start as u32;
-            while at != NONE && visited[at as usize] == 0 {
-                visited[at as usize] = walk;
-                at = waits[at as usize];
+        let buffers = (self.inputs.len() * VIRTUAL_CHANNELS) as u32;
+        // What each buffer's head waits for; nothing if it may yet move without any of it.
+        let mut waits: Vec<Vec<u32>> = (0..buffers).map(|queue| self.waits_for(queue)).collect();
+        loop {
+            let free = |queue: &u32| waits[*queue as usize].is_empty();
+            let freed: Vec<usize> = (0..waits.len())
+                .filter(|&queue| !waits[queue].is_empty() && waits[queue].iter().any(free))
+                .collect();
+            if freed.is_empty() {
+                break;
             }
-            if at != NONE && visited[at as usize] == walk && waits[at as usize] != NONE {
-                return Some(self.describe(at, &waits));
-            }
+            freed.into_iter().for_each(|queue| waits[queue].clear());
         }
-        None
+        // All that is left waits for good, so any way along it ends in a cycle.
+        let mut at = (0..buffers).find(|&queue| !waits[queue as usize].is_empty())?;
+        let mut passed = vec![false; waits.len()];
+        while !std::mem::replace(&mut passed[at as usize], true) {
+            at = waits[at as usize][0];
+        }
+        Some(self.describe(at, &waits))
     }
 
     /// A buffer by number: input port, then virtual channel.
@@ -99,21 +114,47 @@ impl<O: Observer> Engine<'_, O> {
         &self.inputs[index as usize / VIRTUAL_CHANNELS].queues[index as usize % VIRTUAL_CHANNELS]
     }
 
-    /// The buffer whose lack of room stops the head of this one, if only that buffer's own packets
-    /// can change it.
-    fn waits_for(&self, index: u32) -> u32 {
+    /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
+    /// change it; else none.
+    fn waits_for(&self, index: u32) -> Vec<u32> {
+        let waits: Option<Vec<u32>> =
+            self.wishes(index).into_iter().map(|wish| self.blocked_by(wish)).collect();
+        waits.unwrap_or_default()
+    }
+
+    /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
+    fn wishes(&self, index: u32) -> Vec<Wish> {
         let queue = self.queue(index);
         if queue.output == NONE {
-            return NONE;
+            return Vec::new();
         }
-        let output = &self.outputs[queue.output as usize];
-        let virtual_channel = index as usize % VIRTUAL_CHANNELS;
+        let virtual_channel = (index as usize % VIRTUAL_CHANNELS) as u8;
+        if queue.options == 0 {
+            let need = queue.need(self.bubble);
+            return vec![Wish { output: queue.output, virtual_channel, need }];
+        }
+        let input = &self.inputs[index as usize / VIRTUAL_CHANNELS];
+        let first = self.routers[input.router as usize].first_output;
+        let options = ports(queue.options).map(|port| Wish {
+            output: first + port,
+            virtual_channel: ADAPTIVE_CHANNEL,
+            need: queue.flits(),
+        });
+        let bubble = self.escape_bubble(queue.output, input.ring, virtual_channel);
+        let need = queue.flits() + bubble;
+        let escape = Wish { output: queue.output, virtual_channel: ESCAPE_CHANNEL, need };
+        std::iter::once(escape).chain(options).collect()
+    }
+
+    /// The buffer whose own packets alone can make room for a wish.
+    fn blocked_by(&self, wish: Wish) -> Option<u32> {
+        let output = &self.outputs[wish.output as usize];
+        let virtual_channel = usize::from(wish.virtual_channel);
         let credits = self.credits_due(output, virtual_channel);
-        if output.free_at > self.clock || output.input == NONE || credits >= queue.need(self.bubble)
-        {
-            return NONE;
+        if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
+            return None;
         }
-        let next = output.input * VIRTUAL_CHANNELS as u32 + virtual_channel as u32;
+        let next = output.input * VIRTUAL_CHANNELS as u32 + u32::from(wish.virtual_channel);
         let mut settled = credits;
         let mut packet = self.queue(next).head;
         while packet != NONE {
@@ -121,7 +162,7 @@ impl<O: Observer> Engine<'_, O> {
             settled += u32::from(packet_state.flits);
             packet = packet_state.next;
         }
-        if settled == self.parameters.buffer { next } else { NONE }
+        (settled == self.parameters.buffer).then_some(next)
     }
 
     /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
@@ -162,12 +203,12 @@ impl<O: Observer> Engine<'_, O> {
         credits
     }
 
-    fn describe(&self, start: u32, waits: &[u32]) -> Deadlock {
+    fn describe(&self, start: u32, waits: &[Vec<u32>]) -> Deadlock {
         let mut cycle = Vec::new();
         let mut at = start;
         loop {
             cycle.push(self.waiting(at));
-            at = waits[at as usize];
+            at = waits[at as usize][0];
             if at == start {
                 break;
             }
@@ -180,6 +221,7 @@ impl<O: Observer> Engine<'_, O> {
         let input = index as usize / VIRTUAL_CHANNELS;
         let virtual_channel = index as usize % VIRTUAL_CHANNELS;
         let packet = &self.packets.packets[queue.head as usize];
+        let wish = self.wishes(index)[0];
         let terminal_name = |terminal: u32| {
             let router = self.fabric.terminal_router(terminal).expect("live");
             self.fabric.router_name(router)
@@ -192,9 +234,12 @@ impl<O: Observer> Engine<'_, O> {
             virtual_channel: virtual_channel as u8,
             source: terminal_name(packet.source),
             destination: self.fabric.router_name(ejection_router),
-            output: channel_name(queue.output),
-            needed: queue.need(self.bubble),
-            free: self.credits_due(&self.outputs[queue.output as usize], virtual_channel),
+            output: channel_name(wish.output),
+            needed: wish.need,
+            free: self.credits_due(
+                &self.outputs[wish.output as usize],
+                usize::from(wish.virtual_channel),
+            ),
         }
     }
 }

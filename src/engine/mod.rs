@@ -11,6 +11,7 @@
 //! stored.
 
 mod adapter;
+mod adaptive;
 mod calendar;
 mod credit;
 mod deadlock;
@@ -84,6 +85,8 @@ pub struct Engine<'f, O> {
     /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
     requests: Vec<u64>,
     request_words: usize,
+    /// As `requests`, of packets that may leave by the escape channel; empty if routing is not adaptive.
+    escapes: Vec<u64>,
     inputs: Vec<Input>,
     credits: Credits,
     /// Flits that entering a ring needs beyond the packet.
@@ -125,6 +128,10 @@ impl<'f, O: Observer> Engine<'f, O> {
             outputs: router::outputs(&network, parameters),
             requests: vec![0; network.channels() * network.request_words()],
             request_words: network.request_words(),
+            escapes: match routes {
+                Routes::Adaptive(_) => vec![0; network.channels() * network.request_words()],
+                Routes::DirectionOrder(_) | Routes::Table(_) => Vec::new(),
+            },
             inputs: router::inputs(&network),
             credits: Credits::new(),
             bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
@@ -252,7 +259,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     #[must_use]
     pub fn memory(&self) -> (usize, usize) {
         let network = self.outputs.len() * size_of::<Output>()
-            + (self.requests.len() + self.dirty.len()) * size_of::<u64>()
+            + (self.requests.len() + self.escapes.len() + self.dirty.len()) * size_of::<u64>()
             + self.inputs.len() * size_of::<Input>()
             + self.routers.len() * size_of::<Router>()
             + self.statistics.memory()
@@ -271,7 +278,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             if let Event::Ready { packet, input, output, .. } = *event {
                 fetched ^= self.packets.packets[packet as usize].flits;
                 fetched ^= u16::from(self.inputs[input as usize].awaited);
-                fetched ^= self.outputs[output as usize].asking;
+                fetched ^= self.outputs.get(output as usize).map_or(0, |output| output.asking);
             }
         }
         std::hint::black_box(fetched);

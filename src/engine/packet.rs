@@ -22,7 +22,7 @@ pub(super) struct Packet {
     /// The input port at which it is or will be next; [`NONE`] on its way to the sink, and in a slot
     /// that is free.
     pub input: u32,
-    /// The output that it takes there.
+    /// The output that it takes there; [`NONE`] if it has to choose one.
     pub output: u32,
     /// The packet behind it in its buffer.
     pub next: u32,
@@ -30,6 +30,8 @@ pub(super) struct Packet {
     pub ejection: u32,
     pub source: u32,
     pub sequence: u32,
+    /// The router it goes to if it chooses its way hop by hop; else [`NONE`].
+    pub destination: u32,
     pub flits: u16,
     /// Hops left in the present run of the route; 0 at the end of the route.
     pub hops_left: u16,
@@ -140,6 +142,7 @@ mod tests {
                 ejection: 0,
                 source: 0,
                 sequence: 0,
+                destination: NONE,
                 flits,
                 hops_left: 0,
                 port: 0,

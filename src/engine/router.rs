@@ -15,7 +15,7 @@ use super::credit::Credit;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
-use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
+use super::parameters::{ADAPTIVE_CHANNEL, Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
 use super::statistics::{Stall, Stalled};
 use super::walk::{Part, between, cyclic, steps};
 use super::{ChannelKind, Engine, Network};
@@ -23,7 +23,7 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// No wake-up is due.
-const NEVER: Picoseconds = Picoseconds::MAX;
+pub(super) const NEVER: Picoseconds = Picoseconds::MAX;
 
 /// The sending end of a channel: one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -66,9 +66,12 @@ pub(super) struct Queue {
     /// The output that the head asks for; [`NONE`] if it does not yet.
     pub output: u32,
     /// Flits of the head that asks; [`ENTERS`] is set if it would enter a ring, and so needs the bubble.
-    asks: u16,
+    pub asks: u16,
     /// Credits that have arrived at the feeder and that it has not looked for yet.
     pub returned: u16,
+    /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
+    /// for is then that of its escape.
+    pub options: u16,
 }
 
 /// See [`Queue::flits`].
@@ -79,7 +82,7 @@ pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
 
 impl Queue {
     const EMPTY: Self =
-        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, returned: 0 };
+        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, returned: 0, options: 0 };
 
     /// Flits of the head that asks.
     #[inline]
@@ -103,12 +106,12 @@ pub(super) struct Input {
     free_at: Picoseconds,
     pub router: u32,
     /// The ring of the channel that feeds it, or [`NONE`].
-    ring: u32,
+    pub ring: u32,
     /// First and last of the credits on their way to the feeder, in the order in which they arrive.
     pub returning: u32,
     pub returning_last: u32,
     /// Its first (input port, virtual channel) pair among those of its router.
-    first_bit: u16,
+    pub first_bit: u16,
     /// The kind of the channel that feeds it.
     feeder_kind: u8,
     /// Whether packets at the feeder wait for credits that are not on their way yet.
@@ -119,7 +122,7 @@ pub(super) struct Input {
 impl Input {
     /// When it can send another packet; at most `now` if it can already.
     #[inline]
-    fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
+    pub(super) fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
         if crossbar_speedup == 1 {
             return self.free_at;
         }
@@ -133,18 +136,18 @@ impl Input {
 }
 
 /// Why none of the packets that ask for an output can have it, and when one may.
-struct Refusal {
-    stall: Stall,
-    retry: Picoseconds,
+pub(super) struct Refusal {
+    pub stall: Stall,
+    pub retry: Picoseconds,
 }
 
 /// What a router keeps besides its outputs and inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Router {
     pub first_output: u32,
-    first_input: u32,
+    pub first_input: u32,
     /// (Input port, virtual channel) pairs of network channels; those of injection channels follow.
-    transit: u32,
+    pub transit: u32,
     /// The output that the next walk starts at, relative to the router's first.
     next_output: u32,
     /// How many times its outputs were touched at this instant, and the output that was first.
@@ -189,6 +192,9 @@ impl<O: Observer> Engine<'_, O> {
     /// The head of a buffer, which has so many flits, asks for an output.
     #[inline]
     fn ask(&mut self, index: u32, channel: u32, virtual_channel: u8, flits: u16, now: Picoseconds) {
+        if channel == NONE {
+            return self.ask_for_any(index, virtual_channel, flits, now);
+        }
         let input = &mut self.inputs[index as usize];
         let queue = &mut input.queues[usize::from(virtual_channel)];
         let output = &mut self.outputs[channel as usize];
@@ -212,7 +218,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Notes that an output may be able to grant at this instant.
     #[inline]
-    fn touch(&mut self, router: u32, channel: u32) {
+    pub(super) fn touch(&mut self, router: u32, channel: u32) {
         let state = &mut self.routers[router as usize];
         state.touched += 1;
         if state.touched == 1 {
@@ -263,8 +269,18 @@ impl<O: Observer> Engine<'_, O> {
         let router = &mut self.routers[index as usize];
         let Router { first_output: first, next_output: start, touched_first, .. } = *router;
         if std::mem::take(&mut router.touched) == 1 {
-            return self.serve(touched_first, index, now);
+            self.serve(touched_first, index, now);
+        } else {
+            self.serve_dirty(index, first, start, now);
         }
+        if !self.escapes.is_empty() {
+            self.serve_escapes(index, start, now);
+        }
+    }
+
+    /// Serves all outputs that are marked, from `start` on.
+    #[inline]
+    fn serve_dirty(&mut self, index: u32, first: u32, start: u32, now: Picoseconds) {
         let words = self.output_words;
         for step in 0..steps(words) {
             let Part { word, mask, turn } = cyclic(start, step, words);
@@ -282,7 +298,12 @@ impl<O: Observer> Engine<'_, O> {
     /// Grants a free output to the first packet that can go. If none can, notes why, and when one may.
     #[inline]
     fn serve(&mut self, channel: u32, router: u32, now: Picoseconds) {
-        let pointer = u32::from(self.outputs[channel as usize].pointer);
+        let output = &self.outputs[channel as usize];
+        if output.asking == 0 {
+            // All that asked have left by other outputs.
+            return;
+        }
+        let pointer = u32::from(output.pointer);
         let words = self.request_words;
         let mut refusal = Refusal { stall: Stall::NoCredit, retry: NEVER };
         if words == 1 && self.parameters.arbitration == Arbitration::RoundRobin {
@@ -336,7 +357,14 @@ impl<O: Observer> Engine<'_, O> {
                 None => {
                     self.requests[place] &= !(1 << in_word);
                     self.outputs[channel as usize].asking -= 1;
-                    self.grant(channel, router, input, virtual_channel, now);
+                    let options = self.options(input, virtual_channel);
+                    let onto = if options == 0 {
+                        virtual_channel
+                    } else {
+                        self.withdraw(channel, router, input, virtual_channel, now);
+                        ADAPTIVE_CHANNEL
+                    };
+                    self.grant(channel, router, input, virtual_channel, onto, now);
                     return true;
                 }
                 Some((stall, until)) => {
@@ -360,7 +388,13 @@ impl<O: Observer> Engine<'_, O> {
     ) -> Option<(Stall, Picoseconds)> {
         let input = &self.inputs[index as usize];
         let queue = &input.queues[usize::from(virtual_channel)];
-        let (flits, need) = (queue.flits(), queue.need(self.bubble));
+        let flits = queue.flits();
+        // The adaptive channel keeps no bubble.
+        let (virtual_channel, need) = if queue.options == 0 {
+            (virtual_channel, queue.need(self.bubble))
+        } else {
+            (ADAPTIVE_CHANNEL, flits)
+        };
         let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         let output = &self.outputs[channel as usize];
         let place = usize::from(virtual_channel);
@@ -408,14 +442,16 @@ impl<O: Observer> Engine<'_, O> {
         NEVER
     }
 
-    /// Sends the head of a buffer, whose request has been withdrawn, through an output.
+    /// Sends the head of a buffer, whose request has been withdrawn, through an output, onto a virtual
+    /// channel.
     #[inline]
-    fn grant(
+    pub(super) fn grant(
         &mut self,
         channel: u32,
         router: u32,
         index: u32,
         virtual_channel: u8,
+        onto: u8,
         now: Picoseconds,
     ) {
         let input = &mut self.inputs[index as usize];
@@ -437,7 +473,7 @@ impl<O: Observer> Engine<'_, O> {
         input.free_at = released;
         queue.free_at = released;
         self.digest.add(now, channel, packet.source, packet.sequence);
-        self.statistics.sent(channel, output, virtual_channel, flits);
+        self.statistics.sent(channel, output, onto, flits);
         let asking = output.asking > 0;
         if asking {
             self.statistics.stalled(channel, output, Stall::OutputBusy, now);
@@ -448,21 +484,33 @@ impl<O: Observer> Engine<'_, O> {
         let arrival = if output.input == NONE {
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
-            output.credits[usize::from(virtual_channel)] -= flits;
-            packet.hops_left -= 1;
-            if packet.hops_left == 0 {
-                packet.run += 1;
-                let run = self.packets.origins[slot as usize].runs.get(usize::from(packet.run));
-                (packet.port, packet.hops_left) = run.map_or((0, 0), |run| (run.port, run.hops));
+            output.credits[usize::from(onto)] -= flits;
+            if packet.destination == NONE {
+                packet.hops_left -= 1;
+                if packet.hops_left == 0 {
+                    packet.run += 1;
+                    let run = self.packets.origins[slot as usize].runs.get(usize::from(packet.run));
+                    (packet.port, packet.hops_left) =
+                        run.map_or((0, 0), |run| (run.port, run.hops));
+                }
+            } else {
+                packet.virtual_channel = onto;
             }
             let header = match self.parameters.switching {
                 Switching::VirtualCutThrough => now,
                 Switching::StoreAndForward => last,
             };
             let ready = header + timing.forward + self.parameters.routing_latency;
-            let next = packet.take_output(output.next_outputs);
             let input = output.input;
-            (ready, Event::Ready { packet: slot, input, output: next, virtual_channel })
+            let next = if packet.destination == NONE
+                || packet.destination == self.network.router_of_input[input as usize]
+            {
+                packet.take_output(output.next_outputs)
+            } else {
+                NONE
+            };
+            packet.output = next;
+            (ready, Event::Ready { packet: slot, input, output: next, virtual_channel: onto })
         };
         self.calendar.add(arrival.0, arrival.1);
         if queue.head != NONE {

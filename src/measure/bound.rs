@@ -4,7 +4,8 @@
 //! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c` flits
 //! a flit time, its channel load (Dally and Towles, "Principles and Practices of Interconnection
 //! Networks", section 3.3.1). So terminals can't get more than `1 / max gamma_c` through, nor more than
-//! their injection and ejection channels carry.
+//! their injection and ejection channels carry. Under adaptive routing the mean of `gamma_c` stands for
+//! its maximum.
 
 use crate::engine::{Parameters, zero_load_latency};
 use crate::routing::Routes;
@@ -173,8 +174,14 @@ impl<'a> Flows<'a> {
                 },
             )
         };
-        let (channel, load) = largest(&self.channels);
-        let network = (format!("channel {}", self.fabric.channel_name(channel)), load);
+        let network = if let Routes::Adaptive(_) = self.routes {
+            // Whatever packets choose, the channels carry this in the mean.
+            let channels = self.fabric.channels() as f64;
+            ("all channels, evenly loaded".into(), self.channels.iter().sum::<f64>() / channels)
+        } else {
+            let (channel, load) = largest(&self.channels);
+            (format!("channel {}", self.fabric.channel_name(channel)), load)
+        };
         let injection = ("the injection channels".into(), largest(&self.injected).1 / injection);
         let ejection = ("the ejection channels".into(), largest(&self.ejected).1 / ejection);
         let (name, load) = [network, injection, ejection]

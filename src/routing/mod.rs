@@ -3,6 +3,7 @@
 //! The engine sees a [`Route`] only: runs of hops through output ports. What the ports mean
 //! (directions of a torus, direction bits, first and last steps) is known here and in topology.
 
+mod adaptive;
 pub mod angara;
 mod direction_order;
 mod file;
@@ -13,6 +14,7 @@ mod region;
 mod route;
 mod table;
 
+pub use adaptive::MinimalAdaptive;
 pub use direction_order::{DirectionOrder, HalfRing};
 pub use file::{TableFile, TableFileError};
 pub use header::Header;
@@ -31,10 +33,13 @@ use crate::topology::Fabric;
 pub enum Routes {
     DirectionOrder(DirectionOrder),
     Table(RouteTable),
+    /// Packets choose their way hop by hop.
+    Adaptive(MinimalAdaptive),
 }
 
 impl Routes {
-    /// The route from one router to another, as the source's adapter writes it into the header.
+    /// The route from one router to another, as the source's adapter writes it into the header; of
+    /// adaptive routing the one that a packet takes if it never leaves the escape channel.
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
@@ -43,6 +48,7 @@ impl Routes {
         match self {
             Self::DirectionOrder(order) => order.route(fabric, source, destination),
             Self::Table(table) => table.route(fabric, source, destination),
+            Self::Adaptive(adaptive) => adaptive.route(fabric, source, destination),
         }
     }
 }

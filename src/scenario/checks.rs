@@ -63,7 +63,7 @@ fn network((torus, faults, routing, seed): Key) -> Result<Network, Refusal> {
 fn routable(network: Network) -> Result<Network, Refusal> {
     let Err(error) = network.routing.check(&network.fabric) else { return Ok(network) };
     let key = match error {
-        RoutingError::Unroutable(_) => None,
+        RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
         RoutingError::Table(_) => Some("routing.file.path"),
         RoutingError::Memory(..) => Some("routing.angara"),
     };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
 use crate::routing::{
-    DirectionOrder, HalfRing, Region, Routes, TableFile, TableFileError, Unroutable,
+    DirectionOrder, HalfRing, MinimalAdaptive, Region, Routes, TableFile, TableFileError,
+    Unroutable,
 };
 use crate::topology::Fabric;
 use crate::units::memory_text;
@@ -23,6 +24,8 @@ pub enum RoutingSpec {
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
+    /// The adaptive bubble router.
+    Adaptive,
 }
 
 /// Why a fabric can't be routed.
@@ -33,12 +36,15 @@ pub enum RoutingError {
     Table(TableFileError),
     /// Making the table takes more memory than there is, in bytes: needed and free.
     Memory(u64, u64),
+    /// The fabric is none for adaptive routing, for this reason.
+    Adaptive(String),
 }
 
 impl fmt::Display for RoutingError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unroutable(error) => error.fmt(formatter),
+            Self::Adaptive(reason) => formatter.write_str(reason),
             Self::Memory(needed, free) => write!(
                 formatter,
                 "making this table takes about {} of memory, and {} are free",
@@ -64,6 +70,9 @@ impl RoutingSpec {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
             }
+            Self::Adaptive => {
+                MinimalAdaptive::new(fabric).map(Routes::Adaptive).map_err(RoutingError::Adaptive)
+            }
             Self::Angara { algorithm, freedoms } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), freedoms);
@@ -79,6 +88,9 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
+            Self::Adaptive => {
+                MinimalAdaptive::new(fabric).map(drop).map_err(RoutingError::Adaptive)
+            }
             Self::Angara { freedoms, .. } => {
                 let region = Region::new(fabric);
                 enough_memory(&region, freedoms)?;
@@ -113,6 +125,9 @@ impl RoutingSpec {
             Self::Angara { .. } => {
                 "no first and last step leads around these failures without a risk of deadlock; \
                  `flitlab route` names the pairs"
+            }
+            Self::Adaptive => {
+                "where something has failed, tables lead around it: try [routing.angara]"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
         }

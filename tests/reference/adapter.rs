@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use flitlab::{
-    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
+    engine::{ADAPTIVE_CHANNEL, REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
+    routing::Routes,
     traffic::{Kind, Message},
     units::Picoseconds,
 };
@@ -32,7 +33,10 @@ pub struct Packet {
     pub source: u32,
     pub destination: u32,
     pub injection_channel: u8,
+    /// The one on which it was sent last.
     pub virtual_channel: u8,
+    /// Whether it chooses its outputs.
+    pub adaptive: bool,
     pub flits: u32,
     pub payload: u32,
     pub created: Picoseconds,
@@ -112,7 +116,12 @@ impl Simulator<'_> {
         let (source, destination, virtual_channel) = if is_response {
             (message.destination, message.source, RESPONSE_CHANNEL)
         } else {
-            (message.source, message.destination, REQUEST_CHANNEL)
+            let adaptive = matches!(self.routes, Routes::Adaptive(_));
+            let virtual_channel = match message.kind {
+                Kind::Data if adaptive => ADAPTIVE_CHANNEL,
+                _ => REQUEST_CHANNEL,
+            };
+            (message.source, message.destination, virtual_channel)
         };
         let router = |terminal| self.fabric.terminal_router(terminal).expect("terminals are live");
         let route = self.routes.route(self.fabric, router(source), router(destination));
@@ -126,6 +135,7 @@ impl Simulator<'_> {
             destination,
             injection_channel,
             virtual_channel,
+            adaptive: virtual_channel == ADAPTIVE_CHANNEL && route.hops() > 0,
             flits: flits.max(1),
             payload: payload as u32,
             created: now,
@@ -164,8 +174,13 @@ impl Simulator<'_> {
                 adapter.granted += 1;
                 queues.pointer = (virtual_channel + 1) % VIRTUAL_CHANNELS;
                 channel.credits[virtual_channel] -= packet.flits;
-                channel.sending =
-                    Some(Sending { packet: number, from: None, started: 0, latest_start: now });
+                channel.sending = Some(Sending {
+                    packet: number,
+                    onto: virtual_channel,
+                    from: None,
+                    started: 0,
+                    latest_start: now,
+                });
             }
         }
     }

@@ -44,19 +44,13 @@ impl Simulator<'_> {
     fn taken(&self, channel: &Channel, virtual_channel: usize) -> u32 {
         channel.sending.as_ref().map_or(0, |sending| {
             let packet = &self.packets[sending.packet];
-            if usize::from(packet.virtual_channel) == virtual_channel {
-                packet.flits - sending.started
-            } else {
-                0
-            }
+            if sending.onto == virtual_channel { packet.flits - sending.started } else { 0 }
         })
     }
 
     fn flits_on_wire(&self, channel: &Channel, virtual_channel: usize) -> u32 {
         let flits = channel.flits.iter();
-        let virtual_channels =
-            flits.map(|moving| self.packets[moving.content.packet].virtual_channel);
-        virtual_channels.filter(|&other| usize::from(other) == virtual_channel).count() as u32
+        flits.filter(|moving| moving.content.virtual_channel == virtual_channel).count() as u32
     }
 }
 

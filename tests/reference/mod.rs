@@ -159,8 +159,8 @@ impl<'a> Simulator<'a> {
                 if self.channels[channel].ends_in_sink() {
                     self.sink(flit, now);
                 } else {
-                    let virtual_channel = usize::from(self.packets[flit.packet].virtual_channel);
-                    self.channels[channel].buffers[virtual_channel].flits.push_back((now, flit));
+                    let buffer = &mut self.channels[channel].buffers[flit.virtual_channel];
+                    buffer.flits.push_back((now, flit));
                     self.due.insert(now + self.parameters.routing_latency);
                 }
             }
@@ -208,7 +208,11 @@ impl<'a> Simulator<'a> {
         for output in 0..self.channels.len() {
             let channel = &self.channels[output];
             let Some(sending) = &channel.sending else { continue };
-            let flit = Flit { packet: sending.packet, index: sending.started };
+            let flit = Flit {
+                packet: sending.packet,
+                index: sending.started,
+                virtual_channel: sending.onto,
+            };
             let is_first = sending.started == 0;
             if sending.started == self.packets[flit.packet].flits
                 || !is_first && now < sending.latest_start + channel.flit_time
@@ -217,7 +221,10 @@ impl<'a> Simulator<'a> {
             }
             if let Some(Place { channel, virtual_channel }) = sending.from {
                 let buffer = &mut self.channels[channel].buffers[virtual_channel];
-                if buffer.flits.front().is_none_or(|&(_, front)| front != flit) {
+                let is_there = |&(_, front): &(Picoseconds, Flit)| {
+                    (front.packet, front.index) == (flit.packet, flit.index)
+                };
+                if !buffer.flits.front().is_some_and(is_there) {
                     assert!(!is_first, "a packet is granted an output when its header is there");
                     continue;
                 }

@@ -19,6 +19,8 @@ use super::{
 pub struct Flit {
     pub packet: usize,
     pub index: u32,
+    /// The virtual channel on which it was sent last.
+    pub virtual_channel: usize,
 }
 
 /// Credits on their way back to the sender.
@@ -36,6 +38,8 @@ pub struct Moving<T> {
 /// A packet that occupies a channel, from its grant to its release.
 pub struct Sending {
     pub packet: usize,
+    /// The virtual channel at the far end.
+    pub onto: usize,
     /// The buffer that its flits come from; `None` if the sender is an adapter, which has them all.
     pub from: Option<Place>,
     /// How many of its flits have started.

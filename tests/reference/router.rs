@@ -1,7 +1,8 @@
 //! Routers: which packet is granted which output.
 
 use flitlab::{
-    engine::{Arbitration, Switching, VIRTUAL_CHANNELS},
+    engine::{ADAPTIVE_CHANNEL, Arbitration, ESCAPE_CHANNEL, Switching, VIRTUAL_CHANNELS},
+    routing::{MinimalAdaptive, Routes},
     units::Picoseconds,
 };
 
@@ -48,11 +49,13 @@ impl Router {
 }
 
 /// A packet at the head of a buffer that asks for an output.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Request {
     packet: usize,
-    /// Its output's place among the router's.
-    output: usize,
+    /// Its outputs' places among the router's, each with the virtual channel at the far end.
+    outputs: Vec<(usize, usize)>,
+    /// The one for which it asks if none of the others has room.
+    escape: Option<(usize, usize)>,
 }
 
 impl Simulator<'_> {
@@ -64,14 +67,17 @@ impl Simulator<'_> {
         }
         let outputs = self.routers[router].outputs.len();
         let start = self.routers[router].pointer;
-        for output in (0..outputs).map(|step| (start + step) % outputs) {
-            let channel = self.routers[router].outputs[output].channel;
-            if self.channels[channel].sending.is_some() {
-                continue;
+        for escaping in [false, true] {
+            for output in (0..outputs).map(|step| (start + step) % outputs) {
+                let channel = self.routers[router].outputs[output].channel;
+                if self.channels[channel].sending.is_some() {
+                    continue;
+                }
+                let chosen = self.choose(router, output, &requests, escaping);
+                let Some((pair, onto)) = chosen else { continue };
+                let request = requests[pair].take().expect("it was chosen");
+                self.grant(router, pair, request.packet, (output, onto), now);
             }
-            let Some(pair) = self.choose(router, output, &requests) else { continue };
-            let request = requests[pair].take().expect("it was chosen");
-            self.grant(router, pair, request, now);
         }
     }
 
@@ -84,10 +90,41 @@ impl Simulator<'_> {
             })
             .map(|place| {
                 let packet = self.asking(place, now)?;
-                let output = self.next_output(router, packet);
-                Some(Request { packet, output })
+                if let Routes::Adaptive(adaptive) = self.routes
+                    && self.packets[packet].adaptive
+                    && let Some(request) = self.any_output(adaptive, router, packet)
+                {
+                    return Some(request);
+                }
+                let output = (self.next_output(router, packet), place.virtual_channel);
+                Some(Request { packet, outputs: vec![output], escape: None })
             })
             .collect()
+    }
+
+    /// The outputs that bring an adaptive packet nearer; none at its destination.
+    fn any_output(
+        &self,
+        adaptive: &MinimalAdaptive,
+        router: usize,
+        packet: usize,
+    ) -> Option<Request> {
+        let destination = self.fabric.terminal_router(self.packets[packet].destination)?;
+        if router == destination as usize {
+            return None;
+        }
+        let ports = adaptive.ports(router as u32, destination);
+        let place = |port: u16| {
+            let mut outputs = self.routers[router].outputs.iter();
+            outputs.position(|output| output.name == OutputName::Port(port)).expect("it is live")
+        };
+        let ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
+        let onto = usize::from(ADAPTIVE_CHANNEL);
+        Some(Request {
+            packet,
+            outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
+            escape: Some((place(ports[0]), usize::from(ESCAPE_CHANNEL))),
+        })
     }
 
     /// The packet at the buffer's head, if it may ask for its output.
@@ -112,7 +149,8 @@ impl Simulator<'_> {
     /// The output that the packet needs at the router where its header is.
     fn next_output(&self, router: usize, packet: usize) -> usize {
         let packet = &self.packets[packet];
-        let name = match packet.ports.get(packet.hops_granted) {
+        let port = if packet.adaptive { None } else { packet.ports.get(packet.hops_granted) };
+        let name = match port {
             Some(&port) => OutputName::Port(port),
             None => OutputName::Ejection {
                 terminal: packet.destination,
@@ -123,17 +161,33 @@ impl Simulator<'_> {
         outputs.position(|output| output.name == name).expect("routes lead through live outputs")
     }
 
-    /// The pair of input port and virtual channel that a free output is to serve next.
-    fn choose(&self, router: usize, output: usize, requests: &[Option<Request>]) -> Option<usize> {
+    /// The pair of input port and virtual channel that a free output is to serve next, and the virtual
+    /// channel at the far end. Packets that are `escaping` have found no room anywhere else.
+    fn choose(
+        &self,
+        router: usize,
+        output: usize,
+        requests: &[Option<Request>],
+        escaping: bool,
+    ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
         let walk = |may_be_served: fn(ChannelKind) -> bool| {
-            (0..requests.len()).map(|step| (start + step) % requests.len()).find(|&pair| {
+            (0..requests.len()).map(|step| (start + step) % requests.len()).find_map(|pair| {
                 let input = self.routers[router].inputs[pair / VIRTUAL_CHANNELS];
-                requests[pair].is_some_and(|request| {
-                    request.output == output
-                        && may_be_served(self.channels[input].kind)
-                        && self.fits(router, input, request)
-                })
+                let request = requests[pair].as_ref()?;
+                let room = |&(output, onto): &(usize, usize)| {
+                    let from = Place { channel: input, virtual_channel: pair % VIRTUAL_CHANNELS };
+                    self.has_room(router, from, request.packet, output, onto)
+                };
+                let wish = if escaping {
+                    request.escape.filter(|_| !request.outputs.iter().any(room))
+                } else {
+                    request.outputs.iter().copied().find(|wish| wish.0 == output)
+                };
+                let wish = wish.filter(|wish| wish.0 == output)?;
+                let fits =
+                    may_be_served(self.channels[input].kind) && self.can_send(input) && room(&wish);
+                fits.then_some((pair, wish.1))
             })
         };
         match self.parameters.arbitration {
@@ -143,28 +197,46 @@ impl Simulator<'_> {
         }
     }
 
-    /// Whether the input port can send one packet more and the credits cover what the packet needs.
-    fn fits(&self, router: usize, input: usize, request: Request) -> bool {
-        let channel = &self.channels[input];
-        let sending = channel.buffers.iter().filter(|buffer| buffer.is_sending).count();
-        if sending >= self.parameters.crossbar_speedup as usize {
-            return false;
-        }
-        let output = &self.channels[self.routers[router].outputs[request.output].channel];
-        let packet = &self.packets[request.packet];
-        let enters_ring = output.ring.is_some() && channel.ring != output.ring;
-        let bubble = if self.parameters.bubble && enters_ring {
+    /// Whether the input port can send one packet more.
+    fn can_send(&self, input: usize) -> bool {
+        let buffers = self.channels[input].buffers.iter();
+        let sending = buffers.filter(|buffer| buffer.is_sending).count();
+        sending < self.parameters.crossbar_speedup as usize
+    }
+
+    /// Whether the credits cover what the packet needs to go from a buffer by an output onto a virtual
+    /// channel.
+    fn has_room(
+        &self,
+        router: usize,
+        from: Place,
+        packet: usize,
+        output: usize,
+        onto: usize,
+    ) -> bool {
+        let output = &self.channels[self.routers[router].outputs[output].channel];
+        let packet = &self.packets[packet];
+        let same_ring = self.channels[from.channel].ring == output.ring;
+        let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
+        let chooses = packet.adaptive && onto == usize::from(ADAPTIVE_CHANNEL);
+        let keeps_bubble = output.ring.is_some() && !goes_on && !chooses;
+        let bubble = if self.parameters.bubble && keeps_bubble {
             self.parameters.maximum_packet()
         } else {
             0
         };
-        output.ends_in_sink()
-            || packet.flits + bubble <= output.credits[usize::from(packet.virtual_channel)]
+        output.ends_in_sink() || packet.flits + bubble <= output.credits[onto]
     }
 
-    fn grant(&mut self, router: usize, pair: usize, request: Request, now: Picoseconds) {
+    fn grant(
+        &mut self,
+        router: usize,
+        pair: usize,
+        number: usize,
+        (output, onto): (usize, usize),
+        now: Picoseconds,
+    ) {
         let virtual_channel = pair % VIRTUAL_CHANNELS;
-        let Request { packet: number, output } = request;
         let router = &mut self.routers[router];
         let from = Place { channel: router.inputs[pair / VIRTUAL_CHANNELS], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
@@ -175,10 +247,12 @@ impl Simulator<'_> {
         let channel = &mut self.channels[output.channel];
         let packet = &mut self.packets[number];
         if !channel.ends_in_sink() {
-            channel.credits[virtual_channel] -= packet.flits;
+            channel.credits[onto] -= packet.flits;
             packet.hops_granted += 1;
+            packet.virtual_channel = onto as u8;
         }
+        let from = Some(from);
         channel.sending =
-            Some(Sending { packet: number, from: Some(from), started: 0, latest_start: now });
+            Some(Sending { packet: number, onto, from, started: 0, latest_start: now });
     }
 }

@@ -88,6 +88,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         );
         Some(RoutingSpec::Angara { algorithm: algorithm?, freedoms })
     });
+    let doc = "Every packet may take any direction of a shortest way, hop by hop, on the adaptive \
+               virtual channel; where none has room it falls back into the response channel, which \
+               keeps direction order and the bubble rule (the adaptive bubble router). For tori in \
+               which nothing has failed.";
+    let adaptive = with_keys("adaptive", doc, |_| Some(RoutingSpec::Adaptive));
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {
         let kind = Text { what: "a file's path", example: "desmos.routes" };
@@ -106,7 +111,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
             }
         }
     });
-    reader.choice(&choice, vec![direction_order, angara, file])
+    reader.choice(&choice, vec![direction_order, angara, file, adaptive])
 }
 
 /// The table in a file, and the file's whole path; what is wrong in it is shown in its line.

@@ -281,7 +281,7 @@ fn figures(rows: &[Row]) -> Vec<(String, Figure)> {
     let figure = |pattern: &str| {
         let bars: Vec<(String, f64)> = rows
             .iter()
-            .filter(|row| row.pattern == pattern && row.nodes == most)
+            .filter(|row| row.pattern == pattern && row.nodes == most && row.algorithm != "bfs")
             .map(|row| {
                 (format!("{}, {}", row.algorithm, row.definition), 1.0 / row.speed_up_over_bfs)
             })

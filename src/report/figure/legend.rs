@@ -2,13 +2,15 @@
 
 use super::font;
 use super::palette::{BLACK, Colour, GREY, Marker};
-use super::scene::{Anchor, Scene};
+use super::scene::{Anchor, Scene, Shape};
 
 /// What stands before a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// A line with a marker.
     Series(Colour, Marker),
+    /// A small point, for series of thousands.
+    Dot(Colour),
     Line(Colour),
     Dashed(Colour),
     Hollow(Colour, Marker),
@@ -133,6 +135,9 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
         Sample::Series(colour, marker) => {
             scene.line(&ends, super::LINE, colour);
             scene.marker(middle, marker, colour);
+        }
+        Sample::Dot(colour) => {
+            scene.shapes.push(Shape::Disc { centre: middle, radius: 2.0, colour });
         }
         Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
         Sample::Dashed(colour) => scene.dashed(&ends, super::THIN_LINE, colour),

@@ -44,7 +44,11 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     let mut legend = Legend::default();
     for (number, series) in series.iter().enumerate() {
         let (colour, marker) = of_series(number);
-        legend.series(Sample::Series(colour, marker), series.label.clone());
+        let sample = match series.style {
+            Style::Curve => Sample::Series(colour, marker),
+            Style::Dots => Sample::Dot(colour),
+        };
+        legend.series(sample, series.label.clone());
     }
     let x_axis = axis(x, points().map(|point| point.0));
     let y_axis = axis(y, points().map(|point| point.1));

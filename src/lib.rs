@@ -36,9 +36,11 @@
 //! assert_eq!(outcome.row.completion_time, Some(850_000));
 //! ```
 
+pub mod adaptive;
 pub mod cli;
 pub mod engine;
 pub mod measure;
+pub mod output_queued;
 pub mod report;
 pub mod routing;
 pub mod scenario;

@@ -10,7 +10,7 @@
 //! step beyond the destination in another. With hops in one dimension only, these leave that dimension's
 //! own non-minimal directions unused, so its steps are joined to steps aside.
 
-use super::{Leg, Tie};
+use super::Leg;
 use crate::topology::Torus;
 
 /// What kind of detour a packet takes.
@@ -27,7 +27,8 @@ pub enum Derouting {
 /// Where the middle of two coordinates lies if the way between them wraps around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
-    /// Half of (x + y) mod k. For x + y < k this is the middle of the way that does not wrap around.
+    /// Half of (x + y) mod k, as the paper's own simulator seems to have it. For x + y < k this is the
+    /// middle of the way that does not wrap around; for x = y it is taken to be x.
     HalfOfRemainder,
     /// (x + y + k) / 2 mod k: on the way that wraps around (equation (1)).
     Exact,
@@ -37,6 +38,7 @@ impl Midpoint {
     fn of(self, one: u32, other: u32, size: u32, wraps: bool) -> u32 {
         match self {
             _ if !wraps => (one + other) / 2,
+            Self::HalfOfRemainder if one == other => one,
             Self::HalfOfRemainder => (one + other) % size / 2,
             Self::Exact => (one + other + size) / 2 % size,
         }
@@ -150,9 +152,7 @@ pub fn outflank(
                 let aside = lambda[dimension];
                 let steps = |way: i64| i64::from(rule.steps) * way;
                 let place = match (step, aside) {
-                    (_, 0) => {
-                        i64::from(rule.midpoint.of(from, to, size, ends.wraps(dimension)))
-                    }
+                    (_, 0) => i64::from(rule.midpoint.of(from, to, size, ends.wraps(dimension))),
                     (0, _) => i64::from(from) + steps(aside),
                     (_, 1) => i64::from(to) + steps(step),
                     _ => i64::from(from) - steps(step),
@@ -196,8 +196,8 @@ fn lambdas(ends: &Ends<'_>, collinear: Collinear) -> Vec<Vec<i64>> {
         return all;
     }
     // The paper's order: the pair of the last dimensions comes first.
-    for (number, &one) in with_hops.iter().enumerate().rev() {
-        for &other in &with_hops[number + 1..] {
+    for (number, &other) in with_hops.iter().enumerate().rev() {
+        for &one in with_hops[..number].iter().rev() {
             all.extend([lambda(&[(one, -1), (other, 1)]), lambda(&[(one, 1), (other, -1)])]);
         }
     }
@@ -241,5 +241,82 @@ pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut V
             first: minimal.flipped(torus, flipped),
             second: Leg::default(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: OutFlank =
+        OutFlank { steps: 2, midpoint: Midpoint::Exact, collinear: Collinear::Published };
+
+    fn places(torus: &Torus, from: &[u32], to: &[u32], rule: OutFlank) -> Vec<Vec<u32>> {
+        let mut candidates = Vec::new();
+        let node = |at| torus.node(at).unwrap();
+        outflank(torus, node(from), node(to), rule, &mut candidates);
+        candidates.iter().map(|candidate| torus.coordinates(candidate.node)).collect()
+    }
+
+    #[test]
+    fn outflanking_nodes_of_example_2() {
+        let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
+        // Equations (9) and (10), from (4,4,4) to (8,6,6).
+        let expected =
+            [[6, 2, 8], [6, 8, 2], [2, 5, 8], [10, 5, 2], [2, 8, 5], [10, 2, 5]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[8, 6, 6], RULE), expected);
+        // Equations (11) and (12), from (4,4,4) to (4,6,8).
+        let expected = [[4, 2, 10], [4, 8, 2], [6, 5, 6], [2, 5, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 6, 8], RULE), expected);
+        // Equations (13) and (14), from (4,4,4) to (4,4,8).
+        let expected = [[6, 4, 10], [2, 4, 6], [4, 6, 2], [4, 2, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], RULE), expected);
+        let rule = OutFlank { collinear: Collinear::NegativeSteps, ..RULE };
+        let expected = [[2, 4, 6], [4, 2, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], rule), expected);
+    }
+
+    #[test]
+    fn the_rule_covers_all_other_directions_at_both_ends() {
+        for sizes in [&[9, 9][..], &[9, 9, 9], &[9, 9, 9, 9], &[9, 9, 9, 9, 9]] {
+            let torus = Torus::new(sizes, &[]).unwrap();
+            let dimensions = sizes.len() as u32;
+            for offsets in 1..1u32 << dimensions {
+                let to: Vec<u32> = (0..dimensions).map(|i| 2 * (offsets >> i & 1)).collect();
+                let destination = torus.node(&to).unwrap();
+                let mut candidates = Vec::new();
+                outflank(&torus, 0, destination, RULE, &mut candidates);
+                let union = |leg: fn(&Candidate) -> Leg| {
+                    let sets = candidates.iter().map(|c| leg(c).direction_set(dimensions));
+                    sets.fold(0, |one, other| one | other)
+                };
+                let all = (1 << (2 * dimensions)) - 1;
+                let other =
+                    all & !Leg::minimal(&torus, 0, destination, 0).direction_set(dimensions);
+                assert_eq!(union(|c| c.first) & other, other, "{sizes:?} {to:?}");
+                assert_eq!(union(|c| c.second) & other, other, "{sizes:?} {to:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn wraparound_nodes_lie_in_the_middle_of_the_other_orthants() {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let nodes = |midpoint| {
+            let mut candidates = Vec::new();
+            wraparound(&torus, 0, 2 + 2 * 8, midpoint, &mut candidates);
+            candidates.iter().map(|c| torus.coordinates(c.node)).collect::<Vec<_>>()
+        };
+        assert_eq!(nodes(Midpoint::Exact), [[5, 1], [1, 5], [5, 5]].map(Vec::from));
+        assert!(nodes(Midpoint::HalfOfRemainder).is_empty(), "all on the minimal side");
+    }
+
+    #[test]
+    fn orthants_are_all_but_the_minimal_one() {
+        let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
+        let mut candidates = Vec::new();
+        orthants(&torus, 0, 3 + 2 * 64, &mut candidates);
+        let distances: Vec<u32> = candidates.iter().map(Candidate::distance).collect();
+        assert_eq!(distances, [5 + 2, 3 + 6, 5 + 6]);
     }
 }

@@ -20,6 +20,6 @@ mod leg;
 pub mod profit;
 
 pub use intermediate::{
-    Candidate, Collinear, Derouting, Midpoint, OutFlank, outflank, orthants, wraparound,
+    Candidate, Collinear, Derouting, Midpoint, OutFlank, orthants, outflank, wraparound,
 };
 pub use leg::{Leg, Tie};

@@ -2,15 +2,17 @@
 
 use super::{Candidate, Leg};
 
-/// How the used slots of a candidate's directions are averaged, u_q in equation (15).
+/// How the used slots of a way's directions are averaged, u_q in equation (15) and u_0 in (16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
-    /// Over the minimal directions of the first leg.
-    FirstLeg,
-    /// Their sum divided by the number of minimal directions of the second leg.
+    /// Over the directions in which the way leaves the source (as written).
+    Directions,
+    /// As [`Directions`](Self::Directions), but for the minimal way their sum is divided by the number
+    /// of dimensions: what reproduces the published curves of Pick Orthant Routing.
+    MinimalOverDimensions,
+    /// As [`MinimalOverDimensions`](Self::MinimalOverDimensions), and for a detour their sum is divided
+    /// by the number of minimal directions of its second leg.
     SecondLeg,
-    /// Their sum divided by the number of dimensions, for the minimal way too.
-    Dimensions,
 }
 
 /// When the first fraction of (15) is one although its divisor is not u*.
@@ -50,8 +52,8 @@ impl Way {
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
         let divisor = match weights.average {
-            Average::FirstLeg | Average::SecondLeg => directions.count_ones(),
-            Average::Dimensions => dimensions,
+            Average::Directions => directions.count_ones(),
+            Average::MinimalOverDimensions | Average::SecondLeg => dimensions,
         };
         Self { directions, divisor, distance: weights.distance }
     }
@@ -66,9 +68,8 @@ impl Way {
     ) -> Self {
         let directions = candidate.first.direction_set(dimensions);
         let divisor = match weights.average {
-            Average::FirstLeg => directions.count_ones(),
+            Average::Directions | Average::MinimalOverDimensions => directions.count_ones(),
             Average::SecondLeg => candidate.second.direction_set(dimensions).count_ones(),
-            Average::Dimensions => dimensions,
         };
         let ratio = f64::from(minimal.distance()) / f64::from(candidate.distance());
         Self { directions, divisor, distance: weights.distance * ratio }
@@ -117,4 +118,54 @@ pub fn best_detour(
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Midpoint, wraparound};
+    use super::*;
+    use crate::topology::Torus;
+
+    const AS_WRITTEN: Weights =
+        Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+
+    /// From (0,0) to (2,0) in an 8x8 torus: 2 hops by +x, or 6 by -x through (5,0).
+    fn ways() -> (Way, Vec<Way>) {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let minimal = Leg::minimal(&torus, 0, 2, 0);
+        let mut candidates = Vec::new();
+        wraparound(&torus, 0, 2, Midpoint::Exact, &mut candidates);
+        let detours: Vec<Way> = candidates
+            .iter()
+            .filter(|candidate| candidate.node == 5)
+            .map(|candidate| Way::detour(candidate, &minimal, 2, &AS_WRITTEN))
+            .collect();
+        assert_eq!(detours.len(), 1);
+        (Way::minimal(&minimal, 2, &AS_WRITTEN), detours)
+    }
+
+    #[test]
+    fn profits_by_hand() {
+        let (minimal, detours) = ways();
+        let used = [6, 3, 2, 3];
+        let profit = |way: &Way| way.profit(&used, 8, AS_WRITTEN.idle);
+        assert!((profit(&minimal) - (2.0 / 6.0 + 2.0)).abs() < 1e-12);
+        assert!((profit(&detours[0]) - (2.0 / 2.0 + 2.0 * 2.0 / 6.0)).abs() < 1e-12);
+        assert_eq!(best_detour(&minimal, &detours, &used, 8, AS_WRITTEN.idle), None);
+    }
+
+    #[test]
+    fn a_full_way_has_no_profit() {
+        let (minimal, detours) = ways();
+        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 7, 3], 8, AS_WRITTEN.idle), Some(0));
+        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 8, 3], 8, AS_WRITTEN.idle), None);
+    }
+
+    #[test]
+    fn an_idle_direction_makes_all_alike_if_told() {
+        let (minimal, _) = ways();
+        let used = [4, 0, 0, 0];
+        assert!((minimal.profit(&used, 8, IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
+        assert!((minimal.profit(&used, 8, IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
+    }
 }

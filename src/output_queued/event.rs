@@ -3,10 +3,11 @@
 //! Every delay of the router is a constant of its kind of event, so the events of one kind are
 //! scheduled in the order in which they happen: a queue for each kind takes the place of a heap.
 //!
-//! **Order.** Ascending by (time, kind, place); a place is a node and, for what happens at a port, the
-//! port. No two events agree in all three, so the order doesn't depend on who scheduled first. Kinds
-//! come in the order of their delays, longest first: of two things that happen at once, the one
-//! that was set off earlier comes first.
+//! **Order.** Ascending by time, then by kind, then in the order in which they were set off. Kinds come
+//! in the order of their delays, longest first, so that of all things that happen at once the one
+//! that was set off earlier comes first. Nodes inject in the order of their numbers. This order is
+//! total and follows from the model alone; other orders of simultaneous arrivals change the results of
+//! congested permutations by up to 1%.
 
 use std::collections::VecDeque;
 
@@ -31,28 +32,28 @@ pub(super) enum Kind {
     InjectionAnswer,
     /// The link to the sink has sent a packet.
     EjectionSent,
-    /// The sink's answer has arrived: the ejection slot is free.
-    EjectionAnswer,
     /// A link has sent an answer.
     AnswerSent,
 }
 
-pub(super) const KINDS: usize = 9;
+pub(super) const KINDS: usize = 8;
 
-const ALL: [Kind; KINDS] = [
-    Kind::Arrival,
-    Kind::PacketSent,
-    Kind::Answer,
-    Kind::Injection,
-    Kind::Delivery,
-    Kind::InjectionAnswer,
-    Kind::EjectionSent,
-    Kind::EjectionAnswer,
-    Kind::AnswerSent,
-];
+impl Kind {
+    /// In order.
+    pub(super) const ALL: [Self; KINDS] = [
+        Self::Arrival,
+        Self::PacketSent,
+        Self::Answer,
+        Self::Injection,
+        Self::Delivery,
+        Self::InjectionAnswer,
+        Self::EjectionSent,
+        Self::AnswerSent,
+    ];
+}
 
 /// Where, and with what: a packet, or 1 for an acknowledgement and 0 for a refusal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) place: u32,
     pub(super) with: u32,
@@ -91,24 +92,19 @@ impl Events {
         self.first.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// Takes all events of the first kind that has any at `time`, in order of their places.
+    /// Takes all events of the first kind that has any at `time`.
     #[inline]
     pub(super) fn take(&mut self, time: Femtoseconds, batch: &mut Vec<Event>) -> Option<Kind> {
         batch.clear();
-        let kind = ALL[self.first.iter().position(|&first| first == time)?];
+        let kind = Kind::ALL[self.first.iter().position(|&first| first == time)?];
         let queue = &mut self.queues[kind as usize];
-        let mut sorted = true;
         while let Some(&(next, event)) = queue.front()
             && next == time
         {
-            sorted &= batch.last().is_none_or(|last: &Event| last.place < event.place);
             batch.push(event);
             queue.pop_front();
         }
         self.first[kind as usize] = queue.front().map_or(NEVER, |next| next.0);
-        if !sorted {
-            batch.sort_unstable();
-        }
         Some(kind)
     }
 }

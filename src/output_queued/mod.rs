@@ -1,101 +1,66 @@
-//! An output-queued, store-and-forward router on a torus: the model of the OutFlank Routing paper.
+//! An output-queued, store-and-forward router on a torus: the model behind the published results of
+//! OutFlank Routing.
+//!
+//! The paper describes its simulator in outline only (F. Versaci, "OutFlank Routing: Increasing
+//! Throughput in Toroidal Interconnection Networks", ICPADS 2013, section 4; papers/outflank-routing). The
+//! rules below are those that reproduce its author's result files.
+//!
+//! **Traffic.** All nodes create a message at the same instants, and send its packets one by one: the next
+//! is offered only after the router has answered the last, at a tick of a clock common to all.
+//!
+//! **Routers.** A packet is received whole and put into an output queue, which it keeps. Each link has
+//! three queues, in descending priority: escape to the destination, escape to an intermediate node,
+//! adaptive. A packet takes the adaptive queue with the most room among the directions that lead on,
+//! else the escape queue of the lowest dimension. Entering an escape ring takes two free slots, going on
+//! in it one. A packet from the generator enters only a queue of which more than half is free.
+//!
+//! **Links.** There are no credits. The receiver answers each packet with an acknowledgement or a
+//! refusal, which goes back ahead of packets. A packet holds its slot until it is acknowledged; if it is
+//! refused, it waits for the link again as the oldest it was.
+//!
+//! **Sinks.** A queue of as many slots as the others; the packet in transmission needs none.
+//!
+//! Not modelled: flits, cut-through, header processing time, faults, and links of unequal rates. For
+//! these see [`engine`](crate::engine).
+//!
+//! Adaptive Bubble and Pick Orthant Routing give the published lifetimes of the butterfly pattern to
+//! the last digit. The published settings of OutFlank Routing are less certain: its lifetimes at low
+//! load differ by 1 to 5%.
 
 mod derouting;
+mod ejection;
+mod error;
 mod event;
+mod injection;
 mod measure;
 mod queue;
 mod router;
+mod settings;
 mod traffic;
 
+#[cfg(test)]
+mod tests;
+
+pub use error::SimulationError;
 pub use measure::Measured;
+pub use settings::{Parameters, Routing, Settings};
 
-use crate::adaptive::profit::Weights;
-use crate::adaptive::{Midpoint, OutFlank, Tie};
-use crate::topology::Torus;
-use crate::traffic::{Pattern, PatternSpec};
-use crate::units::{Bytes, Picoseconds, Rate};
+use crate::topology::{Faults, Torus};
+use crate::traffic::Pattern;
 
-/// Links, queues and messages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameters {
-    /// Size of a packet.
-    pub packet: Bytes,
-    /// Size of an acknowledgement or refusal.
-    pub answer: Bytes,
-    /// Rate of the links between routers.
-    pub external_rate: Rate,
-    /// Latency of the links between routers.
-    pub external_latency: Picoseconds,
-    /// Rate of the links between a router and its generator and sink.
-    pub internal_rate: Rate,
-    /// Latency of the links between a router and its generator and sink.
-    pub internal_latency: Picoseconds,
-    /// Slots of a queue, 2 to 32 packets.
-    pub capacity: u32,
-    /// Packets of a message.
-    pub message_packets: u32,
-    /// Messages of a node.
-    pub messages: u32,
-    /// Attempts to inject a packet in the time in which load 1 creates one.
-    pub injection_rate: f64,
-}
-
-impl Parameters {
-    /// Those of the paper's Table 1.
-    pub const PUBLISHED: Self = Self {
-        packet: Bytes(512),
-        answer: Bytes(10),
-        external_rate: Rate(20_000_000_000),
-        external_latency: 200_000,
-        internal_rate: Rate(64_000_000_000),
-        internal_latency: 80_000,
-        capacity: 8,
-        message_packets: 96,
-        messages: 32,
-        injection_rate: 2.4,
-    };
-
-    /// Everything four times faster, as in the result files of the paper's author. Lifetimes are a
-    /// quarter, all else is equal.
-    pub const FOUR_TIMES_FASTER: Self = Self {
-        external_rate: Rate(80_000_000_000),
-        external_latency: 50_000,
-        internal_rate: Rate(256_000_000_000),
-        internal_latency: 20_000,
-        ..Self::PUBLISHED
-    };
-}
-
-/// Which way packets go.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Routing {
-    /// Adaptive Bubble Routing: minimal.
-    AdaptiveBubble,
-    /// Pick Orthant Routing.
-    PickOrthant(Weights),
-    /// OutFlank Routing; the second is the midpoint of wraparound intermediate nodes.
-    OutFlank(OutFlank, Midpoint, Weights),
-}
-
-/// A run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// Who sends to whom.
-    pub pattern: PatternSpec,
-    /// Offered load, above 0; 1 is the bisection's bound under uniform traffic.
-    pub load: f64,
-    /// Which way packets go.
-    pub routing: Routing,
-    /// Which way round half a ring.
-    pub tie: Tie,
-    /// Seed of the random streams, one a node.
-    pub seed: u64,
-}
-
-pub fn simulate(torus: &Torus, parameters: &Parameters, settings: &Settings) -> Result<Measured, String> {
-    let fabric = torus.fabric(&Default::default()).map_err(|e| e.to_string())?;
-    let pattern = Pattern::new(&settings.pattern, &fabric, settings.seed).map_err(|e| e.to_string())?;
-    let mut network = router::Network::new(torus, parameters, settings, pattern);
-    network.run();
-    Ok(network.measured)
+/// Simulates until all packets of all messages have reached their sinks.
+///
+/// # Errors
+/// If a dimension is no ring, a parameter is out of range, the pattern doesn't suit the torus, or no
+/// packet moves any more.
+pub fn simulate(
+    torus: &Torus,
+    parameters: &Parameters,
+    settings: &Settings,
+) -> Result<Measured, SimulationError> {
+    parameters.check(torus, settings)?;
+    let fabric = torus.fabric(&Faults::default()).map_err(SimulationError::Topology)?;
+    let pattern = Pattern::new(&settings.pattern, &fabric, settings.seed)
+        .map_err(SimulationError::Pattern)?;
+    router::Network::new(torus, parameters, settings, pattern).run()
 }

@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::event::Femtoseconds;
 use super::{Parameters, Settings};
-use crate::traffic::Pattern;
 use crate::topology::Torus;
+use crate::traffic::Pattern;
 use crate::units::Rate;
 
 /// Time to send `bits` at `rate`, in femtoseconds, rounded down.
@@ -14,11 +14,12 @@ pub(super) fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
     (u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0)) as Femtoseconds
 }
 
-/// When messages are created and packets are offered to the router.
+/// When messages are created and packets are offered to the router. Both clocks start at 0 and tick
+/// at multiples of a period of whole femtoseconds, so that they drift against each other as little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Between two messages of a node.
-    message: f64,
+    message: Femtoseconds,
     /// Between two attempts to inject.
     pub(super) attempt: Femtoseconds,
 }
@@ -33,12 +34,12 @@ impl Clock {
         let message = transmission(bits, parameters.external_rate) as f64 / 8.0;
         let packet = transmission(packet_bits * largest, parameters.external_rate) as f64 / 8.0;
         let attempt = (packet / parameters.injection_rate) as Femtoseconds;
-        Self { message: message / load, attempt }
+        Self { message: (message / load) as Femtoseconds, attempt }
     }
 
     /// When message `index` is created.
     pub(super) fn creation(&self, index: u32) -> Femtoseconds {
-        (f64::from(index) * self.message).round() as Femtoseconds
+        u64::from(index) * self.message
     }
 }
 

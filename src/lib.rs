@@ -8,6 +8,8 @@
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
 //! | [`traffic`] | who sends what to whom, when |
+//! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
+//! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
 //! | [`engine`] | the simulator: events, packets, buffers, channels, routers, adapters, deadlock |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
 //! | [`report`] | result rows, their files, figures |
@@ -37,9 +39,11 @@
 //! assert_eq!(outcome.row.completion_time, Some(850_000));
 //! ```
 
+pub mod adaptive;
 pub mod cli;
 pub mod engine;
 pub mod measure;
+pub mod output_queued;
 pub mod report;
 pub mod reproduce;
 pub mod routing;

@@ -1,0 +1,322 @@
+//! Detours: the intermediate nodes of OutFlank Routing and the orthants of Pick Orthant Routing.
+//!
+//! A direction is minimal at the source if a shortest way leaves along it, and at the destination if
+//! a shortest way arrives along it. A detour pays only if it uses other directions at both ends, so
+//! a candidate that doesn't is left out (papers/outflank-routing, section 3.1.2).
+//!
+//! The paper lists outflanking nodes for three dimensions. Their rule in any number of dimensions is
+//! to take the vectors lambda that use a non-minimal direction at both ends and none of whose parts
+//! does so: one step aside in a dimension without hops, or one step back in one dimension and one
+//! step beyond the destination in another. With hops in one dimension only, these leave that dimension's
+//! own non-minimal directions unused, so its steps are joined to steps aside.
+
+use super::Leg;
+use crate::topology::Torus;
+
+/// What kind of detour a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derouting {
+    /// Through an intermediate node just outside the minimal orthant.
+    OutFlank,
+    /// Through the middle of another orthant.
+    Wraparound,
+    /// Inside another orthant, without an intermediate node.
+    Orthant,
+}
+
+/// Where the middle of two coordinates lies if the way between them wraps around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Midpoint {
+    /// Half of (x + y) mod k, as the paper's own simulator seems to have it. For x + y < k this is the
+    /// middle of the way that does not wrap around; for x = y it is taken to be x.
+    HalfOfRemainder,
+    /// (x + y + k) / 2 mod k: on the way that wraps around (equation (1)).
+    Exact,
+}
+
+impl Midpoint {
+    fn of(self, one: u32, other: u32, size: u32, wraps: bool) -> u32 {
+        match self {
+            _ if !wraps => (one + other) / 2,
+            Self::HalfOfRemainder if one == other => one,
+            Self::HalfOfRemainder => (one + other) % size / 2,
+            Self::Exact => (one + other + size) / 2 % size,
+        }
+    }
+}
+
+/// Which outflanking nodes serve a source and a destination that differ in one dimension only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collinear {
+    /// All of equations (13) and (14).
+    Published,
+    /// Only the single steps in negative directions among them.
+    NegativeSteps,
+}
+
+/// How outflanking nodes are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutFlank {
+    /// Steps outside the minimal orthant (Delta in equations (2) and (3)), 1 or more.
+    pub steps: u32,
+    /// The middle in dimensions that are not outflanked.
+    pub midpoint: Midpoint,
+    /// What to do for collinear ends.
+    pub collinear: Collinear,
+}
+
+/// A detour that a new packet may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What kind it is.
+    pub kind: Derouting,
+    /// Where its first leg ends: the intermediate node, or the destination itself for an orthant.
+    pub node: u32,
+    /// The first leg.
+    pub first: Leg,
+    /// The minimal leg from the intermediate node to the destination; empty for an orthant.
+    pub second: Leg,
+}
+
+impl Candidate {
+    /// Hops in all.
+    #[must_use]
+    pub fn distance(&self) -> u32 {
+        self.first.distance() + self.second.distance()
+    }
+}
+
+/// The ends of a way, and the directions that are minimal between them.
+struct Ends<'a> {
+    torus: &'a Torus,
+    source: u32,
+    destination: u32,
+    minimal: Leg,
+}
+
+impl<'a> Ends<'a> {
+    fn new(torus: &'a Torus, source: u32, destination: u32) -> Self {
+        Self { torus, source, destination, minimal: Leg::minimal(torus, source, destination, 0) }
+    }
+
+    fn coordinates(&self, dimension: usize) -> (u32, u32, u32) {
+        let at = |node| self.torus.coordinate(node, dimension);
+        (at(self.source), at(self.destination), self.torus.sizes()[dimension])
+    }
+
+    /// Whether the minimal way goes through the last link of the ring in this dimension.
+    fn wraps(&self, dimension: usize) -> bool {
+        let (source, destination, _) = self.coordinates(dimension);
+        match self.step(dimension) {
+            0 => false,
+            1 => destination < source,
+            _ => destination > source,
+        }
+    }
+
+    /// 1 if the minimal way is positive in this dimension, -1 if negative, 0 if there is none.
+    fn step(&self, dimension: usize) -> i64 {
+        let dimensions = self.torus.dimensions() as u32;
+        let set = self.minimal.direction_set(dimensions) >> dimension;
+        i64::from(set & 1) - i64::from(set >> dimensions & 1)
+    }
+
+    fn add(&self, kind: Derouting, coordinates: &[u32], candidates: &mut Vec<Candidate>) {
+        let Some(node) = self.torus.node(coordinates) else { return };
+        let dimensions = self.torus.dimensions() as u32;
+        let first = Leg::minimal(self.torus, self.source, node, 0);
+        let second = Leg::minimal(self.torus, node, self.destination, 0);
+        let other = !self.minimal.direction_set(dimensions);
+        if first.direction_set(dimensions) & other != 0
+            && second.direction_set(dimensions) & other != 0
+        {
+            candidates.push(Candidate { kind, node, first, second });
+        }
+    }
+}
+
+/// Adds the outflanking intermediate nodes (equations (2) and (3), Example 2).
+pub fn outflank(
+    torus: &Torus,
+    source: u32,
+    destination: u32,
+    rule: OutFlank,
+    candidates: &mut Vec<Candidate>,
+) {
+    let ends = Ends::new(torus, source, destination);
+    for lambda in lambdas(&ends, rule.collinear) {
+        let coordinates: Vec<u32> = (0..torus.dimensions())
+            .map(|dimension| {
+                let (from, to, size) = ends.coordinates(dimension);
+                let step = ends.step(dimension);
+                let aside = lambda[dimension];
+                let steps = |way: i64| i64::from(rule.steps) * way;
+                let place = match (step, aside) {
+                    (_, 0) => i64::from(rule.midpoint.of(from, to, size, ends.wraps(dimension))),
+                    (0, _) => i64::from(from) + steps(aside),
+                    (_, 1) => i64::from(to) + steps(step),
+                    _ => i64::from(from) - steps(step),
+                };
+                place.rem_euclid(i64::from(size)) as u32
+            })
+            .collect();
+        ends.add(Derouting::OutFlank, &coordinates, candidates);
+    }
+}
+
+/// The vectors lambda, relative to the minimal directions: in a dimension with hops, -1 is a step
+/// back at the source and 1 a step beyond the destination.
+fn lambdas(ends: &Ends<'_>, collinear: Collinear) -> Vec<Vec<i64>> {
+    let dimensions = ends.torus.dimensions();
+    let (with_hops, without): (Vec<usize>, Vec<usize>) =
+        (0..dimensions).partition(|&dimension| ends.step(dimension) != 0);
+    let lambda = |places: &[(usize, i64)]| {
+        let mut lambda = vec![0; dimensions];
+        for &(dimension, value) in places {
+            lambda[dimension] = value;
+        }
+        lambda
+    };
+    let mut all = Vec::new();
+    if let [only] = with_hops[..] {
+        for (number, &dimension) in without.iter().enumerate() {
+            if collinear == Collinear::Published {
+                all.push(match number {
+                    0 => lambda(&[(dimension, 1), (only, 1)]),
+                    1 => lambda(&[(dimension, 1), (only, -1)]),
+                    _ => lambda(&[(dimension, 1)]),
+                });
+            }
+            // In two dimensions both of the line's own directions are left to the one across it.
+            let joined = collinear == Collinear::Published && without.len() == 1;
+            let mut back = vec![(dimension, -1)];
+            back.extend(joined.then_some((only, -1)));
+            all.push(lambda(&back));
+        }
+        return all;
+    }
+    // The paper's order: the pair of the last dimensions comes first.
+    for (number, &other) in with_hops.iter().enumerate().rev() {
+        for &one in with_hops[..number].iter().rev() {
+            all.extend([lambda(&[(one, -1), (other, 1)]), lambda(&[(one, 1), (other, -1)])]);
+        }
+    }
+    for &dimension in &without {
+        all.extend([lambda(&[(dimension, 1)]), lambda(&[(dimension, -1)])]);
+    }
+    all
+}
+
+/// Adds the wraparound intermediate nodes: the middles of the 2^n orthants (equation (1)).
+pub fn wraparound(
+    torus: &Torus,
+    source: u32,
+    destination: u32,
+    midpoint: Midpoint,
+    candidates: &mut Vec<Candidate>,
+) {
+    let ends = Ends::new(torus, source, destination);
+    for beta in 0..1u32 << torus.dimensions() {
+        let coordinates: Vec<u32> = (0..torus.dimensions())
+            .map(|dimension| {
+                let (from, to, size) = ends.coordinates(dimension);
+                midpoint.of(from, to, size, beta >> dimension & 1 == 1)
+            })
+            .collect();
+        ends.add(Derouting::Wraparound, &coordinates, candidates);
+    }
+}
+
+/// Adds the orthants other than the minimal one, by the number whose bits say which dimensions go the
+/// longer way round.
+pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut Vec<Candidate>) {
+    let minimal = Leg::minimal(torus, source, destination, 0);
+    let dimensions = torus.dimensions() as u32;
+    let set = minimal.direction_set(dimensions);
+    let open = (set | set >> dimensions) & ((1 << dimensions) - 1);
+    for flipped in (1..1u32 << dimensions).filter(|flipped| flipped & !open == 0) {
+        candidates.push(Candidate {
+            kind: Derouting::Orthant,
+            node: destination,
+            first: minimal.flipped(torus, flipped),
+            second: Leg::default(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: OutFlank =
+        OutFlank { steps: 2, midpoint: Midpoint::Exact, collinear: Collinear::Published };
+
+    fn places(torus: &Torus, from: &[u32], to: &[u32], rule: OutFlank) -> Vec<Vec<u32>> {
+        let mut candidates = Vec::new();
+        let node = |at| torus.node(at).unwrap();
+        outflank(torus, node(from), node(to), rule, &mut candidates);
+        candidates.iter().map(|candidate| torus.coordinates(candidate.node)).collect()
+    }
+
+    #[test]
+    fn outflanking_nodes_of_example_2() {
+        let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
+        // Equations (9) and (10), from (4,4,4) to (8,6,6).
+        let expected =
+            [[6, 2, 8], [6, 8, 2], [2, 5, 8], [10, 5, 2], [2, 8, 5], [10, 2, 5]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[8, 6, 6], RULE), expected);
+        // Equations (11) and (12), from (4,4,4) to (4,6,8).
+        let expected = [[4, 2, 10], [4, 8, 2], [6, 5, 6], [2, 5, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 6, 8], RULE), expected);
+        // Equations (13) and (14), from (4,4,4) to (4,4,8).
+        let expected = [[6, 4, 10], [2, 4, 6], [4, 6, 2], [4, 2, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], RULE), expected);
+        let rule = OutFlank { collinear: Collinear::NegativeSteps, ..RULE };
+        let expected = [[2, 4, 6], [4, 2, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], rule), expected);
+    }
+
+    #[test]
+    fn the_rule_covers_all_other_directions_at_both_ends() {
+        for sizes in [&[9, 9][..], &[9, 9, 9], &[9, 9, 9, 9], &[9, 9, 9, 9, 9]] {
+            let torus = Torus::new(sizes, &[]).unwrap();
+            let dimensions = sizes.len() as u32;
+            for offsets in 1..1u32 << dimensions {
+                let to: Vec<u32> = (0..dimensions).map(|i| 2 * (offsets >> i & 1)).collect();
+                let destination = torus.node(&to).unwrap();
+                let mut candidates = Vec::new();
+                outflank(&torus, 0, destination, RULE, &mut candidates);
+                let union = |leg: fn(&Candidate) -> Leg| {
+                    let sets = candidates.iter().map(|c| leg(c).direction_set(dimensions));
+                    sets.fold(0, |one, other| one | other)
+                };
+                let all = (1 << (2 * dimensions)) - 1;
+                let other =
+                    all & !Leg::minimal(&torus, 0, destination, 0).direction_set(dimensions);
+                assert_eq!(union(|c| c.first) & other, other, "{sizes:?} {to:?}");
+                assert_eq!(union(|c| c.second) & other, other, "{sizes:?} {to:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn wraparound_nodes_lie_in_the_middle_of_the_other_orthants() {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let nodes = |midpoint| {
+            let mut candidates = Vec::new();
+            wraparound(&torus, 0, 2 + 2 * 8, midpoint, &mut candidates);
+            candidates.iter().map(|c| torus.coordinates(c.node)).collect::<Vec<_>>()
+        };
+        assert_eq!(nodes(Midpoint::Exact), [[5, 1], [1, 5], [5, 5]].map(Vec::from));
+        assert!(nodes(Midpoint::HalfOfRemainder).is_empty(), "all on the minimal side");
+    }
+
+    #[test]
+    fn orthants_are_all_but_the_minimal_one() {
+        let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
+        let mut candidates = Vec::new();
+        orthants(&torus, 0, 3 + 2 * 64, &mut candidates);
+        let distances: Vec<u32> = candidates.iter().map(Candidate::distance).collect();
+        assert_eq!(distances, [5 + 2, 3 + 6, 5 + 6]);
+    }
+}

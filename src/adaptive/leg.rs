@@ -1,0 +1,150 @@
+//! What is left of a way through a torus: hops in each dimension, and their direction.
+
+use crate::topology::{MAXIMUM_DIMENSIONS, Torus};
+
+/// Which way round when both are equally long, in a ring of an even number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// Always the positive direction. Links of the negative direction then carry less: minimal routing
+    /// of uniform traffic ends at k / (k + 2) of the bisection's bound, 0.80 for k = 8.
+    Plus,
+    /// Drawn for each packet and dimension.
+    Random,
+}
+
+/// Hops left in each dimension with one direction each: an orthant, and how far it is followed.
+///
+/// A minimal router never changes the directions of a leg, so they are decided once at its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leg {
+    /// Hops left in each dimension.
+    hops: [u16; MAXIMUM_DIMENSIONS],
+    /// Bit i set: dimension i goes in the negative direction.
+    negative: u8,
+    /// Bit i set: dimension i has hops left.
+    open: u8,
+}
+
+impl Leg {
+    /// The shortest leg between two nodes of a torus of rings. Where both ways are equally long, it
+    /// goes in the negative direction if the dimension's bit in `negative_ties` is set.
+    #[must_use]
+    pub fn minimal(torus: &Torus, from: u32, to: u32, negative_ties: u32) -> Self {
+        let mut leg = Self::default();
+        for (dimension, &size) in torus.sizes().iter().enumerate() {
+            let (from, to) = (torus.coordinate(from, dimension), torus.coordinate(to, dimension));
+            let positive = (to + size - from) % size;
+            let tie_goes_back = 2 * positive == size && negative_ties >> dimension & 1 == 1;
+            let negative = 2 * positive > size || tie_goes_back;
+            leg.set(dimension, if negative { size - positive } else { positive }, negative);
+        }
+        leg
+    }
+
+    /// The same ends by the other way round in the dimensions whose bit in `flipped` is set. A
+    /// dimension without hops stays without.
+    #[must_use]
+    pub fn flipped(self, torus: &Torus, flipped: u32) -> Self {
+        let mut leg = self;
+        for (dimension, &size) in torus.sizes().iter().enumerate() {
+            if flipped >> dimension & 1 == 1 && self.hops[dimension] > 0 {
+                let hops = size - u32::from(self.hops[dimension]);
+                leg.set(dimension, hops, self.negative >> dimension & 1 == 0);
+            }
+        }
+        leg
+    }
+
+    fn set(&mut self, dimension: usize, hops: u32, negative: bool) {
+        let bit = 1 << dimension;
+        self.hops[dimension] = hops as u16;
+        self.negative = if negative { self.negative | bit } else { self.negative & !bit };
+        self.open = if hops > 0 { self.open | bit } else { self.open & !bit };
+    }
+
+    /// Hops left in all.
+    #[must_use]
+    pub fn distance(&self) -> u32 {
+        self.hops.iter().map(|&hops| u32::from(hops)).sum()
+    }
+
+    /// Whether nothing is left.
+    #[inline]
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.open == 0
+    }
+
+    /// The leg after a hop in `dimension`, which must have hops left.
+    #[inline]
+    pub fn step(&mut self, dimension: usize) {
+        self.hops[dimension] -= 1;
+        if self.hops[dimension] == 0 {
+            self.open &= !(1 << dimension);
+        }
+    }
+
+    /// The direction of a dimension, numbered as [`Torus`] does: positive ones first.
+    #[inline]
+    #[must_use]
+    pub fn direction(&self, dimension: u32, dimensions: u32) -> u32 {
+        dimension + dimensions * u32::from(self.negative >> dimension & 1)
+    }
+
+    /// The directions that lead on, lowest dimension first.
+    #[inline]
+    pub fn directions(&self, dimensions: u32) -> impl Iterator<Item = u32> + use<> {
+        let leg = *self;
+        let mut open = u32::from(self.open);
+        std::iter::from_fn(move || {
+            let dimension = open.trailing_zeros();
+            open &= open.wrapping_sub(1);
+            (dimension < 32).then(|| leg.direction(dimension, dimensions))
+        })
+    }
+
+    /// The directions that lead on as a set of bits, numbered as [`Torus`] does.
+    #[inline]
+    #[must_use]
+    pub fn direction_set(&self, dimensions: u32) -> u32 {
+        let (open, negative) = (u32::from(self.open), u32::from(self.negative));
+        open & !negative | (open & negative) << dimensions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leg_follows_the_shorter_way_round() {
+        let torus = Torus::new(&[8, 5, 4], &[]).unwrap();
+        let at = |x, y, z| torus.node(&[x, y, z]).unwrap();
+        let leg = Leg::minimal(&torus, at(1, 1, 0), at(7, 3, 0), 0);
+        assert_eq!(leg.distance(), 4);
+        assert_eq!(leg.directions(3).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(leg.direction_set(3), 0b1010);
+        assert_eq!(leg.flipped(&torus, 0b111).distance(), 6 + 3);
+        assert_eq!(leg.flipped(&torus, 0b111).direction_set(3), 0b1_0001);
+    }
+
+    #[test]
+    fn a_half_ring_goes_as_told() {
+        let torus = Torus::new(&[8, 4], &[]).unwrap();
+        assert_eq!(Leg::minimal(&torus, 0, 4 + 16, 0).direction_set(2), 0b0011);
+        assert_eq!(Leg::minimal(&torus, 0, 4 + 16, 0b10).direction_set(2), 0b1001);
+        assert_eq!(Leg::minimal(&torus, 0, 3 + 8, 0b11).direction_set(2), 0b0011, "no ties");
+    }
+
+    #[test]
+    fn steps_end_a_leg() {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let mut leg = Leg::minimal(&torus, 0, 2 + 8, 0);
+        for dimension in [0, 1, 0] {
+            assert!(!leg.is_done());
+            leg.step(dimension);
+        }
+        assert!(leg.is_done());
+        assert_eq!(leg.directions(2).next(), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Congestion against distance: the profit of a detour (papers/outflank-routing, section 3.2).
+
+use super::{Candidate, Leg};
+
+/// How the used slots of a way's directions are averaged, u_q in equation (15) and u_0 in (16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Average {
+    /// Over the directions in which the way leaves the source (as written).
+    Directions,
+    /// As [`Directions`](Self::Directions), but for the minimal way their sum is divided by the number
+    /// of dimensions: what reproduces the published curves of Pick Orthant Routing.
+    MinimalOverDimensions,
+    /// As [`MinimalOverDimensions`](Self::MinimalOverDimensions), and for a detour their sum is divided
+    /// by the number of minimal directions of its second leg.
+    SecondLeg,
+}
+
+/// When the first fraction of (15) is one although its divisor is not u*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRatio {
+    /// If nothing is used in the candidate's directions (as written).
+    CandidateIdle,
+    /// If nothing is used in some direction, whichever it is.
+    AnyIdle,
+}
+
+/// The constants of the profit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Weight of the distance, eta in equations (15) and (16), 0 or more.
+    pub distance: f64,
+    /// How used slots are averaged.
+    pub average: Average,
+    /// The first fraction when u* is 0.
+    pub idle: IdleRatio,
+}
+
+/// A way as the profit sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    /// Bit d set: direction d leads on.
+    directions: u32,
+    /// What the used slots are divided by.
+    divisor: u32,
+    /// Weighted ratio of the distances: the second term of (15).
+    distance: f64,
+}
+
+impl Way {
+    /// The minimal way.
+    #[must_use]
+    pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
+        let directions = leg.direction_set(dimensions);
+        let divisor = match weights.average {
+            Average::Directions => directions.count_ones(),
+            Average::MinimalOverDimensions | Average::SecondLeg => dimensions,
+        };
+        Self { directions, divisor, distance: weights.distance }
+    }
+
+    /// A detour from the ends of `minimal`.
+    #[must_use]
+    pub fn detour(
+        candidate: &Candidate,
+        minimal: &Leg,
+        dimensions: u32,
+        weights: &Weights,
+    ) -> Self {
+        let directions = candidate.first.direction_set(dimensions);
+        let divisor = match weights.average {
+            Average::Directions | Average::MinimalOverDimensions => directions.count_ones(),
+            Average::SecondLeg => candidate.second.direction_set(dimensions).count_ones(),
+        };
+        let ratio = f64::from(minimal.distance()) / f64::from(candidate.distance());
+        Self { directions, divisor, distance: weights.distance * ratio }
+    }
+
+    /// The profit, equation (15) or (16), or 0 if all slots in all its directions are used.
+    ///
+    /// `used` counts the used slots of each direction, `capacity` is how many there are.
+    #[inline]
+    fn profit(&self, used: &[u8], capacity: u32, idle: IdleRatio) -> f64 {
+        let (mut sum, mut left) = (0, self.directions);
+        while left != 0 {
+            sum += u32::from(used[left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+        if sum == capacity * self.directions.count_ones() {
+            return 0.0;
+        }
+        let least = u32::from(used.iter().copied().min().unwrap_or(0));
+        let ratio = if least == 0 && (sum == 0 || idle == IdleRatio::AnyIdle) {
+            1.0
+        } else {
+            f64::from(least) / (f64::from(sum) / f64::from(self.divisor))
+        };
+        ratio + self.distance
+    }
+}
+
+/// The most profitable detour, if it is better than the minimal way; the first of equals (17).
+///
+/// `used` counts the used slots of each direction, `capacity` is how many there are.
+#[must_use]
+pub fn best_detour(
+    minimal: &Way,
+    detours: &[Way],
+    used: &[u8],
+    capacity: u32,
+    idle: IdleRatio,
+) -> Option<usize> {
+    let mut best = None;
+    let mut most = minimal.profit(used, capacity, idle);
+    for (number, detour) in detours.iter().enumerate() {
+        let profit = detour.profit(used, capacity, idle);
+        if profit > most {
+            (best, most) = (Some(number), profit);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Midpoint, wraparound};
+    use super::*;
+    use crate::topology::Torus;
+
+    const AS_WRITTEN: Weights =
+        Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+
+    /// From (0,0) to (2,0) in an 8x8 torus: 2 hops by +x, or 6 by -x through (5,0).
+    fn ways() -> (Way, Vec<Way>) {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let minimal = Leg::minimal(&torus, 0, 2, 0);
+        let mut candidates = Vec::new();
+        wraparound(&torus, 0, 2, Midpoint::Exact, &mut candidates);
+        let detours: Vec<Way> = candidates
+            .iter()
+            .filter(|candidate| candidate.node == 5)
+            .map(|candidate| Way::detour(candidate, &minimal, 2, &AS_WRITTEN))
+            .collect();
+        assert_eq!(detours.len(), 1);
+        (Way::minimal(&minimal, 2, &AS_WRITTEN), detours)
+    }
+
+    #[test]
+    fn profits_by_hand() {
+        let (minimal, detours) = ways();
+        let used = [6, 3, 2, 3];
+        let profit = |way: &Way| way.profit(&used, 8, AS_WRITTEN.idle);
+        assert!((profit(&minimal) - (2.0 / 6.0 + 2.0)).abs() < 1e-12);
+        assert!((profit(&detours[0]) - (2.0 / 2.0 + 2.0 * 2.0 / 6.0)).abs() < 1e-12);
+        assert_eq!(best_detour(&minimal, &detours, &used, 8, AS_WRITTEN.idle), None);
+    }
+
+    #[test]
+    fn a_full_way_has_no_profit() {
+        let (minimal, detours) = ways();
+        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 7, 3], 8, AS_WRITTEN.idle), Some(0));
+        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 8, 3], 8, AS_WRITTEN.idle), None);
+    }
+
+    #[test]
+    fn an_idle_direction_makes_all_alike_if_told() {
+        let (minimal, _) = ways();
+        let used = [4, 0, 0, 0];
+        assert!((minimal.profit(&used, 8, IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
+        assert!((minimal.profit(&used, 8, IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,75 @@
+//! Every packet arrives, equal runs are equal, and what can be computed by hand comes out.
+
+use super::*;
+use crate::adaptive::Tie;
+use crate::traffic::PatternSpec;
+
+const ROUTINGS: [Routing; 5] = [
+    Routing::AdaptiveBubble,
+    Routing::PICK_ORTHANT,
+    Routing::PICK_ORTHANT_PUBLISHED,
+    Routing::OUTFLANK,
+    Routing::OUTFLANK_PUBLISHED,
+];
+
+fn settings(pattern: PatternSpec, load: f64, routing: Routing, tie: Tie) -> Settings {
+    Settings { pattern, load, routing, tie, seed: 7 }
+}
+
+#[test]
+fn every_packet_arrives_and_equal_runs_are_equal() {
+    let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
+    let parameters = Parameters { messages: 6, ..Parameters::PUBLISHED };
+    for routing in ROUTINGS {
+        for tie in [Tie::Plus, Tie::Random] {
+            let pattern = PatternSpec::Uniform { include_self: true };
+            let settings = settings(pattern, 1.5, routing, tie);
+            let one = simulate(&torus, &parameters, &settings).unwrap();
+            assert_eq!(one.packets, 64 * 6 * 96);
+            assert_eq!(one.derouted() > 0, routing != Routing::AdaptiveBubble);
+            assert_eq!(Ok(one), simulate(&torus, &parameters, &settings));
+        }
+    }
+}
+
+#[test]
+fn tori_of_other_dimensions_drain_too() {
+    let parameters = Parameters { messages: 2, ..Parameters::PUBLISHED };
+    for sizes in [&[16][..], &[5, 6], &[3, 4, 3, 4]] {
+        let torus = Torus::new(sizes, &[]).unwrap();
+        for routing in ROUTINGS {
+            let settings = settings(PatternSpec::Tornado, 2.0, routing, Tie::Plus);
+            let measured = simulate(&torus, &parameters, &settings).unwrap();
+            assert_eq!(measured.packets, u64::from(torus.nodes()) * 2 * 96);
+        }
+    }
+}
+
+#[test]
+fn a_lone_packet_by_hand() {
+    let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
+    let parameters =
+        Parameters { messages: 1, message_packets: 1, ..Parameters::FOUR_TIMES_FASTER };
+    let settings = settings(PatternSpec::Neighbor, 1.0, Routing::AdaptiveBubble, Tie::Plus);
+    let measured = simulate(&torus, &parameters, &settings).unwrap();
+    // One clock tick, in by 16 + 20 ns, three links of 51.2 + 50 ns, out by 16 + 20 ns. In each router
+    // but the last three neighbours' packets start at once, each way at most 1 ns behind an answer.
+    let least = 21_333_333 + 36_000_000 + 3 * 101_200_000 + 36_000_000;
+    let mean = (measured.lifetime_sum / u128::from(measured.packets)) as u64;
+    assert!((least..least + 200_000_000).contains(&mean), "{mean} fs, at least {least}");
+    assert_eq!(measured.hops, 3 * 512);
+}
+
+#[test]
+fn what_is_out_of_range_is_refused() {
+    let run = |sizes: &[u32], parameters: &Parameters, load| {
+        let torus = Torus::new(sizes, &[]).unwrap();
+        let settings = settings(PatternSpec::Tornado, load, Routing::AdaptiveBubble, Tie::Plus);
+        simulate(&torus, parameters, &settings).unwrap_err().to_string()
+    };
+    let published = Parameters::PUBLISHED;
+    assert!(run(&[4, 2], &published, 0.5).starts_with("dimension 1 is no ring"));
+    assert!(run(&[4, 4], &published, f64::NAN).starts_with("the load"));
+    let parameters = Parameters { capacity: 1, ..published };
+    assert!(run(&[4, 4], &parameters, 0.5).starts_with("a queue has"));
+}

@@ -8,7 +8,8 @@ use super::progress::Bar;
 use super::summary::{print_json, print_text};
 use super::{Failure, folder, threads};
 use crate::reproduce::{
-    Extent, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
+    Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
+    outflank,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -19,7 +20,7 @@ use crate::reproduce::{
                         flitlab reproduce angara-fig5 --quick")]
 pub(super) struct Reproduce {
     result: Published,
-    /// Compute a sample that takes seconds
+    /// Compute a sample, or small networks, in seconds to minutes
     #[arg(long)]
     quick: bool,
     /// Threads to use; results do not depend on them [default: one a core]
@@ -33,7 +34,6 @@ pub(super) struct Reproduce {
     json: bool,
 }
 
-/// All of "Optimized Graph Based Routing Algorithm for the Angara Interconnect" (Mukosey et al.).
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Published {
     /// Angara routing tables of parts of Desmos (Mukosey et al., Table 2)
@@ -48,6 +48,18 @@ enum Published {
     /// Four communication patterns on parts of Desmos under each table (Figure 6)
     #[value(name = "angara-fig6")]
     AngaraFig6,
+    /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
+    #[value(name = "outflank-table2")]
+    OutflankTable2,
+    /// Shares of packets that were derouted (Table 3)
+    #[value(name = "outflank-table3")]
+    OutflankTable3,
+    /// Mean packet lifetimes over load (Figure 4)
+    #[value(name = "outflank-fig4")]
+    OutflankFig4,
+    /// Share of derouted packets over load, butterfly (Figure 5)
+    #[value(name = "outflank-fig5")]
+    OutflankFig5,
 }
 
 impl Reproduce {
@@ -66,6 +78,10 @@ impl Reproduce {
             Published::AngaraFig4 => angara_figure_4(extent, progress),
             Published::AngaraFig5 => angara_figure_5(extent, progress).map_err(flawed)?,
             Published::AngaraFig6 => angara_figure_6(extent, progress),
+            Published::OutflankTable2 => outflank(Outflank::Table2, extent, progress),
+            Published::OutflankTable3 => outflank(Outflank::Table3, extent, progress),
+            Published::OutflankFig4 => outflank(Outflank::Figure4, extent, progress),
+            Published::OutflankFig5 => outflank(Outflank::Figure5, extent, progress),
         };
         if let Some(bar) = bar {
             bar.finish();

@@ -7,12 +7,14 @@ mod angara_figure_4;
 mod angara_figure_5;
 mod angara_figure_6;
 mod angara_table_2;
+mod outflank;
 mod tori;
 
 pub use angara_figure_4::angara_figure_4;
 pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;
 pub use angara_table_2::angara_table_2;
+pub use outflank::{Outflank, outflank};
 
 use serde::Serialize;
 

@@ -1,0 +1,454 @@
+//! F. Versaci, "OutFlank Routing: Increasing Throughput in Toroidal Interconnection Networks", ICPADS 2013:
+//! Tables 2 and 3, Figures 4 and 5, on the output-queued router of the paper.
+//!
+//! Times are those of the author's public result files, in which everything is four times faster than
+//! in the paper's Table 1. A load is sustained if the mean lifetime is at most 1.25 times that at load
+//! 0.10: with that, the author's files give the paper's Table 2.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Extent, Progress, Reproduction, json};
+use crate::adaptive::Tie;
+use crate::output_queued::{Measured, Parameters, Routing, Settings, simulate};
+use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
+use crate::report::rows_text;
+use crate::sweep::in_parallel;
+use crate::topology::Torus;
+use crate::traffic::PatternSpec;
+
+/// Which of the paper's results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outflank {
+    /// Maximum sustained loads.
+    Table2,
+    /// Shares of packets that were derouted.
+    Table3,
+    /// Mean lifetimes over load.
+    Figure4,
+    /// Share of derouted packets over load, butterfly.
+    Figure5,
+}
+
+/// Loads are hundredths: from here, in such steps, at most to there.
+const LOADS: (u32, u32, u32) = (10, 5, 120);
+
+/// A load is sustained up to this many times the mean lifetime at the lowest one.
+const SUSTAINED: f64 = 1.25;
+
+/// How far the bisection between the last load sustained and the first one not goes on, in hundredths.
+const TOLERANCE: f64 = 1.0;
+
+const SEED: u64 = 1;
+
+const PATTERNS: [(&str, PatternSpec); 6] = [
+    ("butterfly", PatternSpec::Butterfly),
+    ("transposition", PatternSpec::TransposeLinear),
+    ("3d-transposition", PatternSpec::Transpose3d),
+    ("uniform", PatternSpec::Uniform { include_self: true }),
+    ("bit-reverse", PatternSpec::BitReverse),
+    ("bit-complement", PatternSpec::BitComplement),
+];
+
+const ROUTINGS: [(&str, Routing); 3] = [
+    ("ABR", Routing::AdaptiveBubble),
+    ("POR", Routing::PICK_ORTHANT_PUBLISHED),
+    ("OFR", Routing::OUTFLANK_PUBLISHED),
+];
+
+/// Table 2: pattern, then ABR, POR and OFR, each on k = 8 and 16.
+const TABLE_2: [(&str, [[f64; 2]; 3]); 5] = [
+    ("butterfly", [[0.30, 0.35], [0.55, 0.55], [0.60, 0.75]]),
+    ("transposition", [[0.50, 0.55], [0.60, 0.70], [0.50, 0.75]]),
+    ("3d-transposition", [[0.25, 0.20], [0.45, 0.40], [0.45, 0.35]]),
+    ("uniform", [[0.55, 0.70], [0.70, 0.80], [0.70, 0.80]]),
+    ("bit-reverse", [[0.35, 0.40], [0.60, 0.50], [0.50, 0.60]]),
+];
+
+/// The author's curves on 8x8x8 (transposition: 8x8x16), in seconds.
+const PUBLISHED_CURVES: &str = include_str!("published/outflank-8x8x8.csv");
+
+#[derive(Deserialize)]
+struct PublishedPoint {
+    pattern: String,
+    algorithm: String,
+    offered_load: f64,
+    mean_lifetime_s: f64,
+}
+
+/// A simulated load.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    pattern: &'static str,
+    routing: &'static str,
+    torus: String,
+    offered_load: f64,
+    mean_lifetime_us: f64,
+    published_mean_lifetime_us: Option<f64>,
+    mean_hops: f64,
+    derouted_share_outflank: f64,
+    derouted_share_wraparound: f64,
+    derouted_share_orthant: f64,
+    packets: u64,
+    digest: String,
+}
+
+/// A pattern on a torus under a routing.
+#[derive(Clone, Copy)]
+struct Case {
+    place: usize,
+    pattern: usize,
+    routing: usize,
+    size: u32,
+}
+
+/// The most that a case sustains.
+#[derive(Clone, Debug, Serialize)]
+struct Throughput {
+    pattern: &'static str,
+    routing: &'static str,
+    size: u32,
+    /// On the paper's grid of loads.
+    sustained_load: f64,
+    published_sustained_load: Option<f64>,
+    /// By bisection beyond the grid.
+    sustained_load_bisected: f64,
+}
+
+/// What a case gave: the points of the grid in order, those sustained first, and its throughput.
+struct Found {
+    points: Vec<Point>,
+    throughput: Throughput,
+}
+
+/// Simulates what a result needs; a quick run on 8x8x8 alone.
+#[must_use]
+pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Reproduction {
+    let sizes: &[u32] = match (result, extent.quick) {
+        (_, true) => &[8],
+        (Outflank::Table2, false) => &[16, 8],
+        (_, false) => &[16],
+    };
+    let wanted = |case: &Case| match result {
+        Outflank::Table2 => PATTERNS[case.pattern].0 != "bit-complement",
+        Outflank::Table3 => ROUTINGS[case.routing].0 != "ABR",
+        Outflank::Figure4 => true,
+        Outflank::Figure5 => {
+            PATTERNS[case.pattern].0 == "butterfly" && ROUTINGS[case.routing].0 != "ABR"
+        }
+    };
+    let mut cases = Vec::new();
+    for &size in sizes {
+        for (pattern, routing) in
+            (0..PATTERNS.len()).flat_map(|pattern| (0..ROUTINGS.len()).map(move |it| (pattern, it)))
+        {
+            let case = Case { place: cases.len(), pattern, routing, size };
+            if wanted(&case) {
+                cases.push(case);
+            }
+        }
+    }
+    let mut found: Vec<Option<Found>> = cases.iter().map(|_| None).collect();
+    let mut done = 0;
+    let take = |(place, result): (usize, Found)| {
+        found[place] = Some(result);
+        done += 1;
+        progress(done, cases.len() as u64);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let curve = result != Outflank::Table2;
+    let work = |case: &Case| (case.place, explore(*case, curve));
+    let Ok(()) = in_parallel(&cases, extent.threads, work, take);
+    let found: Vec<Found> = found.into_iter().flatten().collect();
+    let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
+    let throughputs: Vec<Throughput> = found.iter().map(|found| found.throughput.clone()).collect();
+    Reproduction {
+        text: match result {
+            Outflank::Table2 => table_2(&throughputs),
+            Outflank::Table3 => table_3(&found),
+            Outflank::Figure4 => lifetimes(&found),
+            Outflank::Figure5 => shares(&found),
+        },
+        tables: vec![("points", rows_text(&points)), ("throughput", rows_text(&throughputs))],
+        figures: match result {
+            Outflank::Table2 | Outflank::Table3 => Vec::new(),
+            Outflank::Figure4 => lifetime_figures(&found),
+            Outflank::Figure5 => vec![share_figure(&found)],
+        },
+        json: serde_json::json!({ "points": json(&points), "throughput": json(&throughputs) }),
+    }
+}
+
+fn torus(case: Case) -> Torus {
+    let size = case.size;
+    // A matrix needs a square number of nodes.
+    let last = if PATTERNS[case.pattern].0 == "transposition" && size == 8 { 16 } else { size };
+    Torus::new(&[size, size, last], &[]).expect("sizes of a torus")
+}
+
+fn measure(case: Case, torus: &Torus, load: f64) -> Measured {
+    let settings = Settings {
+        pattern: PATTERNS[case.pattern].1.clone(),
+        load,
+        routing: ROUTINGS[case.routing].1,
+        tie: Tie::Plus,
+        seed: SEED,
+    };
+    simulate(torus, &Parameters::FOUR_TIMES_FASTER, &settings)
+        .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
+}
+
+/// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all loads
+/// of the grid up to the first one that is not sustained are simulated.
+fn explore(case: Case, curve: bool) -> Found {
+    let torus = torus(case);
+    let published = published(case);
+    let mut points: Vec<Point> = Vec::new();
+    let grid: Vec<f64> =
+        (LOADS.0..=LOADS.2).step_by(LOADS.1 as usize).map(|load| f64::from(load) / 100.0).collect();
+    let mut holds = |load: f64, keep: bool| {
+        let point = point(case, &torus, load, &measure(case, &torus, load), &published);
+        let first = points.first().unwrap_or(&point).mean_lifetime_us;
+        let holds = point.mean_lifetime_us <= SUSTAINED * first;
+        if keep {
+            points.push(point);
+        }
+        holds
+    };
+    // Of the grid: the highest load known to be sustained, and the lowest known not to be.
+    holds(grid[0], true);
+    let (mut low, mut high) = (0, grid.len());
+    while high - low > 1 {
+        let next = if curve { low + 1 } else { usize::midpoint(low, high) };
+        *if holds(grid[next], true) { &mut low } else { &mut high } = next;
+    }
+    let sustained = grid[low];
+    let mut bisected = sustained;
+    if let Some(&failed) = grid.get(high) {
+        let mut failed = failed;
+        while failed - bisected > TOLERANCE / 100.0 + 1e-9 {
+            let load = f64::midpoint(bisected, failed);
+            *if holds(load, false) { &mut bisected } else { &mut failed } = load;
+        }
+    }
+    points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
+    let (pattern, routing) = (PATTERNS[case.pattern].0, ROUTINGS[case.routing].0);
+    let row = TABLE_2.iter().find(|row| row.0 == pattern);
+    let throughput = Throughput {
+        pattern,
+        routing,
+        size: case.size,
+        sustained_load: sustained,
+        published_sustained_load: row.map(|row| row.1[case.routing][usize::from(case.size == 16)]),
+        sustained_load_bisected: bisected,
+    };
+    Found { points, throughput }
+}
+
+fn point(
+    case: Case,
+    torus: &Torus,
+    load: f64,
+    measured: &Measured,
+    published: &[(f64, f64)],
+) -> Point {
+    let share = |count: u64| count as f64 / measured.packets as f64;
+    let published = published.iter().find(|(other, _)| (other - load).abs() < 1e-6);
+    Point {
+        pattern: PATTERNS[case.pattern].0,
+        routing: ROUTINGS[case.routing].0,
+        torus: super::tori::sizes_text(torus.sizes()),
+        offered_load: load,
+        mean_lifetime_us: measured.mean_lifetime() / 1e6,
+        published_mean_lifetime_us: published.map(|(_, lifetime)| lifetime * 1e6),
+        mean_hops: share(measured.hops),
+        derouted_share_outflank: share(measured.outflanked),
+        derouted_share_wraparound: share(measured.wrapped_around),
+        derouted_share_orthant: share(measured.other_orthant),
+        packets: measured.packets,
+        digest: format!("{:016x}", measured.digest),
+    }
+}
+
+/// The author's points of a case: load and mean lifetime in seconds.
+fn published(case: Case) -> Vec<(f64, f64)> {
+    if case.size != 8 {
+        return Vec::new();
+    }
+    let name = ["Butterfly", "Transposition", "TDTrans", "Uniform", "Bitreverse", "Bitcomplement"]
+        [case.pattern];
+    let mut reader = csv::Reader::from_reader(PUBLISHED_CURVES.as_bytes());
+    reader
+        .deserialize()
+        .map(|row| row.expect("the published curves are well-formed"))
+        .filter(|row: &PublishedPoint| {
+            row.pattern == name && row.algorithm == ROUTINGS[case.routing].0
+        })
+        .map(|row| (row.offered_load, row.mean_lifetime_s))
+        .collect()
+}
+
+fn table_2(throughputs: &[Throughput]) -> String {
+    let mut text = format!(
+        "{:<18}{:<9}{:>4}{:>10}{:>11}{:>10}\n",
+        "pattern", "routing", "k", "ours", "published", "bisected"
+    );
+    let (mut exact, mut near, mut cells) = (0, 0, 0);
+    for it in throughputs {
+        text += &format!(
+            "{:<18}{:<9}{:>4}{:>10.2}{:>11}{:>10.3}\n",
+            it.pattern,
+            it.routing,
+            it.size,
+            it.sustained_load,
+            it.published_sustained_load.map_or("-".into(), |load| format!("{load:.2}")),
+            it.sustained_load_bisected
+        );
+        if let Some(published) = it.published_sustained_load {
+            let apart = (it.sustained_load - published).abs();
+            cells += 1;
+            exact += u32::from(apart < 0.001);
+            near += u32::from(apart < 0.051);
+        }
+    }
+    text + &format!("of {cells} cells {exact} are as published, {near} within 0.05\n")
+}
+
+fn table_3(found: &[Found]) -> String {
+    let mut text = format!(
+        "shares of derouted packets, mean over the loads sustained\n{:<18}{:<9}{:>10}{:>12}{:>10}\n",
+        "pattern", "routing", "outflank", "wraparound", "orthant"
+    );
+    for it in found {
+        let points = sustained(it);
+        let mean = |share: fn(&Point) -> f64| {
+            100.0 * points.iter().map(share).sum::<f64>() / points.len() as f64
+        };
+        text += &format!(
+            "{:<18}{:<9}{:>9.1}%{:>11.1}%{:>9.1}%\n",
+            it.throughput.pattern,
+            it.throughput.routing,
+            mean(|point| point.derouted_share_outflank),
+            mean(|point| point.derouted_share_wraparound),
+            mean(|point| point.derouted_share_orthant)
+        );
+    }
+    text
+}
+
+/// The points up to the sustained load.
+fn sustained(found: &Found) -> &[Point] {
+    let most = found.throughput.sustained_load + 1e-9;
+    let count = found.points.iter().filter(|point| point.offered_load <= most).count();
+    &found.points[..count]
+}
+
+fn lifetimes(found: &[Found]) -> String {
+    let mut text = format!(
+        "mean lifetime in us up to the sustained load, and how far it is from the published one\n\
+         {:<18}{:<9}{:>6}{:>12}{:>12}{:>10}\n",
+        "pattern", "routing", "load", "ours", "published", "apart"
+    );
+    let (mut compared, mut near) = (0, 0);
+    for point in found.iter().flat_map(sustained) {
+        let apart =
+            point.published_mean_lifetime_us.map(|it| 100.0 * (point.mean_lifetime_us / it - 1.0));
+        let shown = |value: Option<f64>| value.map_or("-".into(), |it| format!("{it:.6}"));
+        text += &format!(
+            "{:<18}{:<9}{:>6.2}{:>12.6}{:>12}{:>10}\n",
+            point.pattern,
+            point.routing,
+            point.offered_load,
+            point.mean_lifetime_us,
+            shown(point.published_mean_lifetime_us),
+            apart.map_or("-".into(), |apart| format!("{apart:+.3}%"))
+        );
+        if let Some(apart) = apart {
+            compared += 1;
+            near += u32::from(apart.abs() <= 3.0);
+        }
+    }
+    text + &format!("of {compared} published points {near} are within 3%\n")
+}
+
+fn shares(found: &[Found]) -> String {
+    let mut text = format!(
+        "share of derouted packets, butterfly\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
+        "routing", "load", "outflank", "wraparound", "orthant"
+    );
+    for point in found.iter().flat_map(sustained) {
+        text += &format!(
+            "{:<9}{:>6.2}{:>9.1}%{:>11.1}%{:>9.1}%\n",
+            point.routing,
+            point.offered_load,
+            100.0 * point.derouted_share_outflank,
+            100.0 * point.derouted_share_wraparound,
+            100.0 * point.derouted_share_orthant
+        );
+    }
+    text
+}
+
+fn lifetime_figures(found: &[Found]) -> Vec<(String, Figure)> {
+    PATTERNS
+        .iter()
+        .map(|(pattern, _)| {
+            let of = found.iter().filter(|found| found.throughput.pattern == *pattern);
+            let curve = |found: &Found| Series {
+                label: found.throughput.routing.into(),
+                style: Style::Curve,
+                points: sustained(found)
+                    .iter()
+                    .map(|point| (point.offered_load, point.mean_lifetime_us))
+                    .collect(),
+            };
+            let series: Vec<Series> = of.map(curve).collect();
+            let y = ("Mean packet lifetime (\u{b5}s)", Scale::Linear);
+            let x = ("Offered load (fraction of capacity)", Scale::Linear);
+            ((*pattern).to_owned(), xy_figure(pattern, x, y, &series))
+        })
+        .collect()
+}
+
+fn share_figure(found: &[Found]) -> (String, Figure) {
+    let mut series = Vec::new();
+    type Share = fn(&Point) -> f64;
+    let shares: [(&str, &str, Share); 3] = [
+        ("OFR", "OFR, outflank", |point| point.derouted_share_outflank),
+        ("OFR", "OFR, wraparound", |point| point.derouted_share_wraparound),
+        ("POR", "POR", |point| point.derouted_share_orthant),
+    ];
+    for (routing, label, share) in shares {
+        for found in found.iter().filter(|found| found.throughput.routing == routing) {
+            let points =
+                sustained(found).iter().map(|point| (point.offered_load, 100.0 * share(point)));
+            let style = Style::Curve;
+            series.push(Series { label: label.into(), style, points: points.collect() });
+        }
+    }
+    let x = ("Offered load (fraction of capacity)", Scale::Linear);
+    let y = ("Derouted packets (%)", Scale::Linear);
+    ("derouted".into(), xy_figure("butterfly", x, y, &series))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_curves_are_there_for_every_case_of_the_small_torus() {
+        for (pattern, routing) in (0..6).flat_map(|pattern| (0..3).map(move |it| (pattern, it))) {
+            let points = published(Case { place: 0, pattern, routing, size: 8 });
+            assert!(points.len() >= 11, "{pattern} {routing}");
+            assert!(points.iter().all(|(load, time)| *load >= 0.1 && *time > 1e-6));
+        }
+    }
+
+    #[test]
+    fn adaptive_bubble_sustains_as_much_of_the_butterfly_as_published() {
+        let found = explore(Case { place: 0, pattern: 0, routing: 0, size: 8 }, true);
+        let Throughput { sustained_load, published_sustained_load, .. } = found.throughput;
+        assert_eq!(Some(sustained_load), published_sustained_load);
+        // 0.10 to 0.30.
+        assert_eq!(sustained(&found).len(), 5);
+    }
+}

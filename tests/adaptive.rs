@@ -1,0 +1,92 @@
+//! Adaptive routing delivers everything under the worst of loads, and the watch explains what happens
+//! without the bubble rule.
+
+use flitlab::engine::{
+    ChannelKind, Deadlock, DeliveredPacket, Engine, Log, Parameters, run_script,
+};
+use flitlab::routing::{MinimalAdaptive, Routes};
+use flitlab::topology::{Fabric, Faults, Torus};
+use flitlab::traffic::{Kind, Message, Script, Workload};
+use flitlab::units::Bytes;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn fabric(sizes: &[u32]) -> Fabric {
+    Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
+}
+
+/// Buffers of two packets of six flits, the least there can be.
+fn parameters(bubble: bool) -> Parameters {
+    Parameters {
+        maximum_payload: Bytes(64),
+        buffer: 12,
+        injection_buffer: 12,
+        bubble,
+        ..Parameters::default()
+    }
+}
+
+/// All there from the start, for destinations at random, `packets` a node.
+fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let nodes = fabric.terminals();
+    let mut messages = Vec::new();
+    for source in 0..nodes {
+        for _ in 0..packets.div_ceil(10) {
+            let destination = random.random_range(0..nodes);
+            let (bytes, kind) = (640, Kind::Data);
+            messages.push(Message { time: 0, source, destination, bytes, kind, tag: 0 });
+        }
+    }
+    messages
+}
+
+fn flood(fabric: &Fabric, packets: u64, bubble: bool, seed: u64) -> Result<Log, Deadlock> {
+    let routes = Routes::Adaptive(MinimalAdaptive::new(fabric).unwrap());
+    let script = Script::new(messages(fabric, packets, seed));
+    run_script(fabric, &routes, &parameters(bubble), script).map(|(log, _)| log)
+}
+
+#[test]
+fn a_million_packets_are_delivered_with_the_least_buffers_past_saturation() {
+    let mut delivered = 0;
+    for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 4], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
+    {
+        let fabric = fabric(sizes);
+        let packets = 200_000 / u64::from(fabric.terminals());
+        let log =
+            flood(&fabric, packets, true, seed).unwrap_or_else(|it| panic!("{sizes:?}: {it}"));
+        assert!(log.packets.iter().all(|packet| packet.delivered > packet.injected));
+        delivered += log.packets.len();
+    }
+    assert!(delivered >= 1_000_000, "{delivered}");
+}
+
+#[test]
+fn channels_carry_no_more_than_the_shortest_ways_need() {
+    let fabric = fabric(&[4, 5, 3]);
+    let routes = Routes::Adaptive(MinimalAdaptive::new(&fabric).unwrap());
+    let workload = Workload::Script(Script::new(messages(&fabric, 100, 1)));
+    let mut engine = Engine::new(&fabric, &routes, &parameters(true), workload, Log::default());
+    engine.run_until(u64::MAX);
+    let channels = engine.channels();
+    let network = channels.iter().filter(|channel| channel.kind == ChannelKind::Network);
+    let crossed: u64 = network.flat_map(|channel| channel.statistics.flits).sum();
+    let shortest = |packet: &DeliveredPacket| {
+        routes.route(&fabric, packet.source, packet.destination).hops() * packet.flits
+    };
+    let needed: u32 = engine.observer().packets.iter().map(shortest).sum();
+    assert_eq!(crossed, u64::from(needed));
+}
+
+#[test]
+fn without_bubbles_the_escape_rings_fill_up_and_the_watch_names_the_cycle() {
+    let found = (1..20).find_map(|seed| flood(&fabric(&[4, 4]), 2_000, false, seed).err());
+    let deadlock = found.expect("a deadlock");
+    assert!(deadlock.cycle.len() >= 3, "{deadlock}");
+    for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
+        assert_eq!(waiting.output, next.input, "each waits for the buffer of the next");
+        assert!(waiting.free < waiting.needed);
+    }
+    assert!(deadlock.to_string().contains("virtual channel 1 (response)"), "{deadlock}");
+}

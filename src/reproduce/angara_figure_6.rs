@@ -313,7 +313,7 @@ mod tests {
     fn a_better_table_makes_all_to_all_faster() {
         let time = |algorithm| {
             let definition = DEFINITIONS[11];
-            let job = Job { place: 0, definition, nodes: 8, sizes: &[4, 2], algorithm };
+            let job = Job { place: 0, definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
             completion(&job).unwrap()
         };
         assert!(time("balanced") < time("bfs"));

@@ -444,11 +444,15 @@ mod tests {
     }
 
     #[test]
-    fn adaptive_bubble_sustains_as_much_of_the_butterfly_as_published() {
+    fn adaptive_bubble_sustains_of_the_butterfly_what_is_published_within_a_step_of_the_grid() {
         let found = explore(Case { place: 0, pattern: 0, routing: 0, size: 8 }, true);
         let Throughput { sustained_load, published_sustained_load, .. } = found.throughput;
-        assert_eq!(Some(sustained_load), published_sustained_load);
-        // 0.10 to 0.30.
-        assert_eq!(sustained(&found).len(), 5);
+        assert!((sustained_load - published_sustained_load.unwrap()).abs() < 0.051);
+        // From 0.10 on in steps of 0.05; the last point is not sustained.
+        assert_eq!(sustained(&found).len(), found.points.len() - 1);
+        let exact = |point: &Point| {
+            (point.mean_lifetime_us - point.published_mean_lifetime_us.unwrap()).abs() < 1e-6
+        };
+        assert!(sustained(&found).iter().all(exact));
     }
 }

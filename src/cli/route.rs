@@ -145,7 +145,8 @@ impl Route {
         let file = TableFile::new(torus, faults, fabric.clone(), generated.table);
         let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
         let output = File::create_new(path).map_err(failed)?;
-        file.write(BufWriter::new(output)).map_err(failed)
+        file.write(BufWriter::new(output)).map_err(failed)?;
+        if self.json { Ok(()) } else { print_text(&format!("table in {}\n", path.display())) }
     }
 
     fn check_file(&self, path: &Path) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ mod bound;
 mod choices;
 mod genetic;
 mod resilience;
+mod search;
 mod selection;
 mod sssp;
 mod turns;

@@ -1,10 +1,12 @@
 //! Adaptive routing delivers everything under the worst of loads, and the watch explains what happens
 //! without the bubble rule.
 
+use flitlab::adaptive::profit::{Average, IdleRatio, Weights};
+use flitlab::adaptive::{Family, Selection};
 use flitlab::engine::{
     ChannelKind, Deadlock, DeliveredPacket, Engine, Log, Parameters, run_script,
 };
-use flitlab::routing::{MinimalAdaptive, Routes};
+use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, Derouter, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script, Workload};
 use flitlab::units::Bytes;
@@ -41,31 +43,92 @@ fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
     messages
 }
 
-fn flood(fabric: &Fabric, packets: u64, bubble: bool, seed: u64) -> Result<Log, Deadlock> {
-    let routes = Routes::Adaptive(MinimalAdaptive::new(fabric).unwrap());
+fn weights(distance: f64) -> Weights {
+    Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle }
+}
+
+const BUBBLE: Derouter = Derouter::None;
+
+fn pick_orthant() -> Derouter {
+    Derouter::Profit(Family::Orthants, weights(1.0))
+}
+
+fn outflank() -> Derouter {
+    Derouter::Profit(Family::IntermediateNodes { steps: 2 }, weights(2.0))
+}
+
+fn flood(
+    fabric: &Fabric,
+    rules: AdaptiveRules,
+    packets: u64,
+    bubble: bool,
+    seed: u64,
+) -> Result<Log, Deadlock> {
+    let routes = Routes::Adaptive(Adaptive::new(fabric, rules, seed).unwrap());
     let script = Script::new(messages(fabric, packets, seed));
     run_script(fabric, &routes, &parameters(bubble), script).map(|(log, _)| log)
 }
 
-#[test]
-fn a_million_packets_are_delivered_with_the_least_buffers_past_saturation() {
-    let mut delivered = 0;
-    for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 4], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
+/// 10^6 packets past saturation, with the least buffers there can be, in two, three and four dimensions.
+fn a_million_packets_are_delivered(derouter: Derouter) {
+    let (mut delivered, mut derouted) = (0, 0);
+    for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 6], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
     {
         let fabric = fabric(sizes);
         let packets = 200_000 / u64::from(fabric.terminals());
-        let log =
-            flood(&fabric, packets, true, seed).unwrap_or_else(|it| panic!("{sizes:?}: {it}"));
+        let selection =
+            [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random]
+                [seed as usize % 4];
+        let rules = AdaptiveRules { derouter, selection, ..AdaptiveRules::default() };
+        let log = flood(&fabric, rules, packets, true, seed)
+            .unwrap_or_else(|it| panic!("{sizes:?}: {it}"));
         assert!(log.packets.iter().all(|packet| packet.delivered > packet.injected));
         delivered += log.packets.len();
+        derouted += log.packets.iter().filter(|packet| packet.derouting.is_some()).count();
     }
     assert!(delivered >= 1_000_000, "{delivered}");
+    assert_eq!(derouted > delivered / 20, derouter != BUBBLE, "{derouted} derouted");
+}
+
+#[test]
+fn the_adaptive_bubble_router_delivers_a_million_packets_past_saturation() {
+    a_million_packets_are_delivered(BUBBLE);
+}
+
+#[test]
+fn pick_orthant_routing_delivers_a_million_packets_past_saturation() {
+    a_million_packets_are_delivered(pick_orthant());
+}
+
+#[test]
+fn outflank_routing_delivers_a_million_packets_past_saturation() {
+    a_million_packets_are_delivered(outflank());
+}
+
+#[test]
+fn goal_and_cqr_deliver_a_million_packets_past_saturation() {
+    a_million_packets_are_delivered(Derouter::Goal);
+    a_million_packets_are_delivered(Derouter::ChannelQueue);
+}
+
+/// Theorem 1 of the OutFlank paper asks for a second escape network. With one for both legs, packets that
+/// turn at an intermediate node close cycles across the dimensions.
+#[test]
+fn with_one_escape_network_outflank_routing_deadlocks_and_the_watch_names_the_cycle() {
+    let channels = AdaptiveChannels { escape_to_intermediate: 1, ..AdaptiveChannels::default() };
+    let rules = AdaptiveRules { derouter: outflank(), channels, ..AdaptiveRules::default() };
+    let found = (1..40).find_map(|seed| {
+        let fabric = fabric([&[4, 4][..], &[6, 6], &[3, 3, 3], &[4, 4, 4]][seed as usize % 4]);
+        flood(&fabric, rules, 2_000, true, seed).err()
+    });
+    let deadlock = found.expect("a deadlock");
+    assert!(deadlock.cycle.len() >= 3, "{deadlock}");
 }
 
 #[test]
 fn channels_carry_no_more_than_the_shortest_ways_need() {
     let fabric = fabric(&[4, 5, 3]);
-    let routes = Routes::Adaptive(MinimalAdaptive::new(&fabric).unwrap());
+    let routes = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     let workload = Workload::Script(Script::new(messages(&fabric, 100, 1)));
     let mut engine = Engine::new(&fabric, &routes, &parameters(true), workload, Log::default());
     engine.run_until(u64::MAX);
@@ -81,7 +144,9 @@ fn channels_carry_no_more_than_the_shortest_ways_need() {
 
 #[test]
 fn without_bubbles_the_escape_rings_fill_up_and_the_watch_names_the_cycle() {
-    let found = (1..20).find_map(|seed| flood(&fabric(&[4, 4]), 2_000, false, seed).err());
+    let found = (1..20).find_map(|seed| {
+        flood(&fabric(&[4, 4]), AdaptiveRules::default(), 2_000, false, seed).err()
+    });
     let deadlock = found.expect("a deadlock");
     assert!(deadlock.cycle.len() >= 3, "{deadlock}");
     for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::random_scenario::Scenario;
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, ESCAPE_CHANNEL, Log, run_script},
+    engine::{CompletedMessage, DeliveredPacket, Log, run_script},
     routing::Routes,
     traffic::{Kind, Message, Script},
     units::Picoseconds,
@@ -107,7 +107,7 @@ fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
         match scenario.routes {
             Routes::DirectionOrder(ref order) => format!("{order:?}"),
             Routes::Table(_) => "of a table".to_owned(),
-            Routes::Adaptive(_) => "adaptive".to_owned(),
+            Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
         },
         scenario.parameters,
         scenario.messages.len(),
@@ -214,19 +214,23 @@ fn the_engines_agree_in_scenarios_600_to_799() {
 
 #[test]
 fn the_engines_agree_under_adaptive_routing() {
-    let (mut tried, mut escaped) = (0, 0);
+    let (mut tried, mut escaped, mut derouted) = (0, 0, BTreeMap::new());
     for seed in 0..600 {
         let _named = Named(seed);
         let Some(scenario) = Scenario::adaptive(seed) else { continue };
         let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
         assert_agreement(&scenario, &reference, &fast);
         assert_eq!(fast.messages.len(), scenario.messages.len());
-        let escaped_last = fast.packets.iter().any(|it| it.virtual_channel == ESCAPE_CHANNEL);
+        let escaped_last = fast.packets.iter().any(|it| it.virtual_channel == 1);
+        for kind in fast.packets.iter().filter_map(|packet| packet.derouting) {
+            *derouted.entry(kind).or_insert(0) += 1;
+        }
         let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
         escaped += usize::from(data && escaped_last);
         tried += 1;
     }
     assert!(tried > 300 && escaped > 20, "{tried} {escaped}");
+    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 50), "{derouted:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Detours: the intermediate nodes of OutFlank Routing and the orthants of Pick Orthant Routing.
+//! The intermediate nodes of OutFlank Routing.
 //!
 //! A direction is minimal at the source if a shortest way leaves along it, and at the destination if
 //! a shortest way arrives along it. A detour pays only if it uses other directions at both ends, so
@@ -14,7 +14,7 @@ use super::Leg;
 use crate::topology::Torus;
 
 /// What kind of detour a packet takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Derouting {
     /// Through an intermediate node just outside the minimal orthant.
     OutFlank,
@@ -145,6 +145,11 @@ pub fn outflank(
 ) {
     let ends = Ends::new(torus, source, destination);
     for lambda in lambdas(&ends, rule.collinear) {
+        if (0..torus.dimensions())
+            .any(|dimension| lambda[dimension] != 0 && !torus.closed(dimension))
+        {
+            continue;
+        }
         let coordinates: Vec<u32> = (0..torus.dimensions())
             .map(|dimension| {
                 let (from, to, size) = ends.coordinates(dimension);
@@ -216,7 +221,9 @@ pub fn wraparound(
     candidates: &mut Vec<Candidate>,
 ) {
     let ends = Ends::new(torus, source, destination);
-    for beta in 0..1u32 << torus.dimensions() {
+    let open = (0..torus.dimensions()).filter(|&dimension| !torus.closed(dimension));
+    let open = open.fold(0, |set, dimension| set | 1 << dimension);
+    for beta in (0..1u32 << torus.dimensions()).filter(|beta| beta & open == 0) {
         let coordinates: Vec<u32> = (0..torus.dimensions())
             .map(|dimension| {
                 let (from, to, size) = ends.coordinates(dimension);
@@ -224,23 +231,6 @@ pub fn wraparound(
             })
             .collect();
         ends.add(Derouting::Wraparound, &coordinates, candidates);
-    }
-}
-
-/// Adds the orthants other than the minimal one, by the number whose bits say which dimensions go the
-/// longer way round.
-pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut Vec<Candidate>) {
-    let minimal = Leg::minimal(torus, source, destination, 0);
-    let dimensions = torus.dimensions() as u32;
-    let set = minimal.direction_set(dimensions);
-    let open = (set | set >> dimensions) & ((1 << dimensions) - 1);
-    for flipped in (1..1u32 << dimensions).filter(|flipped| flipped & !open == 0) {
-        candidates.push(Candidate {
-            kind: Derouting::Orthant,
-            node: destination,
-            first: minimal.flipped(torus, flipped),
-            second: Leg::default(),
-        });
     }
 }
 
@@ -309,14 +299,5 @@ mod tests {
         };
         assert_eq!(nodes(Midpoint::Exact), [[5, 1], [1, 5], [5, 5]].map(Vec::from));
         assert!(nodes(Midpoint::HalfOfRemainder).is_empty(), "all on the minimal side");
-    }
-
-    #[test]
-    fn orthants_are_all_but_the_minimal_one() {
-        let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
-        let mut candidates = Vec::new();
-        orthants(&torus, 0, 3 + 2 * 64, &mut candidates);
-        let distances: Vec<u32> = candidates.iter().map(Candidate::distance).collect();
-        assert_eq!(distances, [5 + 2, 3 + 6, 5 + 6]);
     }
 }

@@ -26,7 +26,7 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// The shortest leg between two nodes of a torus of rings. Where both ways are equally long, it
+    /// The shortest leg between two nodes of a torus. Where both ways round a ring are equally long, it
     /// goes in the negative direction if the dimension's bit in `negative_ties` is set.
     #[must_use]
     pub fn minimal(torus: &Torus, from: u32, to: u32, negative_ties: u32) -> Self {
@@ -35,7 +35,11 @@ impl Leg {
             let (from, to) = (torus.coordinate(from, dimension), torus.coordinate(to, dimension));
             let positive = (to + size - from) % size;
             let tie_goes_back = 2 * positive == size && negative_ties >> dimension & 1 == 1;
-            let negative = 2 * positive > size || tie_goes_back;
+            let negative = if torus.closed(dimension) {
+                2 * positive > size || tie_goes_back
+            } else {
+                to < from
+            };
             leg.set(dimension, if negative { size - positive } else { positive }, negative);
         }
         leg

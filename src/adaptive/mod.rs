@@ -8,18 +8,29 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`leg`](Leg) | what is left of a way in each dimension, and in which direction |
-//! | [`intermediate`](Candidate) | detours: intermediate nodes and orthants |
+//! | [`compass`](Compass) | directions that lead on, from router to router: the Adaptive Bubble Router |
+//! | [`selection`](Selection) | which of them a packet prefers |
+//! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
+//! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
+//! | [`detours`](Detours) | all detours of a torus, and the one that pays most |
+//! | [`leg`](Leg) | what is left of a way in each dimension, for routers that decide it once |
 //!
 //! Nothing here knows a router: congestion comes in as one number a direction. All sets are defined
-//! for any number of dimensions; every dimension must be a ring.
+//! for any number of dimensions. Packets are derouted round rings; a dimension that is open, or has two
+//! nodes, has no detours.
 
+mod compass;
+mod detours;
 mod intermediate;
 mod leg;
+mod orthant;
 pub mod profit;
+mod selection;
 
-pub use intermediate::{
-    Candidate, Collinear, Derouting, Midpoint, OutFlank, orthants, outflank, wraparound,
-};
+pub use compass::{Compass, Heading};
+pub use detours::{Decision, Detours, Family};
+pub use intermediate::{Candidate, Collinear, Derouting, Midpoint, OutFlank, outflank, wraparound};
 pub use leg::{Leg, Tie};
+pub use orthant::{channel_queue, goal, orthants};
+pub use selection::{Selection, drawn_at};

@@ -75,20 +75,36 @@ impl Way {
         Self { directions, divisor, distance: weights.distance * ratio }
     }
 
-    /// The profit, equation (15) or (16), or 0 if all slots in all its directions are used.
+    /// A way that leaves by so many directions, and is so much longer than the shortest: the ratio of the
+    /// shortest distance to its own, 1 for the minimal way.
+    #[must_use]
+    pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
+        let divisor = directions.count_ones();
+        Self { directions, divisor, distance: weights.distance * ratio }
+    }
+
+    /// The profit, equation (15) or (16), or 0 if nothing is free in any of its directions.
     ///
-    /// `used` counts the used slots of each direction, `capacity` is how many there are.
+    /// `used` counts the used slots of each direction; from `full` on nothing is free.
     #[inline]
-    fn profit(&self, used: &[u8], capacity: u32, idle: IdleRatio) -> f64 {
+    fn profit<Slots: Copy + Ord + Into<u32>>(
+        &self,
+        used: &[Slots],
+        full: u32,
+        idle: IdleRatio,
+    ) -> f64 {
         let (mut sum, mut left) = (0, self.directions);
+        let mut free = false;
         while left != 0 {
-            sum += u32::from(used[left.trailing_zeros() as usize]);
+            let used = used[left.trailing_zeros() as usize].into();
+            sum += used;
+            free |= used < full;
             left &= left - 1;
         }
-        if sum == capacity * self.directions.count_ones() {
+        if !free {
             return 0.0;
         }
-        let least = u32::from(used.iter().copied().min().unwrap_or(0));
+        let least = used.iter().copied().min().map_or(0, Into::into);
         let ratio = if least == 0 && (sum == 0 || idle == IdleRatio::AnyIdle) {
             1.0
         } else {
@@ -100,19 +116,19 @@ impl Way {
 
 /// The most profitable detour, if it is better than the minimal way; the first of equals (17).
 ///
-/// `used` counts the used slots of each direction, `capacity` is how many there are.
+/// `used` counts the used slots of each direction; from `full` on nothing is free.
 #[must_use]
-pub fn best_detour(
+pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     minimal: &Way,
-    detours: &[Way],
-    used: &[u8],
-    capacity: u32,
+    detours: impl IntoIterator<Item = Way>,
+    used: &[Slots],
+    full: u32,
     idle: IdleRatio,
 ) -> Option<usize> {
     let mut best = None;
-    let mut most = minimal.profit(used, capacity, idle);
-    for (number, detour) in detours.iter().enumerate() {
-        let profit = detour.profit(used, capacity, idle);
+    let mut most = minimal.profit(used, full, idle);
+    for (number, detour) in detours.into_iter().enumerate() {
+        let profit = detour.profit(used, full, idle);
         if profit > most {
             (best, most) = (Some(number), profit);
         }
@@ -147,24 +163,30 @@ mod tests {
     #[test]
     fn profits_by_hand() {
         let (minimal, detours) = ways();
-        let used = [6, 3, 2, 3];
+        let used = [6u8, 3, 2, 3];
         let profit = |way: &Way| way.profit(&used, 8, AS_WRITTEN.idle);
         assert!((profit(&minimal) - (2.0 / 6.0 + 2.0)).abs() < 1e-12);
         assert!((profit(&detours[0]) - (2.0 / 2.0 + 2.0 * 2.0 / 6.0)).abs() < 1e-12);
-        assert_eq!(best_detour(&minimal, &detours, &used, 8, AS_WRITTEN.idle), None);
+        assert_eq!(best_detour(&minimal, detours.clone(), &used, 8, AS_WRITTEN.idle), None);
     }
 
     #[test]
     fn a_full_way_has_no_profit() {
         let (minimal, detours) = ways();
-        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 7, 3], 8, AS_WRITTEN.idle), Some(0));
-        assert_eq!(best_detour(&minimal, &detours, &[8, 3, 8, 3], 8, AS_WRITTEN.idle), None);
+        assert_eq!(
+            best_detour(&minimal, detours.clone(), &[8u8, 3, 7, 3], 8, AS_WRITTEN.idle),
+            Some(0)
+        );
+        assert_eq!(
+            best_detour(&minimal, detours.clone(), &[8u8, 3, 8, 3], 8, AS_WRITTEN.idle),
+            None
+        );
     }
 
     #[test]
     fn an_idle_direction_makes_all_alike_if_told() {
         let (minimal, _) = ways();
-        let used = [4, 0, 0, 0];
+        let used = [4u8, 0, 0, 0];
         assert!((minimal.profit(&used, 8, IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
         assert!((minimal.profit(&used, 8, IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
     }

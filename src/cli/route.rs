@@ -108,9 +108,9 @@ impl Route {
     fn make(&self, network: &Network) -> Result<(), Failure> {
         let (algorithm, freedoms) = match network.routing {
             RoutingSpec::Angara { algorithm, freedoms } => (algorithm, freedoms),
-            RoutingSpec::DirectionOrder { .. } | RoutingSpec::File(_) | RoutingSpec::Adaptive => {
-                (Algorithm::Balanced, Freedoms::default())
-            }
+            RoutingSpec::DirectionOrder { .. }
+            | RoutingSpec::File(_)
+            | RoutingSpec::Adaptive(_) => (Algorithm::Balanced, Freedoms::default()),
         };
         let algorithm = self.algorithm.map_or(algorithm, |name| name.0);
         let fabric = &network.fabric;

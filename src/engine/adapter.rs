@@ -4,10 +4,9 @@
 use super::Engine;
 use super::event::Event;
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
-use super::packet::{Packet, PacketOrigin, RATE_CLASSES};
-use super::parameters::{
-    ADAPTIVE_CHANNEL, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS,
-};
+use super::packet::{Packet, PacketOrigin, RATE_CLASSES, Stage};
+use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
+use crate::adaptive::Heading;
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake};
@@ -185,7 +184,7 @@ impl<O: Observer> Engine<'_, O> {
         let channel = transfer.source * self.parameters.injection_channels
             + u32::from(transfer.injection_channel);
         let virtual_channel = match (transfer.role, self.routes) {
-            (Role::Data, Routes::Adaptive(_)) => ADAPTIVE_CHANNEL,
+            (Role::Data, Routes::Adaptive(_)) => self.channels.adaptive,
             (role, _) => role.virtual_channel(),
         };
         let queue = channel as usize * VIRTUAL_CHANNELS + usize::from(virtual_channel);
@@ -286,9 +285,10 @@ impl<O: Observer> Engine<'_, O> {
         adapter.sequence += 1;
 
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
-        let route = self.routes.route(self.fabric, router(terminal), router(transfer.destination));
+        let (from, to) = (router(terminal), router(transfer.destination));
+        let route = self.routes.route(self.fabric, from, to);
         let runs = *route.padded();
-        let adaptive = usize::from(ADAPTIVE_CHANNEL) == virtual_channel && route.hops() > 0;
+        let course = self.course(virtual_channel as u8, terminal, from, to);
         let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
             + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];
@@ -300,12 +300,14 @@ impl<O: Observer> Engine<'_, O> {
             ejection,
             source: terminal,
             sequence,
-            destination: if adaptive { router(transfer.destination) } else { NONE },
+            destination: course.map_or(NONE, |course| course.to),
             flits: flits as u16,
-            hops_left: if adaptive { 0 } else { runs[0].hops },
+            hops_left: if course.is_some() { 0 } else { runs[0].hops },
             port: runs[0].port,
             run: 0,
             virtual_channel: virtual_channel as u8,
+            heading: course.map_or_else(Heading::default, |course| course.heading),
+            stage: Stage::New,
         };
         let origin = PacketOrigin {
             created: transfer.created,
@@ -313,6 +315,8 @@ impl<O: Observer> Engine<'_, O> {
             message,
             payload,
             hops: route.hops() as u16,
+            drawn: course.map_or(0, |course| course.drawn),
+            derouting: course.and_then(|course| course.kind),
             runs,
         };
         output.credits[virtual_channel] -= flits as u16;
@@ -328,7 +332,7 @@ impl<O: Observer> Engine<'_, O> {
         };
         let ready = header + timing.forward + self.parameters.routing_latency;
         let input = output.input;
-        let output = if adaptive { NONE } else { packet.take_output(output.next_outputs) };
+        let output = if course.is_some() { NONE } else { packet.take_output(output.next_outputs) };
         let slot = self.packets.insert(packet, origin);
         let virtual_channel = packet.virtual_channel;
         self.calendar.add(ready, Event::Ready { packet: slot, input, output, virtual_channel });
@@ -365,6 +369,7 @@ impl<O: Observer> Engine<'_, O> {
             flits: u32::from(packet.flits),
             payload: origin.payload,
             hops: u32::from(origin.hops),
+            derouting: origin.derouting,
             created: origin.created,
             injected: origin.injected,
             delivered: now,

@@ -8,13 +8,18 @@
 //! in the first walk only takes room, and escapes take none of the adaptive channel's, so walking
 //! twice more would grant nothing.
 
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
 use super::Engine;
 use super::observer::Observer;
-use super::parameters::{ADAPTIVE_CHANNEL, Arbitration, ESCAPE_CHANNEL, VIRTUAL_CHANNELS};
-use super::router::NEVER;
+use super::packet::Stage;
+use super::parameters::{Arbitration, VIRTUAL_CHANNELS};
+use super::router::{Input, NEVER, NO_PORT, Walk};
 use super::statistics::Stall;
 use super::walk::{Part, between, cyclic, steps};
-use crate::routing::Routes;
+use crate::adaptive::drawn_at;
+use crate::routing::{Adaptive, Course, Routes};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -25,7 +30,70 @@ impl<O: Observer> Engine<'_, O> {
         self.inputs[index as usize].queues[usize::from(virtual_channel)].options
     }
 
-    /// Lets the head of a buffer ask for every output that brings it nearer, and for its escape.
+    /// What a packet that is injected now is given if it chooses its way.
+    pub(super) fn course(
+        &mut self,
+        virtual_channel: u8,
+        terminal: u32,
+        from: u32,
+        to: u32,
+    ) -> Option<Course> {
+        match self.routes {
+            Routes::Adaptive(adaptive)
+                if virtual_channel == self.channels.adaptive && from != to =>
+            {
+                Some(adaptive.inject(from, to, self.random.get_mut(terminal as usize)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Decides at its source router how a new packet goes on.
+    fn decide(&mut self, adaptive: &Adaptive, slot: u32, router: u32, now: Picoseconds) {
+        let packet = &self.packets.packets[slot as usize];
+        let (source, destination, flits) = (router, packet.destination, u32::from(packet.flits));
+        let origin = &self.packets.origins[slot as usize];
+        let course = Course {
+            to: destination,
+            heading: packet.heading,
+            drawn: origin.drawn,
+            kind: origin.derouting,
+        };
+        let course = if adaptive.decides() {
+            let capacity = self.parameters.buffer;
+            let mut used = [0; u16::BITS as usize];
+            let channels = self.fabric.outputs(router).len();
+            let first = self.routers[router as usize].first_output;
+            for (channel, used) in (first..).zip(&mut used[..channels]) {
+                *used = match self.room(channel, now) {
+                    Some(room) => capacity - room,
+                    None => u32::MAX,
+                };
+            }
+            adaptive.decide(source, course, &used[..channels], capacity - flits + 1)
+        } else {
+            course
+        };
+        let packet = &mut self.packets.packets[slot as usize];
+        packet.destination = course.to;
+        packet.heading = course.heading;
+        packet.stage =
+            if course.to == destination { Stage::ToDestination } else { Stage::ToIntermediate };
+        let origin = &mut self.packets.origins[slot as usize];
+        origin.derouting = course.kind;
+        origin.hops = adaptive.hops(source, destination, &course);
+    }
+
+    /// Flits free behind an output on the adaptive channel; `None` if it is no channel.
+    fn room(&mut self, channel: u32, now: Picoseconds) -> Option<u32> {
+        let output = &mut self.outputs[channel as usize];
+        let input = self.inputs.get_mut(output.input as usize)?;
+        input.settle(&mut self.credits, now);
+        output.take_returned(input);
+        Some(u32::from(output.credits[usize::from(self.channels.adaptive)]))
+    }
+
+    /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
     pub(super) fn ask_for_any(
         &mut self,
         index: u32,
@@ -36,16 +104,25 @@ impl<O: Observer> Engine<'_, O> {
         let Routes::Adaptive(adaptive) = self.routes else {
             unreachable!("only adaptive packets choose their outputs")
         };
-        let input = &mut self.inputs[index as usize];
+        let input = &self.inputs[index as usize];
         let router = input.router;
         let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
         let first = self.routers[router as usize].first_output;
-        let queue = &mut input.queues[usize::from(virtual_channel)];
-        let destination = self.packets.packets[queue.head as usize].destination;
-        let options = adaptive.ports(router, destination);
+        let head = input.queues[usize::from(virtual_channel)].head;
+        if self.packets.packets[head as usize].stage == Stage::New {
+            self.decide(adaptive, head, router, now);
+        }
+        let packet = &self.packets.packets[head as usize];
+        let options = adaptive.ports(router, packet.destination, packet.heading);
+        let queue = &mut self.inputs[index as usize].queues[usize::from(virtual_channel)];
         queue.asks = flits;
         queue.options = options;
         queue.output = first + options.trailing_zeros();
+        queue.escape = if packet.stage == Stage::ToIntermediate {
+            self.channels.escape_to_intermediate
+        } else {
+            self.channels.escape
+        };
         let escape = queue.output;
         for channel in ports(options).map(|port| first + port) {
             let word = self.request_word(channel, bit);
@@ -112,6 +189,47 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
+    /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
+    pub(super) fn prefers(
+        &mut self,
+        channel: u32,
+        index: u32,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) -> bool {
+        let Routes::Adaptive(adaptive) = self.routes else { return true };
+        let input = &self.inputs[index as usize];
+        let (router, straight) = (input.router, u32::from(input.port));
+        let queue = &input.queues[usize::from(virtual_channel)];
+        let (options, head) = (queue.options, queue.head);
+        if options.is_power_of_two() {
+            return true;
+        }
+        let need = queue.flits() + self.injection_bubble(input);
+        let first = self.routers[router as usize].first_output;
+        let mut open = 0;
+        for port in ports(options) {
+            let free = self.outputs[(first + port) as usize].free_at <= now;
+            if free && self.room(first + port, now).is_some_and(|room| room >= need) {
+                open |= 1 << port;
+            }
+        }
+        let drawn = drawn_at(router, self.packets.origins[head as usize].drawn);
+        let adaptive_channel = usize::from(self.channels.adaptive);
+        let room =
+            |port| u32::from(self.outputs[(first + port) as usize].credits[adaptive_channel]);
+        first + adaptive.rules().selection.prefers(open, straight, drawn, room) == channel
+    }
+
+    /// Serves the outputs again that packets have passed over, with any of them.
+    pub(super) fn serve_passed_over(&mut self, router: u32, now: Picoseconds) {
+        let mut channels = std::mem::take(&mut self.passed_over);
+        for channel in channels.drain(..) {
+            self.serve(channel, router, Walk::Any, now);
+        }
+        self.passed_over = channels;
+    }
+
     /// Serves a router's free outputs once, from `start` on, with packets that have to escape.
     pub(super) fn serve_escapes(&mut self, router: u32, start: u32, now: Picoseconds) {
         let first = self.routers[router as usize].first_output;
@@ -147,6 +265,8 @@ impl<O: Observer> Engine<'_, O> {
                     let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
                     match self.escape_obstacle(channel, router, input, virtual_channel, now) {
                         None => {
+                            let queues = &self.inputs[input as usize].queues;
+                            let escape = queues[usize::from(virtual_channel)].escape;
                             let word = self.request_word(channel, bit);
                             self.requests[word] &= !(1 << (bit % 64));
                             self.outputs[channel as usize].asking -= 1;
@@ -156,7 +276,7 @@ impl<O: Observer> Engine<'_, O> {
                                 router,
                                 input,
                                 virtual_channel,
-                                ESCAPE_CHANNEL,
+                                escape,
                                 now,
                             );
                         }
@@ -181,28 +301,34 @@ impl<O: Observer> Engine<'_, O> {
         let input = &self.inputs[index as usize];
         let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         let queue = input.queues[usize::from(virtual_channel)];
-        let ring = input.ring;
         let first = self.routers[router as usize].first_output;
-        let flits = queue.flits();
+        let need = queue.flits() + self.injection_bubble(input);
+        let to_escape = queue.flits() + self.escape_bubble(input, virtual_channel);
         for option in ports(queue.options).map(|port| first + port) {
-            if self.has_credits(option, ADAPTIVE_CHANNEL, flits, now).is_ok() {
+            if self.has_credits(option, self.channels.adaptive, need, now).is_ok() {
                 // It is served there, or what it waits for there wakes it.
                 return Some(NEVER);
             }
         }
-        let need = flits + self.escape_bubble(channel, ring, virtual_channel);
-        if let Err(until) = self.has_credits(channel, ESCAPE_CHANNEL, need, now) {
+        if let Err(until) = self.has_credits(channel, queue.escape, to_escape, now) {
             return Some(until);
         }
         (free_at > now).then_some(free_at)
     }
 
-    /// Flits of room that a packet needs beyond its own to escape by an output: none if it is on the
-    /// escape channel of the same ring already.
-    pub(super) fn escape_bubble(&self, channel: u32, from_ring: u32, from: u8) -> u32 {
-        let ring = self.outputs[channel as usize].ring;
-        let goes_on = from == ESCAPE_CHANNEL && from_ring == ring;
+    /// Flits of room that the head of a buffer needs beyond its own to escape: none if it is on the escape
+    /// channel of the same ring already.
+    pub(super) fn escape_bubble(&self, input: &Input, virtual_channel: u8) -> u32 {
+        let queue = &input.queues[usize::from(virtual_channel)];
+        let ring = self.outputs[queue.output as usize].ring;
+        let goes_on = virtual_channel == queue.escape && input.ring == ring;
         if ring == NONE || goes_on { 0 } else { self.bubble }
+    }
+
+    /// Flits of room that a packet from an input port needs beyond its own on the adaptive channel.
+    #[inline]
+    pub(super) fn injection_bubble(&self, input: &Input) -> u32 {
+        if input.port == NO_PORT { self.injection_bubble } else { 0 }
     }
 
     /// Whether a channel's sender has so many credits; if not, when those under way suffice.
@@ -221,6 +347,20 @@ impl<O: Observer> Engine<'_, O> {
         let until = self.await_credits(channel, virtual_channel, need, now);
         if have(self) >= need { Ok(()) } else { Err(until) }
     }
+}
+
+/// The random numbers of each terminal's packets: a stream each, or none if packets get none.
+pub(super) fn random(routes: &Routes, terminals: u32) -> Vec<ChaCha8Rng> {
+    let Routes::Adaptive(adaptive) = routes else { return Vec::new() };
+    if !adaptive.rules().is_random() {
+        return Vec::new();
+    }
+    let stream = |terminal: u32| {
+        let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
+        random.set_stream(u64::from(terminal));
+        random
+    };
+    (0..terminals).map(stream).collect()
 }
 
 /// The ports of a set, ascending.

@@ -9,9 +9,7 @@
 use std::fmt;
 
 use super::adaptive::ports;
-use super::parameters::{
-    ADAPTIVE_CHANNEL, ESCAPE_CHANNEL, VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS,
-};
+use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
 use super::router::{Output, Queue};
 use super::{ChannelKind, Engine, Observer};
 use crate::topology::NONE;
@@ -137,12 +135,11 @@ impl<O: Observer> Engine<'_, O> {
         let first = self.routers[input.router as usize].first_output;
         let options = ports(queue.options).map(|port| Wish {
             output: first + port,
-            virtual_channel: ADAPTIVE_CHANNEL,
-            need: queue.flits(),
+            virtual_channel: self.channels.adaptive,
+            need: queue.flits() + self.injection_bubble(input),
         });
-        let bubble = self.escape_bubble(queue.output, input.ring, virtual_channel);
-        let need = queue.flits() + bubble;
-        let escape = Wish { output: queue.output, virtual_channel: ESCAPE_CHANNEL, need };
+        let need = queue.flits() + self.escape_bubble(input, virtual_channel);
+        let escape = Wish { output: queue.output, virtual_channel: queue.escape, need };
         std::iter::once(escape).chain(options).collect()
     }
 

@@ -35,7 +35,9 @@ pub use router::MOST_FLITS;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use zero_load::zero_load_latency;
 
-use crate::routing::Routes;
+use crate::routing::{AdaptiveChannels, Routes};
+use rand_chacha::ChaCha8Rng;
+
 use crate::topology::Fabric;
 use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
@@ -85,8 +87,16 @@ pub struct Engine<'f, O> {
     /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
     requests: Vec<u64>,
     request_words: usize,
-    /// As `requests`, of packets that may leave by the escape channel; empty if routing is not adaptive.
+    /// As `requests`, of packets that may leave by an escape channel; empty if routing is not adaptive.
     escapes: Vec<u64>,
+    /// Outputs that packets have passed over in the present walk since they like others better.
+    passed_over: Vec<u32>,
+    /// The virtual channels of packets that choose their way.
+    channels: AdaptiveChannels,
+    /// Room that a new packet has to leave on the adaptive channel.
+    injection_bubble: u32,
+    /// The random numbers of each terminal's packets, if they get any.
+    random: Vec<ChaCha8Rng>,
     inputs: Vec<Input>,
     credits: Credits,
     /// Flits that entering a ring needs beyond the packet.
@@ -120,6 +130,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     ) -> Self {
         let network = Network::new(fabric, parameters);
         let calendar = calendar(parameters, &network);
+        let rules = match routes {
+            Routes::Adaptive(adaptive) => Some(*adaptive.rules()),
+            Routes::DirectionOrder(_) | Routes::Table(_) => None,
+        };
         let mut engine = Self {
             fabric,
             routes,
@@ -128,12 +142,21 @@ impl<'f, O: Observer> Engine<'f, O> {
             outputs: router::outputs(&network, parameters),
             requests: vec![0; network.channels() * network.request_words()],
             request_words: network.request_words(),
-            escapes: match routes {
-                Routes::Adaptive(_) => vec![0; network.channels() * network.request_words()],
-                Routes::DirectionOrder(_) | Routes::Table(_) => Vec::new(),
+            escapes: if rules.is_some() {
+                vec![0; network.channels() * network.request_words()]
+            } else {
+                Vec::new()
             },
             inputs: router::inputs(&network),
             credits: Credits::new(),
+            passed_over: Vec::new(),
+            channels: rules.map_or_else(AdaptiveChannels::default, |rules| rules.channels),
+            injection_bubble: if rules.is_some_and(|rules| rules.injection_bubble) {
+                parameters.maximum_packet()
+            } else {
+                0
+            },
+            random: adaptive::random(routes, fabric.terminals()),
             bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
             routers: router::routers(&network),
             dirty: vec![0; network.routers() * network.output_words()],
@@ -261,6 +284,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         let network = self.outputs.len() * size_of::<Output>()
             + (self.requests.len() + self.escapes.len() + self.dirty.len()) * size_of::<u64>()
             + self.inputs.len() * size_of::<Input>()
+            + self.random.len() * size_of::<ChaCha8Rng>()
             + self.routers.len() * size_of::<Router>()
             + self.statistics.memory()
             + self.network.memory()

@@ -1,5 +1,6 @@
 //! What the engine tells those who measure.
 
+use crate::adaptive::Derouting;
 use crate::units::Picoseconds;
 
 /// A packet whose last flit has reached its sink.
@@ -16,6 +17,8 @@ pub struct DeliveredPacket {
     pub payload: u32,
     /// Channels between routers that it has crossed.
     pub hops: u32,
+    /// How it was led off the shortest ways, if it was.
+    pub derouting: Option<Derouting>,
     pub created: Picoseconds,
     /// When its header started on the injection channel.
     pub injected: Picoseconds,

@@ -1,6 +1,8 @@
 //! Packets under way, in flat arrays, and the closed form of their flits' times.
 
 use super::network::ChannelTiming;
+use super::router::Output;
+use crate::adaptive::{Derouting, Heading};
 use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -30,7 +32,7 @@ pub(super) struct Packet {
     pub ejection: u32,
     pub source: u32,
     pub sequence: u32,
-    /// The router it goes to if it chooses its way hop by hop; else [`NONE`].
+    /// The router that its present leg leads to if it chooses its way hop by hop; else [`NONE`].
     pub destination: u32,
     pub flits: u16,
     /// Hops left in the present run of the route; 0 at the end of the route.
@@ -39,6 +41,18 @@ pub(super) struct Packet {
     pub port: u16,
     pub run: u8,
     pub virtual_channel: u8,
+    /// Of a packet that chooses its way: what it is bound to, and how far it has come.
+    pub heading: Heading,
+    pub stage: Stage,
+}
+
+/// How far a packet has come that chooses its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Its source router has yet to decide on a detour.
+    New,
+    ToIntermediate,
+    ToDestination,
 }
 
 impl Packet {
@@ -47,6 +61,21 @@ impl Packet {
     pub(super) fn take_output(&mut self, first_output: u32) -> u32 {
         self.output =
             if self.hops_left == 0 { self.ejection } else { first_output + u32::from(self.port) };
+        self.output
+    }
+
+    /// Notes the output that a packet takes at a router if it chooses its way hop by hop: [`NONE`] if it
+    /// will have to choose one. At its intermediate node it turns to its destination.
+    pub(super) fn choose_at(&mut self, router: u32, outputs: &[Output]) -> u32 {
+        self.output = NONE;
+        if self.destination != router {
+        } else if self.stage == Stage::ToIntermediate {
+            self.stage = Stage::ToDestination;
+            self.heading.bound = 0;
+            self.destination = outputs[self.ejection as usize].owner;
+        } else {
+            self.output = self.ejection;
+        }
         self.output
     }
 
@@ -84,6 +113,9 @@ pub(super) struct PacketOrigin {
     pub message: u32,
     pub payload: u32,
     pub hops: u16,
+    /// Of a packet that chooses its way: its random number, and its detour.
+    pub drawn: u16,
+    pub derouting: Option<Derouting>,
     pub runs: [Run; MAXIMUM_RUNS],
 }
 
@@ -148,6 +180,8 @@ mod tests {
                 port: 0,
                 run: 0,
                 virtual_channel: 0,
+                heading: Heading::default(),
+                stage: Stage::ToDestination,
             };
             let mut arrivals = vec![0u64; usize::from(flits)];
             let mut earliest = 0;

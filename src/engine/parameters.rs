@@ -34,12 +34,6 @@ pub const REQUEST_CHANNEL: u8 = 0;
 /// The virtual channel of read responses.
 pub const RESPONSE_CHANNEL: u8 = 1;
 
-/// The virtual channel of packets that choose their way.
-pub const ADAPTIVE_CHANNEL: u8 = 2;
-
-/// The virtual channel into which they may fall back.
-pub const ESCAPE_CHANNEL: u8 = RESPONSE_CHANNEL;
-
 /// The names of the virtual channels.
 pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
     ["request", "response", "adaptive", "collective up", "collective down"];

@@ -15,7 +15,7 @@ use super::credit::Credit;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
-use super::parameters::{ADAPTIVE_CHANNEL, Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
+use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
 use super::statistics::{Stall, Stalled};
 use super::walk::{Part, between, cyclic, steps};
 use super::{ChannelKind, Engine, Network};
@@ -72,6 +72,8 @@ pub(super) struct Queue {
     /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
     /// for is then that of its escape.
     pub options: u16,
+    /// The virtual channel of its escape.
+    pub escape: u8,
 }
 
 /// See [`Queue::flits`].
@@ -81,8 +83,16 @@ const ENTERS: u16 = 1 << 15;
 pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
 
 impl Queue {
-    const EMPTY: Self =
-        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, returned: 0, options: 0 };
+    const EMPTY: Self = Self {
+        free_at: 0,
+        head: NONE,
+        tail: NONE,
+        output: NONE,
+        asks: 0,
+        returned: 0,
+        options: 0,
+        escape: 0,
+    };
 
     /// Flits of the head that asks.
     #[inline]
@@ -96,6 +106,9 @@ impl Queue {
         self.flits() + if self.asks & ENTERS == 0 { 0 } else { bubble }
     }
 }
+
+/// The port of a channel that leaves no router.
+pub(super) const NO_PORT: u8 = u8::MAX;
 
 /// The receiving end of a channel: what it takes to let the head of the first buffer ask is one cache
 /// line.
@@ -112,8 +125,10 @@ pub(super) struct Input {
     pub returning_last: u32,
     /// Its first (input port, virtual channel) pair among those of its router.
     pub first_bit: u16,
-    /// The kind of the channel that feeds it.
-    feeder_kind: u8,
+    /// The kind of the channel that feeds it, and its port at the router it leaves; of an injection channel
+    /// [`NO_PORT`].
+    pub feeder_kind: u8,
+    pub port: u8,
     /// Whether packets at the feeder wait for credits that are not on their way yet.
     pub awaited: bool,
     pub queues: [Queue; VIRTUAL_CHANNELS],
@@ -139,6 +154,16 @@ impl Input {
 pub(super) struct Refusal {
     pub stall: Stall,
     pub retry: Picoseconds,
+    /// Whether a packet could have had it that likes another better.
+    pub passed_over: bool,
+}
+
+/// Whom a walk of the outputs serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Walk {
+    /// Of packets that have a choice, only those that like the output best.
+    Preferred,
+    Any,
 }
 
 /// What a router keeps besides its outputs and inputs.
@@ -269,11 +294,12 @@ impl<O: Observer> Engine<'_, O> {
         let router = &mut self.routers[index as usize];
         let Router { first_output: first, next_output: start, touched_first, .. } = *router;
         if std::mem::take(&mut router.touched) == 1 {
-            self.serve(touched_first, index, now);
+            self.serve(touched_first, index, Walk::Preferred, now);
         } else {
             self.serve_dirty(index, first, start, now);
         }
         if !self.escapes.is_empty() {
+            self.serve_passed_over(index, now);
             self.serve_escapes(index, start, now);
         }
     }
@@ -290,14 +316,14 @@ impl<O: Observer> Engine<'_, O> {
             while bits != 0 {
                 let channel = first + word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                 bits &= bits - 1;
-                self.serve(channel, index, now);
+                self.serve(channel, index, Walk::Preferred, now);
             }
         }
     }
 
     /// Grants a free output to the first packet that can go. If none can, notes why, and when one may.
     #[inline]
-    fn serve(&mut self, channel: u32, router: u32, now: Picoseconds) {
+    pub(super) fn serve(&mut self, channel: u32, router: u32, walk: Walk, now: Picoseconds) {
         let output = &self.outputs[channel as usize];
         if output.asking == 0 {
             // All that asked have left by other outputs.
@@ -305,10 +331,10 @@ impl<O: Observer> Engine<'_, O> {
         }
         let pointer = u32::from(output.pointer);
         let words = self.request_words;
-        let mut refusal = Refusal { stall: Stall::NoCredit, retry: NEVER };
+        let mut refusal = Refusal { stall: Stall::NoCredit, retry: NEVER, passed_over: false };
         if words == 1 && self.parameters.arbitration == Arbitration::RoundRobin {
             let part = cyclic(pointer, 0, 1);
-            if self.serve_first(channel, router, part, u64::MAX, &mut refusal, now) {
+            if self.serve_first(channel, router, walk, part, u64::MAX, &mut refusal, now) {
                 return;
             }
         } else {
@@ -320,13 +346,17 @@ impl<O: Observer> Engine<'_, O> {
                 for step in 0..steps(words) {
                     let part = cyclic(pointer, step, words);
                     let of_set = between(low, high, part.word as u32 * 64);
-                    if self.serve_first(channel, router, part, of_set, &mut refusal, now) {
+                    if self.serve_first(channel, router, walk, part, of_set, &mut refusal, now) {
                         return;
                     }
                 }
             }
         }
-        let Refusal { stall, retry } = refusal;
+        let Refusal { stall, retry, passed_over } = refusal;
+        if passed_over {
+            self.passed_over.push(channel);
+            return;
+        }
         self.statistics.stalled(channel, &mut self.outputs[channel as usize], stall, now);
         self.wake_at(channel, retry);
     }
@@ -338,6 +368,7 @@ impl<O: Observer> Engine<'_, O> {
         &mut self,
         channel: u32,
         router: u32,
+        walk: Walk,
         part: Part,
         of_set: u64,
         refusal: &mut Refusal,
@@ -355,14 +386,21 @@ impl<O: Observer> Engine<'_, O> {
             let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
             match self.obstacle(channel, input, virtual_channel, now) {
                 None => {
+                    let options = self.options(input, virtual_channel);
+                    if options != 0
+                        && walk == Walk::Preferred
+                        && !self.prefers(channel, input, virtual_channel, now)
+                    {
+                        refusal.passed_over = true;
+                        continue;
+                    }
                     self.requests[place] &= !(1 << in_word);
                     self.outputs[channel as usize].asking -= 1;
-                    let options = self.options(input, virtual_channel);
                     let onto = if options == 0 {
                         virtual_channel
                     } else {
                         self.withdraw(channel, router, input, virtual_channel, now);
-                        ADAPTIVE_CHANNEL
+                        self.channels.adaptive
                     };
                     self.grant(channel, router, input, virtual_channel, onto, now);
                     return true;
@@ -389,11 +427,10 @@ impl<O: Observer> Engine<'_, O> {
         let input = &self.inputs[index as usize];
         let queue = &input.queues[usize::from(virtual_channel)];
         let flits = queue.flits();
-        // The adaptive channel keeps no bubble.
         let (virtual_channel, need) = if queue.options == 0 {
             (virtual_channel, queue.need(self.bubble))
         } else {
-            (ADAPTIVE_CHANNEL, flits)
+            (self.channels.adaptive, flits + self.injection_bubble(input))
         };
         let free_at = input.free_at(self.parameters.crossbar_speedup, now);
         let output = &self.outputs[channel as usize];
@@ -502,14 +539,12 @@ impl<O: Observer> Engine<'_, O> {
             };
             let ready = header + timing.forward + self.parameters.routing_latency;
             let input = output.input;
-            let next = if packet.destination == NONE
-                || packet.destination == self.network.router_of_input[input as usize]
-            {
+            let next = if packet.destination == NONE {
                 packet.take_output(output.next_outputs)
             } else {
-                NONE
+                let router = self.network.router_of_input[input as usize];
+                packet.choose_at(router, &self.outputs)
             };
-            packet.output = next;
             (ready, Event::Ready { packet: slot, input, output: next, virtual_channel: onto })
         };
         self.calendar.add(arrival.0, arrival.1);
@@ -592,6 +627,12 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
                 ring: network.ring_of_channel[feeder as usize],
                 feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
                     as u8,
+                port: if injects {
+                    NO_PORT
+                } else {
+                    let router = network.router_of_output(feeder);
+                    (feeder - network.first_output[router as usize]) as u8
+                },
                 awaited: false,
                 returning: NONE,
                 returning_last: NONE,

@@ -59,7 +59,7 @@ impl Ways {
     pub(super) fn choose(&self, used: &[u8], capacity: u32) -> (Leg, Option<(Derouting, u32)>) {
         let detour = match (&self.minimal_way, self.idle) {
             (Some(minimal), Some(idle)) => {
-                best_detour(minimal, &self.detours, used, capacity, idle)
+                best_detour(minimal, self.detours.iter().copied(), used, capacity, idle)
             }
             _ => None,
         };

@@ -1,29 +1,133 @@
-//! Minimal adaptive routing on a torus: which directions bring a packet nearer, and where it escapes to.
+//! Routings whose packets choose their way hop by hop, on a torus in which nothing has failed.
 //!
 //! The adaptive bubble router (Puente, Izu, Beivide, Gregorio, Vallejo, Prellezo, "The adaptive bubble
 //! router", J. Parallel and Distributed Computing 61, 2001) lets a packet take any direction of a
 //! shortest way on an adaptive virtual channel. On an escape channel packets keep the direction order,
 //! and the bubble rule keeps each of its rings from filling up; a packet may leave it again at any
-//! router. Which of the directions a packet takes is the router's decision, made in the engine.
+//! router. Pick Orthant and OutFlank Routing bind or lead round new packets first
+//! ([`adaptive`](crate::adaptive)). What depends on a router's state is decided in the engine.
+
+use rand::{Rng, RngExt};
 
 use super::{DirectionOrder, HalfRing, Route};
+use crate::adaptive::profit::Weights;
+use crate::adaptive::{
+    Compass, Derouting, Detours, Family, Heading, Selection, Tie, channel_queue, goal,
+};
 use crate::topology::Fabric;
 
-/// The directions of the shortest ways, and direction order for the escape channel.
+/// What may lead a new packet off the shortest ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Derouter {
+    /// Nothing: the adaptive bubble router.
+    None,
+    /// The profit of a detour.
+    Profit(Family, Weights),
+    /// GOAL: an orthant drawn at random.
+    Goal,
+    /// CQR: an orthant by the source's channel queues.
+    ChannelQueue,
+}
+
+/// The virtual channels that adaptive packets use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdaptiveChannels {
+    /// All directions that lead on.
+    pub adaptive: u8,
+    /// Direction order to the destination.
+    pub escape: u8,
+    /// Direction order to an intermediate node.
+    pub escape_to_intermediate: u8,
+}
+
+impl Default for AdaptiveChannels {
+    /// Angara's: the adaptive one, and the response channel as the escape; to intermediate nodes the
+    /// request channel.
+    fn default() -> Self {
+        Self { adaptive: 2, escape: 1, escape_to_intermediate: 0 }
+    }
+}
+
+/// What an adaptive routing is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveRules {
+    pub derouter: Derouter,
+    pub selection: Selection,
+    /// Which way round a half ring; both lead on if `None`.
+    pub tie: Option<Tie>,
+    /// Whether a new packet enters the adaptive channel only if room for one more of the largest packets
+    /// is left.
+    pub injection_bubble: bool,
+    pub channels: AdaptiveChannels,
+}
+
+impl Default for AdaptiveRules {
+    /// The adaptive bubble router.
+    fn default() -> Self {
+        Self {
+            derouter: Derouter::None,
+            selection: Selection::default(),
+            tie: None,
+            injection_bubble: false,
+            channels: AdaptiveChannels::default(),
+        }
+    }
+}
+
+impl AdaptiveRules {
+    /// Whether packets get random numbers.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        self.tie == Some(Tie::Random)
+            || self.selection == Selection::Random
+            || self.derouter == Derouter::Goal
+    }
+}
+
+/// What a packet was given when it was injected, and what its source router has decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// Where its present leg ends.
+    pub to: u32,
+    pub heading: Heading,
+    /// Its random number, for [`Selection::Random`].
+    pub drawn: u16,
+    pub kind: Option<Derouting>,
+}
+
+/// An adaptive routing of a fabric.
 #[derive(Clone, Debug)]
-pub struct MinimalAdaptive {
+pub struct Adaptive {
     /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
     /// rest of its route there is in direction order from the next router too.
     order: DirectionOrder,
-    coordinates: Vec<u16>,
-    sizes: Vec<u16>,
-    closed: Vec<bool>,
+    compass: Compass,
+    detours: Option<Detours>,
+    rules: AdaptiveRules,
+    seed: u64,
 }
 
-impl MinimalAdaptive {
+impl Adaptive {
+    /// `seed` is that of the packets' random numbers, where the rules ask for any.
+    ///
     /// # Errors
     /// If something of the torus has failed: the shortest ways may then be cut.
-    pub fn new(fabric: &Fabric) -> Result<Self, String> {
+    pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
+        let order = Self::check(fabric)?;
+        let torus = fabric.torus();
+        let detours = match rules.derouter {
+            Derouter::Profit(family, weights) => Some(Detours::new(torus, family, weights)),
+            Derouter::None | Derouter::Goal | Derouter::ChannelQueue => None,
+        };
+        let compass = Compass::new(torus, rules.tie.is_none());
+        Ok(Self { order, compass, detours, rules, seed })
+    }
+
+    /// Whether a fabric is one for adaptive routing; gives its direction order.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn check(fabric: &Fabric) -> Result<DirectionOrder, String> {
         let torus = fabric.torus();
         let directions = torus.directions();
         let lost = (0..fabric.channel_slots()).any(|slot| {
@@ -32,40 +136,92 @@ impl MinimalAdaptive {
         if lost {
             return Err("adaptive routing needs a torus in which nothing has failed".into());
         }
-        let order = DirectionOrder::new(fabric, HalfRing::Plus)
-            .map_err(|unroutable| unroutable.to_string())?;
-        let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
-        Ok(Self {
-            order,
-            coordinates: coordinates.map(|coordinate| coordinate as u16).collect(),
-            sizes: torus.sizes().iter().map(|&size| size as u16).collect(),
-            closed: (0..torus.dimensions()).map(|dimension| torus.closed(dimension)).collect(),
-        })
+        DirectionOrder::new(fabric, HalfRing::Plus).map_err(|unroutable| unroutable.to_string())
     }
 
-    /// The output ports, a bit each, that bring a packet nearer to another router. Direction order takes
-    /// the lowest: positive directions come first, and are chosen where a ring's halves are as long.
     #[must_use]
-    pub fn ports(&self, router: u32, destination: u32) -> u16 {
-        let dimensions = self.sizes.len();
-        let at = |node: u32| &self.coordinates[node as usize * dimensions..][..dimensions];
-        let mut nearer = 0u16;
-        for (dimension, (&from, &to)) in at(router).iter().zip(at(destination)).enumerate() {
-            if from == to {
-                continue;
-            }
-            let size = self.sizes[dimension];
-            let ahead = if to > from { to - from } else { to + size - from };
-            let behind = size - ahead;
-            let (plus, minus) = if self.closed[dimension] {
-                (ahead <= behind, behind <= ahead)
-            } else {
-                (to > from, to < from)
-            };
-            nearer |= u16::from(plus) << dimension;
-            nearer |= u16::from(minus) << (dimension + dimensions);
+    pub fn rules(&self) -> &AdaptiveRules {
+        &self.rules
+    }
+
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Bytes that its tables take.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.detours.as_ref().map_or(0, Detours::memory)
+    }
+
+    /// The output ports, a bit each, that lead a packet on. Direction order takes the lowest: positive
+    /// directions come first, and are chosen where both ways round lead on.
+    #[inline]
+    #[must_use]
+    pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
+        self.compass.ports(router, to, heading)
+    }
+
+    /// The course of a packet that is injected now. Draws are, in this order and only where the rules ask
+    /// for them: a byte for half rings, GOAL's ways round, 16 bits for the selection.
+    pub fn inject(&self, source: u32, destination: u32, random: Option<&mut impl Rng>) -> Course {
+        let mut course =
+            Course { to: destination, heading: Heading::default(), drawn: 0, kind: None };
+        let Some(random) = random else { return course };
+        if self.rules.tie == Some(Tie::Random) {
+            course.heading.negative = random.random();
         }
-        nearer
+        if self.rules.derouter == Derouter::Goal {
+            course.heading = goal(&self.compass, source, destination, random);
+            course.kind = self.orthant(source, destination, course.heading);
+        }
+        if self.rules.selection == Selection::Random {
+            course.drawn = random.random();
+        }
+        course
+    }
+
+    /// Whether source routers decide anything.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        matches!(self.rules.derouter, Derouter::Profit(..) | Derouter::ChannelQueue)
+    }
+
+    /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
+    /// the adaptive channel, and from `full` on there is no room for the packet. A port without a channel
+    /// counts as more than full.
+    #[must_use]
+    pub fn decide(&self, source: u32, course: Course, used: &[u32], full: u32) -> Course {
+        let to = course.to;
+        if let Some(detours) = &self.detours {
+            let negative = course.heading.negative;
+            return match detours.decide(&self.compass, source, to, negative, used, full) {
+                None => course,
+                Some(it) => {
+                    Course { to: it.node, heading: it.heading, kind: Some(it.kind), ..course }
+                }
+            };
+        }
+        if self.rules.derouter != Derouter::ChannelQueue {
+            return course;
+        }
+        let heading = channel_queue(&self.compass, source, to, used);
+        Course { heading, kind: self.orthant(source, to, heading), ..course }
+    }
+
+    /// What kind of detour a heading is, if it is one.
+    fn orthant(&self, source: u32, destination: u32, heading: Heading) -> Option<Derouting> {
+        let free = Heading::default();
+        let distance = |heading| self.compass.distance(source, destination, heading);
+        (distance(heading) > distance(free)).then_some(Derouting::Orthant)
+    }
+
+    /// Hops of a packet on its course, an intermediate node included.
+    #[must_use]
+    pub fn hops(&self, source: u32, destination: u32, course: &Course) -> u16 {
+        let first = self.compass.distance(source, course.to, course.heading);
+        first + self.compass.distance(course.to, destination, Heading::default())
     }
 
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
@@ -78,43 +234,49 @@ mod tests {
     use super::*;
     use crate::routing::test_fabric;
 
+    fn bubble(fabric: &Fabric) -> Adaptive {
+        Adaptive::new(fabric, AdaptiveRules::default(), 1).unwrap()
+    }
+
     #[test]
-    fn every_port_brings_the_packet_one_hop_nearer_and_the_lowest_is_that_of_direction_order() {
+    fn the_lowest_port_is_that_of_direction_order() {
         for sizes in [&[5, 4][..], &[2, 3, 4], &[4, 2, 2, 2], &[3, 1, 6]] {
             let fabric = test_fabric(sizes, &[]);
-            let adaptive = MinimalAdaptive::new(&fabric).unwrap();
-            let distance = |from, to| adaptive.route(&fabric, from, to).hops();
+            let adaptive = bubble(&fabric);
             for source in 0..fabric.routers() {
                 for destination in (0..fabric.routers()).filter(|&node| node != source) {
-                    let ports = adaptive.ports(source, destination);
+                    let ports = adaptive.ports(source, destination, Heading::default());
                     let route = adaptive.route(&fabric, source, destination);
                     assert_eq!(ports.trailing_zeros(), u32::from(route.runs()[0].port));
-                    for port in 0..fabric.torus().directions() {
-                        let Some(next) = fabric.target(fabric.outputs(source).start + port) else {
-                            continue;
-                        };
-                        let nearer = distance(next, destination) < distance(source, destination);
-                        assert_eq!(ports >> port & 1 == 1, nearer);
-                    }
+                    let course =
+                        adaptive.inject(source, destination, None::<&mut rand_chacha::ChaCha8Rng>);
+                    let hops = adaptive.hops(source, destination, &course);
+                    assert_eq!(u32::from(hops), route.hops());
                 }
             }
         }
     }
 
     /// A packet on the escape channel asks anew at each router; its ways together are one in direction
-    /// order.
+    /// order, also in an orthant that is not minimal.
     #[test]
     fn escapes_from_router_to_router_keep_the_direction_order() {
         let fabric = test_fabric(&[4, 5, 2, 6], &[]);
-        let adaptive = MinimalAdaptive::new(&fabric).unwrap();
+        let adaptive = bubble(&fabric);
         for source in (0..fabric.routers()).step_by(7) {
             for destination in 0..fabric.routers() {
-                let (mut at, mut latest) = (source, 0);
-                while at != destination {
-                    let escape = adaptive.ports(at, destination).trailing_zeros();
-                    assert!(escape >= latest);
-                    latest = escape;
-                    at = fabric.target(fabric.outputs(at).start + escape).unwrap();
+                for heading in [
+                    Heading::default(),
+                    Heading { negative: 0b1011, bound: 0b1011 },
+                    Heading { negative: 0b0001, bound: 0b1001 },
+                ] {
+                    let (mut at, mut latest) = (source, 0);
+                    while at != destination {
+                        let escape = adaptive.ports(at, destination, heading).trailing_zeros();
+                        assert!(escape >= latest);
+                        latest = escape;
+                        at = fabric.target(fabric.outputs(at).start + escape).unwrap();
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ mod region;
 mod route;
 mod table;
 
-pub use adaptive::MinimalAdaptive;
+pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Derouter};
 pub use direction_order::{DirectionOrder, HalfRing};
 pub use file::{TableFile, TableFileError};
 pub use header::Header;
@@ -34,7 +34,7 @@ pub enum Routes {
     DirectionOrder(DirectionOrder),
     Table(RouteTable),
     /// Packets choose their way hop by hop.
-    Adaptive(MinimalAdaptive),
+    Adaptive(Adaptive),
 }
 
 impl Routes {

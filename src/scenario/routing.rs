@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
 use crate::routing::{
-    DirectionOrder, HalfRing, MinimalAdaptive, Region, Routes, TableFile, TableFileError,
+    Adaptive, AdaptiveRules, DirectionOrder, HalfRing, Region, Routes, TableFile, TableFileError,
     Unroutable,
 };
 use crate::topology::Fabric;
@@ -24,8 +24,8 @@ pub enum RoutingSpec {
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
-    /// The adaptive bubble router.
-    Adaptive,
+    /// Packets choose their way hop by hop.
+    Adaptive(AdaptiveRules),
 }
 
 /// Why a fabric can't be routed.
@@ -70,9 +70,9 @@ impl RoutingSpec {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
             }
-            Self::Adaptive => {
-                MinimalAdaptive::new(fabric).map(Routes::Adaptive).map_err(RoutingError::Adaptive)
-            }
+            Self::Adaptive(rules) => Adaptive::new(fabric, rules, seed)
+                .map(Routes::Adaptive)
+                .map_err(RoutingError::Adaptive),
             Self::Angara { algorithm, freedoms } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), freedoms);
@@ -88,9 +88,7 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
-            Self::Adaptive => {
-                MinimalAdaptive::new(fabric).map(drop).map_err(RoutingError::Adaptive)
-            }
+            Self::Adaptive(_) => Adaptive::check(fabric).map(drop).map_err(RoutingError::Adaptive),
             Self::Angara { freedoms, .. } => {
                 let region = Region::new(fabric);
                 enough_memory(&region, freedoms)?;
@@ -107,7 +105,11 @@ impl RoutingSpec {
 
     /// Whether the routes depend on the seed.
     pub(super) fn is_random(&self) -> bool {
-        matches!(self, Self::Angara { algorithm: Algorithm::Genetic, .. })
+        match self {
+            Self::Angara { algorithm, .. } => *algorithm == Algorithm::Genetic,
+            Self::Adaptive(rules) => rules.is_random(),
+            Self::DirectionOrder { .. } | Self::File(_) => false,
+        }
     }
 
     /// What to know where a pair has no route.
@@ -126,7 +128,7 @@ impl RoutingSpec {
                 "no first and last step leads around these failures without a risk of deadlock; \
                  `flitlab route` names the pairs"
             }
-            Self::Adaptive => {
+            Self::Adaptive(_) => {
                 "where something has failed, tables lead around it: try [routing.angara]"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",

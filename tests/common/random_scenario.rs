@@ -3,8 +3,14 @@
 //! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from.
 
 use flitlab::{
+    adaptive::{
+        Family, Selection, Tie,
+        profit::{Average, IdleRatio, Weights},
+    },
     engine::{Arbitration, Parameters, Switching},
-    routing::{DirectionOrder, HalfRing, Header, MinimalAdaptive, RouteTable, Routes},
+    routing::{
+        Adaptive, AdaptiveRules, Derouter, DirectionOrder, HalfRing, Header, RouteTable, Routes,
+    },
     topology::{Fabric, Faults, Torus},
     traffic::{Kind, Message},
     units::{Bytes, Picoseconds, Rate},
@@ -16,6 +22,32 @@ const FLIT: u64 = 16;
 const MOST_NODES: u32 = 60;
 /// Flits times hops of all messages together, so that the reference engine stays quick.
 const MOST_WORK: u64 = 6_000;
+
+/// Any of the adaptive routings.
+fn rules(random: &mut ChaCha8Rng) -> AdaptiveRules {
+    let weights = Weights {
+        distance: random.random_range(0.5..2.5),
+        average: Average::Directions,
+        idle: IdleRatio::CandidateIdle,
+    };
+    let steps = random.random_range(1..3);
+    let derouters = [
+        Derouter::None,
+        Derouter::Profit(Family::Orthants, weights),
+        Derouter::Profit(Family::IntermediateNodes { steps }, weights),
+        Derouter::Goal,
+        Derouter::ChannelQueue,
+    ];
+    let selections =
+        [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random];
+    AdaptiveRules {
+        derouter: *derouters.choose(random).expect("some"),
+        selection: *selections.choose(random).expect("some"),
+        tie: *[None, Some(Tie::Plus), Some(Tie::Random)].choose(random).expect("some"),
+        injection_bubble: random.random_bool(0.25),
+        ..AdaptiveRules::default()
+    }
+}
 
 /// Something to simulate.
 #[derive(Debug)]
@@ -34,7 +66,7 @@ impl Scenario {
     pub fn adaptive(seed: u64) -> Option<Self> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (fabric, _) = fabric(&mut random);
-        let routes = Routes::Adaptive(MinimalAdaptive::new(&fabric).ok()?);
+        let routes = Routes::Adaptive(Adaptive::new(&fabric, rules(&mut random), seed).ok()?);
         let mut parameters = parameters(&mut random, has_rings(&fabric));
         parameters.bubble = true;
         let mut messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();

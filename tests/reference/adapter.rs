@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use flitlab::{
-    engine::{ADAPTIVE_CHANNEL, REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
-    routing::Routes,
+    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
+    routing::{Course, Routes},
     traffic::{Kind, Message},
     units::Picoseconds,
 };
@@ -37,6 +37,11 @@ pub struct Packet {
     pub virtual_channel: u8,
     /// Whether it chooses its outputs.
     pub adaptive: bool,
+    /// Its course since it was granted an injection channel, if it chooses its outputs.
+    pub course: Option<Course>,
+    /// Whether its source router has decided on detours.
+    pub decided: bool,
+    pub passed_intermediate: bool,
     pub flits: u32,
     pub payload: u32,
     pub created: Picoseconds,
@@ -116,9 +121,8 @@ impl Simulator<'_> {
         let (source, destination, virtual_channel) = if is_response {
             (message.destination, message.source, RESPONSE_CHANNEL)
         } else {
-            let adaptive = matches!(self.routes, Routes::Adaptive(_));
-            let virtual_channel = match message.kind {
-                Kind::Data if adaptive => ADAPTIVE_CHANNEL,
+            let virtual_channel = match (message.kind, self.routes) {
+                (Kind::Data, Routes::Adaptive(it)) => it.rules().channels.adaptive,
                 _ => REQUEST_CHANNEL,
             };
             (message.source, message.destination, virtual_channel)
@@ -135,7 +139,15 @@ impl Simulator<'_> {
             destination,
             injection_channel,
             virtual_channel,
-            adaptive: virtual_channel == ADAPTIVE_CHANNEL && route.hops() > 0,
+            adaptive: match self.routes {
+                Routes::Adaptive(it) => {
+                    virtual_channel == it.rules().channels.adaptive && route.hops() > 0
+                }
+                Routes::DirectionOrder(_) | Routes::Table(_) => false,
+            },
+            course: None,
+            decided: false,
+            passed_intermediate: false,
             flits: flits.max(1),
             payload: payload as u32,
             created: now,
@@ -171,6 +183,13 @@ impl Simulator<'_> {
                 let packet = &mut self.packets[number];
                 packet.sequence = adapter.granted;
                 packet.injected = now;
+                if let (Routes::Adaptive(it), true) = (self.routes, packet.adaptive) {
+                    let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
+                    let random = Some(&mut self.random[packet.source as usize]);
+                    let random = random.filter(|_| it.rules().is_random());
+                    let (from, to) = (router(packet.source), router(packet.destination));
+                    packet.course = Some(it.inject(from, to, random));
+                }
                 adapter.granted += 1;
                 queues.pointer = (virtual_channel + 1) % VIRTUAL_CHANNELS;
                 channel.credits[virtual_channel] -= packet.flits;

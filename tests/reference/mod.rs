@@ -26,6 +26,9 @@ use flitlab::{
     units::Picoseconds,
 };
 
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
 use adapter::{Adapter, Entry, Packet, Transfer};
 use network::{Channel, CreditMessage, Flit, Moving, Network};
 use router::Router;
@@ -93,6 +96,8 @@ struct Simulator<'a> {
     due: BTreeSet<Picoseconds>,
     undelivered: usize,
     log: Log,
+    /// Of each terminal, for packets that choose their way.
+    random: Vec<ChaCha8Rng>,
 }
 
 impl<'a> Simulator<'a> {
@@ -116,6 +121,7 @@ impl<'a> Simulator<'a> {
             due: BTreeSet::new(),
             undelivered: 0,
             log: Log::default(),
+            random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
         };
         simulator.create_messages(messages);
         simulator
@@ -255,7 +261,8 @@ impl<'a> Simulator<'a> {
             virtual_channel: packet.virtual_channel,
             flits: packet.flits,
             payload: packet.payload,
-            hops: packet.ports.len() as u32,
+            hops: packet.hops_granted as u32,
+            derouting: packet.course.and_then(|course| course.kind),
             created: packet.created,
             injected: packet.injected,
             delivered: now,
@@ -286,6 +293,17 @@ impl<'a> Simulator<'a> {
         self.entries.entry(time).or_default().push(entry);
         self.due.insert(time);
     }
+}
+
+/// A terminal's stream of random numbers.
+fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
+    let seed = match routes {
+        Routes::Adaptive(adaptive) => adaptive.seed(),
+        Routes::DirectionOrder(_) | Routes::Table(_) => 0,
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(terminal.into());
+    random
 }
 
 /// The next thing on a wire, if it is there now.

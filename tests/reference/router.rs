@@ -1,8 +1,9 @@
 //! Routers: which packet is granted which output.
 
 use flitlab::{
-    engine::{ADAPTIVE_CHANNEL, Arbitration, ESCAPE_CHANNEL, Switching, VIRTUAL_CHANNELS},
-    routing::{MinimalAdaptive, Routes},
+    adaptive::drawn_at,
+    engine::{Arbitration, Switching, VIRTUAL_CHANNELS},
+    routing::{Adaptive, AdaptiveRules, Routes},
     units::Picoseconds,
 };
 
@@ -48,6 +49,17 @@ impl Router {
     }
 }
 
+/// Whom a walk of a router's outputs serves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Packets that like no other output better.
+    Preferred,
+    /// Packets that can have it.
+    Any,
+    /// Packets that have found room nowhere.
+    Escape,
+}
+
 /// A packet at the head of a buffer that asks for an output.
 #[derive(Clone)]
 struct Request {
@@ -61,22 +73,56 @@ struct Request {
 impl Simulator<'_> {
     /// Walks a router's free outputs once and gives each to a packet that asks for it and fits.
     pub fn grant_outputs(&mut self, router: usize, now: Picoseconds) {
+        self.decide(router, now);
         let mut requests = self.requests(router, now);
         if requests.iter().all(Option::is_none) {
             return;
         }
         let outputs = self.routers[router].outputs.len();
         let start = self.routers[router].pointer;
-        for escaping in [false, true] {
+        for turn in [Turn::Preferred, Turn::Any, Turn::Escape] {
             for output in (0..outputs).map(|step| (start + step) % outputs) {
                 let channel = self.routers[router].outputs[output].channel;
                 if self.channels[channel].sending.is_some() {
                     continue;
                 }
-                let chosen = self.choose(router, output, &requests, escaping);
+                let chosen = self.choose(router, output, &requests, turn);
                 let Some((pair, onto)) = chosen else { continue };
                 let request = requests[pair].take().expect("it was chosen");
                 self.grant(router, pair, request.packet, (output, onto), now);
+            }
+        }
+    }
+
+    /// Decides how new packets go on.
+    fn decide(&mut self, router: usize, now: Picoseconds) {
+        let Routes::Adaptive(adaptive) = self.routes else { return };
+        for input in self.routers[router].inputs.clone() {
+            for virtual_channel in 0..VIRTUAL_CHANNELS {
+                let place = Place { channel: input, virtual_channel };
+                let Some(packet) = self.asking(place, now) else { continue };
+                let (Some(course), false) =
+                    (self.packets[packet].course, self.packets[packet].decided)
+                else {
+                    continue;
+                };
+                let capacity = self.parameters.buffer;
+                let onto = usize::from(adaptive.rules().channels.adaptive);
+                let ports = self.fabric.outputs(router as u32).len() as u16;
+                let used: Vec<u32> = (0..ports)
+                    .map(|port| {
+                        let name = OutputName::Port(port);
+                        let mut outputs = self.routers[router].outputs.iter();
+                        let output = outputs.find(|output| output.name == name);
+                        output.map_or(u32::MAX, |output| {
+                            capacity - self.channels[output.channel].credits[onto]
+                        })
+                    })
+                    .collect();
+                let full = capacity - self.packets[packet].flits + 1;
+                let course = adaptive.decide(router as u32, course, &used, full);
+                self.packets[packet].course = Some(course);
+                self.packets[packet].decided = true;
             }
         }
     }
@@ -102,28 +148,30 @@ impl Simulator<'_> {
             .collect()
     }
 
-    /// The outputs that bring an adaptive packet nearer; none at its destination.
-    fn any_output(
-        &self,
-        adaptive: &MinimalAdaptive,
-        router: usize,
-        packet: usize,
-    ) -> Option<Request> {
+    /// The outputs that lead an adaptive packet on; none at its destination.
+    fn any_output(&self, adaptive: &Adaptive, router: usize, packet: usize) -> Option<Request> {
         let destination = self.fabric.terminal_router(self.packets[packet].destination)?;
-        if router == destination as usize {
+        if router == destination as usize && self.packets[packet].course?.to == destination {
             return None;
         }
-        let ports = adaptive.ports(router as u32, destination);
+        let course = self.packets[packet].course?;
+        let (to, mut heading, channels) = (course.to, course.heading, adaptive.rules().channels);
+        let escape =
+            if to == destination { channels.escape } else { channels.escape_to_intermediate };
+        if to == destination && self.packets[packet].passed_intermediate {
+            heading.bound = 0;
+        }
+        let ports = adaptive.ports(router as u32, to, heading);
         let place = |port: u16| {
             let mut outputs = self.routers[router].outputs.iter();
             outputs.position(|output| output.name == OutputName::Port(port)).expect("it is live")
         };
         let ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
-        let onto = usize::from(ADAPTIVE_CHANNEL);
+        let onto = usize::from(channels.adaptive);
         Some(Request {
             packet,
             outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
-            escape: Some((place(ports[0]), usize::from(ESCAPE_CHANNEL))),
+            escape: Some((place(ports[0]), usize::from(escape))),
         })
     }
 
@@ -162,13 +210,13 @@ impl Simulator<'_> {
     }
 
     /// The pair of input port and virtual channel that a free output is to serve next, and the virtual
-    /// channel at the far end. Packets that are `escaping` have found no room anywhere else.
+    /// channel at the far end.
     fn choose(
         &self,
         router: usize,
         output: usize,
         requests: &[Option<Request>],
-        escaping: bool,
+        turn: Turn,
     ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
         let walk = |may_be_served: fn(ChannelKind) -> bool| {
@@ -179,10 +227,10 @@ impl Simulator<'_> {
                     let from = Place { channel: input, virtual_channel: pair % VIRTUAL_CHANNELS };
                     self.has_room(router, from, request.packet, output, onto)
                 };
-                let wish = if escaping {
-                    request.escape.filter(|_| !request.outputs.iter().any(room))
-                } else {
-                    request.outputs.iter().copied().find(|wish| wish.0 == output)
+                let wish = match turn {
+                    Turn::Preferred => self.preferred(router, input, request, room),
+                    Turn::Any => request.outputs.iter().copied().find(|wish| wish.0 == output),
+                    Turn::Escape => request.escape.filter(|_| !request.outputs.iter().any(room)),
                 };
                 let wish = wish.filter(|wish| wish.0 == output)?;
                 let fits =
@@ -195,6 +243,49 @@ impl Simulator<'_> {
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
         }
+    }
+
+    /// The output that a packet likes best among those that are free and have room for it.
+    fn preferred(
+        &self,
+        router: usize,
+        input: usize,
+        request: &Request,
+        room: impl Fn(&(usize, usize)) -> bool,
+    ) -> Option<(usize, usize)> {
+        let outputs = &self.routers[router].outputs;
+        let is_open = |wish: &&(usize, usize)| {
+            self.channels[outputs[wish.0].channel].sending.is_none() && room(wish)
+        };
+        let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
+        let (Routes::Adaptive(adaptive), Some(_)) = (self.routes, request.escape) else {
+            return open.first().copied();
+        };
+        let port = |wish: &(usize, usize)| match outputs[wish.0].name {
+            OutputName::Port(port) => u32::from(port),
+            OutputName::Ejection { .. } => unreachable!("a packet that chooses is under way"),
+        };
+        let set = open.iter().fold(0, |set, wish| set | 1 << port(wish));
+        if set == 0 {
+            return None;
+        }
+        let came = self.routers.iter().flat_map(|router| &router.outputs);
+        let came = came.filter(|output| output.channel == input).map(|output| match output.name {
+            OutputName::Port(port) => u32::from(port),
+            OutputName::Ejection { .. } => u32::MAX,
+        });
+        let came = came.last().unwrap_or(u32::MAX);
+        let drawn = self.packets[request.packet].course.map_or(0, |course| course.drawn);
+        let best = adaptive.rules().selection.prefers(
+            set,
+            came,
+            drawn_at(router as u32, drawn),
+            |number| {
+                let wish = open.iter().find(|wish| port(wish) == number).expect("it is open");
+                self.channels[outputs[wish.0].channel].credits[wish.1]
+            },
+        );
+        open.into_iter().find(|wish| port(wish) == best)
     }
 
     /// Whether the input port can send one packet more.
@@ -218,13 +309,17 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let same_ring = self.channels[from.channel].ring == output.ring;
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
-        let chooses = packet.adaptive && onto == usize::from(ADAPTIVE_CHANNEL);
-        let keeps_bubble = output.ring.is_some() && !goes_on && !chooses;
-        let bubble = if self.parameters.bubble && keeps_bubble {
-            self.parameters.maximum_packet()
-        } else {
-            0
+        let rules = match self.routes {
+            Routes::Adaptive(adaptive) => *adaptive.rules(),
+            Routes::DirectionOrder(_) | Routes::Table(_) => AdaptiveRules::default(),
         };
+        let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
+        let keeps_bubble = if chooses {
+            rules.injection_bubble && self.channels[from.channel].kind == ChannelKind::Injection
+        } else {
+            self.parameters.bubble && output.ring.is_some() && !goes_on
+        };
+        let bubble = if keeps_bubble { self.parameters.maximum_packet() } else { 0 };
         output.ends_in_sink() || packet.flits + bubble <= output.credits[onto]
     }
 
@@ -237,6 +332,7 @@ impl Simulator<'_> {
         now: Picoseconds,
     ) {
         let virtual_channel = pair % VIRTUAL_CHANNELS;
+        let at = router;
         let router = &mut self.routers[router];
         let from = Place { channel: router.inputs[pair / VIRTUAL_CHANNELS], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
@@ -249,6 +345,16 @@ impl Simulator<'_> {
         if !channel.ends_in_sink() {
             channel.credits[onto] -= packet.flits;
             packet.hops_granted += 1;
+            if let (Some(course), OutputName::Port(port)) = (&mut packet.course, output.name) {
+                let slot = self.fabric.outputs(at as u32).start + u32::from(port);
+                let next = self.fabric.target(slot).expect("it is live");
+                if next == course.to
+                    && Some(next) != self.fabric.terminal_router(packet.destination)
+                {
+                    course.to = self.fabric.terminal_router(packet.destination).expect("live");
+                    packet.passed_intermediate = true;
+                }
+            }
             packet.virtual_channel = onto as u8;
         }
         let from = Some(from);

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use crate::{
     routing::{
-        HalfRing, TableFile,
+        AdaptiveRules, HalfRing, TableFile,
         angara::{Algorithm, Freedoms},
     },
     scenario::{
@@ -92,7 +92,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
                virtual channel; where none has room it falls back into the response channel, which \
                keeps direction order and the bubble rule (the adaptive bubble router). For tori in \
                which nothing has failed.";
-    let adaptive = with_keys("adaptive", doc, |_| Some(RoutingSpec::Adaptive));
+    let adaptive =
+        with_keys("adaptive", doc, |_| Some(RoutingSpec::Adaptive(AdaptiveRules::default())));
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {
         let kind = Text { what: "a file's path", example: "desmos.routes" };

@@ -7,7 +7,7 @@ use super::input::Input;
 use super::summary::{Expectation, print_json, print_text};
 use super::text;
 use crate::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
-use crate::scenario::{Reference, Scenario};
+use crate::scenario::{Reference, RoutingSpec, Scenario};
 use crate::sweep::Simulation;
 use crate::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
@@ -68,7 +68,10 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             VIRTUAL_CHANNEL_NAMES
                 .iter()
                 .enumerate()
-                .map(|(number, name)| format!("{number} {name}"))
+                .map(|(number, name)| match purpose(simulation, number as u8) {
+                    Some(purpose) => format!("{number} {name} ({purpose})"),
+                    None => format!("{number} {name}"),
+                })
                 .collect::<Vec<_>>()
                 .join(", "),
         ),
@@ -132,6 +135,14 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
     }
     lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n")).collect()
+}
+
+/// What a virtual channel is for under adaptive routing, besides what its name says.
+fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
+    match &simulation.scenario().network.routing {
+        RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.derouter),
+        _ => None,
+    }
 }
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off.

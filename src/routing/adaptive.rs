@@ -48,6 +48,58 @@ impl Default for AdaptiveChannels {
     }
 }
 
+impl AdaptiveChannels {
+    /// Which of them can't be used so without deadlocks, and why.
+    #[must_use]
+    pub fn flaw(&self, derouter: &Derouter) -> Option<(&'static str, String)> {
+        let &Self { adaptive, escape, escape_to_intermediate } = self;
+        let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
+        let reads = ["read requests", "read responses"];
+        if let Some(reads) = reads.get(usize::from(adaptive)) {
+            let reason =
+                format!("virtual channel {adaptive} carries {reads} in direction order; {ring}");
+            return Some(("adaptive", reason));
+        }
+        let alone = "packets need a way out that no others can block: another virtual channel than \
+                     the adaptive one";
+        if escape == adaptive {
+            return Some(("escape", alone.into()));
+        }
+        if !derouter.leads_round() {
+            return None;
+        }
+        let theorem = "packets that turn at an intermediate node would close cycles across the \
+                       dimensions: each leg needs an escape channel of its own";
+        match escape_to_intermediate {
+            same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
+            same if same == escape => Some(("escape_to_intermediate", theorem.into())),
+            _ => None,
+        }
+    }
+
+    /// What each virtual channel is for, as far as adaptive packets use it.
+    #[must_use]
+    pub fn purpose(&self, virtual_channel: u8, derouter: &Derouter) -> Option<&'static str> {
+        if virtual_channel == self.adaptive {
+            Some("adaptive packets")
+        } else if virtual_channel == self.escape {
+            Some("escape")
+        } else if derouter.leads_round() && virtual_channel == self.escape_to_intermediate {
+            Some("escape to intermediate nodes")
+        } else {
+            None
+        }
+    }
+}
+
+impl Derouter {
+    /// Whether packets may go through an intermediate node.
+    #[must_use]
+    pub fn leads_round(&self) -> bool {
+        matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
+    }
+}
+
 /// What an adaptive routing is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRules {

@@ -88,6 +88,7 @@ pub(super) fn run(
     }
     checks.latencies(parameters);
     checks.windows(draft);
+    checks.virtual_channels(draft);
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     match &draft.workload {
@@ -134,6 +135,18 @@ impl Checks<'_> {
         let mut problem = Diagnostic::new(&place, message).label(label);
         problem.help = help;
         self.problems.push(problem);
+    }
+
+    /// Virtual channels of packets that choose their way.
+    fn virtual_channels(&mut self, draft: &Draft) {
+        let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
+        let Some((key, reason)) = rules.channels.flaw(&rules.derouter) else { return };
+        let tables = ["adaptive", "pick_orthant", "outflank"];
+        let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
+        let written = |key: &&String| self.document.blame(&[key]).1.as_deref() == Some(key);
+        let key = keys.iter().find(written).unwrap_or(&keys[0]);
+        let message = format!("with this virtual channel packets could deadlock: {reason}");
+        self.report(&[key], message, "", Some("the default layout can't".into()));
     }
 
     /// Sizes of packets; false if nothing can be computed from them.

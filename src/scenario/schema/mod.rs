@@ -1,5 +1,6 @@
 //! The keys of a scenario, one subject a file.
 
+mod adaptive;
 mod exchange;
 mod load;
 mod matrix;

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use crate::{
     routing::{
-        AdaptiveRules, HalfRing, TableFile,
+        HalfRing, TableFile,
         angara::{Algorithm, Freedoms},
     },
     scenario::{
@@ -15,6 +15,8 @@ use crate::{
         reader::Reader,
     },
 };
+
+use super::adaptive;
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
     let choice = Choice {
@@ -88,12 +90,6 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         );
         Some(RoutingSpec::Angara { algorithm: algorithm?, freedoms })
     });
-    let doc = "Every packet may take any direction of a shortest way, hop by hop, on the adaptive \
-               virtual channel; where none has room it falls back into the response channel, which \
-               keeps direction order and the bubble rule (the adaptive bubble router). For tori in \
-               which nothing has failed.";
-    let adaptive =
-        with_keys("adaptive", doc, |_| Some(RoutingSpec::Adaptive(AdaptiveRules::default())));
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {
         let kind = Text { what: "a file's path", example: "desmos.routes" };
@@ -112,7 +108,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
             }
         }
     });
-    reader.choice(&choice, vec![direction_order, angara, file, adaptive])
+    let variants = vec![
+        direction_order,
+        angara,
+        file,
+        adaptive::bubble(),
+        adaptive::pick_orthant(),
+        adaptive::outflank(),
+    ];
+    reader.choice(&choice, variants)
 }
 
 /// The table in a file, and the file's whole path; what is wrong in it is shown in its line.

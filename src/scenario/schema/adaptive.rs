@@ -1,0 +1,153 @@
+//! `[routing.adaptive]`, `[routing.pick_orthant]` and `[routing.outflank]`: packets that choose their way.
+
+use crate::{
+    adaptive::{
+        Family, Selection, Tie,
+        profit::{Average, IdleRatio, Weights},
+    },
+    engine::VIRTUAL_CHANNELS,
+    routing::{AdaptiveRules, Derouter},
+    scenario::{
+        RoutingSpec,
+        choice::{Choice, Variant, plain, with_keys},
+        kind::{Flag, Number, Whole},
+        reader::Reader,
+    },
+};
+
+pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
+    let doc = "Every packet may take any direction of a shortest way, hop by hop, on an adaptive \
+               virtual channel; where none has room it falls back into another one, which keeps \
+               direction order and the bubble rule (the adaptive bubble router, ABR). For tori in \
+               which nothing has failed.";
+    with_keys("adaptive", doc, |reader| rules(reader, Derouter::None))
+}
+
+pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
+    let doc = "As [routing.adaptive], but a new packet is bound to one way round in each dimension, \
+               which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR).";
+    with_keys("pick_orthant", doc, |reader| {
+        let choice = Choice {
+            key: "rule",
+            noun: "rule",
+            default: Some("profit"),
+            doc: "What chooses the ways round.",
+            sections: false,
+        };
+        let profit = with_keys(
+            "profit",
+            "congestion behind the source's ports against distance.",
+            |reader: &mut Reader<'d>| Some(profit(reader, Family::Orthants, 1.0)),
+        );
+        let derouter = reader.choice(
+            &choice,
+            vec![
+                profit,
+                plain(
+                    "goal",
+                    Derouter::Goal,
+                    "GOAL: at random, the short way of d hops in a ring of k with probability \
+                     (k - d) / k.",
+                ),
+                plain(
+                    "cqr",
+                    Derouter::ChannelQueue,
+                    "CQR: in each dimension the way with the smaller product of used flits and hops.",
+                ),
+            ],
+        );
+        let rules = rules(reader, derouter.unwrap_or(Derouter::None))?;
+        derouter.map(|_| rules)
+    })
+}
+
+pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
+    let doc = "As [routing.adaptive], but a new packet may be led through an intermediate node, just \
+               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR).";
+    with_keys("outflank", doc, |reader| {
+        let steps = reader.value(
+            "steps",
+            &Whole { range: 1..=64 },
+            2,
+            "How many steps outside the shortest ways outflanking intermediate nodes lie.",
+        ) as u32;
+        let derouter = profit(reader, Family::IntermediateNodes { steps }, 2.0);
+        rules(reader, derouter)
+    })
+}
+
+fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
+    let kind = Number { above: 0.0, to: 1e3, inclusive: true };
+    let distance = reader.value(
+        "distance_weight",
+        &kind,
+        distance,
+        "Weight of a detour's length against congestion: the less, the more packets are derouted.",
+    );
+    let weights =
+        Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+    Derouter::Profit(family, weights)
+}
+
+fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
+    let mut rules = AdaptiveRules { derouter, ..AdaptiveRules::default() };
+    let selection = Choice {
+        key: "selection",
+        noun: "selection function",
+        default: Some("most-room"),
+        doc: "Which output a packet prefers among those that are free and have room for it.",
+        sections: false,
+    };
+    let selection = reader.choice(
+        &selection,
+        vec![
+            plain("most-room", Selection::MostRoom, "the one with the most room behind it."),
+            plain("first", Selection::First, "the first in direction order."),
+            plain("straight", Selection::Straight, "the direction in which it has come."),
+            plain("random", Selection::Random, "one at random."),
+        ],
+    );
+    let tie = Choice {
+        key: "tie",
+        noun: "rule for half rings",
+        default: Some("both"),
+        doc: "Which way a packet may go when both ways round a ring are as long.",
+        sections: false,
+    };
+    let tie = reader.choice(
+        &tie,
+        vec![
+            plain("both", None, "either, as the routers find room."),
+            plain("plus", Some(Tie::Plus), "always positive."),
+            plain("random", Some(Tie::Random), "one at random, drawn for each packet."),
+        ],
+    );
+    rules.injection_bubble = reader.value(
+        "injection_bubble",
+        &Flag,
+        rules.injection_bubble,
+        "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
+         largest packets: it holds the throughput past saturation.",
+    );
+    let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
+               collective. Read requests keep to 0 and responses to 1.";
+    reader.table("virtual_channels", doc, |reader| {
+        let kind = Whole { range: 0..=VIRTUAL_CHANNELS as u64 - 1 };
+        let mut number = |key, to: &mut u8, doc| {
+            *to = reader.value(key, &kind, u64::from(*to), doc) as u8;
+        };
+        let channels = &mut rules.channels;
+        number("adaptive", &mut channels.adaptive, "All directions that lead on.");
+        number("escape", &mut channels.escape, "Direction order to the destination.");
+        if derouter.leads_round() {
+            number(
+                "escape_to_intermediate",
+                &mut channels.escape_to_intermediate,
+                "Direction order to an intermediate node.",
+            );
+        }
+    });
+    rules.selection = selection?;
+    rules.tie = tie?;
+    Some(RoutingSpec::Adaptive(rules))
+}

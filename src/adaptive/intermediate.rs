@@ -24,6 +24,11 @@ pub enum Derouting {
     Orthant,
 }
 
+impl Derouting {
+    /// All kinds, in the order of their numbers.
+    pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
+}
+
 /// Where the middle of two coordinates lies if the way between them wraps around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {

@@ -73,17 +73,18 @@ impl Sweep {
             order,
         };
         let saturation = match sweep.saturation {
-            None => self.run_grid(&sweep.points, &mut found).map(|()| Vec::new())?,
-            Some(wanted) => self.run_searches(&sweep.points, wanted.tolerance, &mut found)?,
+            None => self.run_grid(&sweep, &mut found).map(|()| Vec::new())?,
+            Some(wanted) => self.run_searches(&sweep, wanted.tolerance, &mut found)?,
         };
         self.conclude(found, saturation, &simulation, &results, &title)
     }
 
-    fn run_grid(&self, points: &[Point], found: &mut Found) -> Result<(), Failure> {
-        let numbered: Vec<(u32, &Point)> = (0..).zip(points).collect();
-        let bar = Bar::of_sweep(points.len() as u64);
+    fn run_grid(&self, sweep: &scenario::Sweep, found: &mut Found) -> Result<(), Failure> {
+        let numbered: Vec<(u32, &Point)> = (0..).zip(&sweep.points).collect();
+        let bar = Bar::of_sweep(sweep.points.len() as u64);
         let run = |(number, point): &(u32, &Point)| -> Result<Outcome, SetupError> {
-            Ok(Simulation::new(&point.scenario)?.run(&series(point), *number, &mut |_| {}))
+            let simulation = Simulation::new(&point.scenario)?;
+            Ok(in_figure(sweep, point, simulation.run(&series(point), *number, &mut |_| {})))
         };
         in_parallel(&numbered, threads::count(self.threads), run, |outcome| {
             found.take(outcome?, self.json)?;
@@ -96,16 +97,19 @@ impl Sweep {
 
     fn run_searches(
         &self,
-        points: &[Point],
+        sweep: &scenario::Sweep,
         tolerance: f64,
         found: &mut Found,
     ) -> Result<Vec<SaturationNote>, Failure> {
-        let bar = Bar::of_sweep(points.len() as u64);
+        let bar = Bar::of_sweep(sweep.points.len() as u64);
         let (sender, outcomes) = mpsc::channel::<Outcome>();
         let sender: Mutex<Sender<Outcome>> = Mutex::new(sender);
         let search = |point: &Point| {
             let sender = sender.lock().expect("no panic while held").clone();
-            let each = |outcome| sender.send(outcome).expect("the receiver waits for all");
+            let each = |outcome| {
+                let outcome = in_figure(sweep, point, outcome);
+                sender.send(outcome).expect("the receiver waits for all");
+            };
             let series = series(point);
             find_saturation(&point.scenario, &series, tolerance, each).map(|found| SaturationNote {
                 series,
@@ -116,7 +120,7 @@ impl Sweep {
             })
         };
         let mut notes = Vec::new();
-        in_parallel(points, threads::count(self.threads), search, |note| {
+        in_parallel(&sweep.points, threads::count(self.threads), search, |note| {
             notes.push(note?);
             bar.point_done();
             outcomes.try_iter().try_for_each(|outcome| found.take(outcome, self.json))
@@ -207,19 +211,31 @@ fn series(point: &Point) -> String {
         .assignments
         .iter()
         .filter(|(key, _)| key != "traffic.load")
-        .map(|(key, value)| {
-            if value.starts_with('{') {
-                // A choice with its keys: the words say it all.
-                let words = value.replace(['{', '}', '=', '"', '\''], " ").replace('_', " ");
-                return words.split_whitespace().collect::<Vec<_>>().join(" ");
-            }
-            let says_it_all = value.starts_with(|c: char| c.is_alphabetic())
-                && !matches!(value.as_str(), "true" | "false");
-            let name = key.rsplit('.').next().unwrap_or(key).replace('_', " ");
-            if says_it_all { value.clone() } else { format!("{name} {value}") }
-        })
+        .map(|(key, value)| series_part(key, value))
         .collect();
     parts.join(", ")
+}
+
+/// A key's value as it is named in a legend.
+fn series_part(key: &str, value: &str) -> String {
+    if value.starts_with('{') {
+        // A choice with its keys: the words say it all.
+        let words = value.replace(['{', '}', '=', '"', '\''], " ").replace('_', " ");
+        return words.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    let says_it_all =
+        value.starts_with(|c: char| c.is_alphabetic()) && !matches!(value, "true" | "false");
+    let name = key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+    if says_it_all { value.to_owned() } else { format!("{name} {value}") }
+}
+
+/// Notes in which figure an outcome belongs.
+fn in_figure(sweep: &scenario::Sweep, point: &Point, mut outcome: Outcome) -> Outcome {
+    let of_figure = |(key, _): &&(String, String)| sweep.figures.as_deref() == Some(key.as_str());
+    if let Some((key, value)) = point.assignments.iter().find(of_figure) {
+        outcome.row.figure = series_part(key, value);
+    }
+    outcome
 }
 
 fn point_name(row: &PointRow) -> String {

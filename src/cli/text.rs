@@ -109,6 +109,18 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     if let (Some(mean), Some(hops)) = (row.network_latency_mean, row.hops_mean) {
         line("from injection", format!("mean {} ns over {hops:.3} hops", nanoseconds(mean)));
     }
+    let derouted = [
+        ("by outflank nodes", row.derouted_outflank),
+        ("by wraparound nodes", row.derouted_wraparound),
+        ("into other orthants", row.derouted_orthant),
+    ];
+    let derouted: Vec<String> = derouted
+        .iter()
+        .filter_map(|(kind, share)| Some(format!("{:.2}% {kind}", 100.0 * (*share)?)))
+        .collect();
+    if !derouted.is_empty() {
+        line("derouted packets", derouted.join(", "));
+    }
     for (place, channel) in busiest(channels).iter().enumerate() {
         line(
             if place == 0 { "busiest channels" } else { "" },

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::adaptive::Derouting;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::units::Picoseconds;
 
@@ -59,17 +60,29 @@ pub struct Delivered {
     pub flits: u64,
     pub payload: u64,
     pub hops: u64,
+    /// Packets that were derouted, by kind.
+    pub derouted: [u64; Derouting::KINDS.len()],
     /// Sum of the packets' latencies from creation, and from injection, in picoseconds.
     pub latency: u64,
     pub network_latency: u64,
 }
 
 impl Delivered {
+    /// Shares of packets that were derouted, by kind; `None` without packets.
+    #[must_use]
+    pub fn derouted_shares(&self) -> Option<[f64; Derouting::KINDS.len()]> {
+        let share = |count: u64| count as f64 / self.packets as f64;
+        (self.packets > 0).then(|| self.derouted.map(share))
+    }
+
     fn add(&mut self, other: Self) {
         self.packets += other.packets;
         self.flits += other.flits;
         self.payload += other.payload;
         self.hops += other.hops;
+        for (derouted, other) in self.derouted.iter_mut().zip(other.derouted) {
+            *derouted += other;
+        }
         self.latency += other.latency;
         self.network_latency += other.network_latency;
     }
@@ -156,6 +169,7 @@ impl Observer for Collector {
             flits: u64::from(packet.flits),
             payload: u64::from(packet.payload),
             hops: u64::from(packet.hops),
+            derouted: Derouting::KINDS.map(|kind| u64::from(packet.derouting == Some(kind))),
             latency,
             network_latency: packet.delivered - packet.injected,
         });

@@ -2,6 +2,7 @@
 
 use super::collector::{Collector, Distribution};
 use super::{Phase, Progress};
+use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
 
@@ -22,6 +23,8 @@ pub struct ExchangeMeasurement {
     pub network_latency: Option<f64>,
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
+    /// Shares of packets that were derouted, by kind.
+    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
     pub counters: Counters,
     pub digest: Digest,
     pub channels: Vec<ChannelReport>,
@@ -71,6 +74,7 @@ pub fn measure_exchange(
         network_latency: mean(total.network_latency),
         message_latency,
         hops: mean(total.hops),
+        derouted: total.derouted_shares(),
         counters,
         digest,
         channels,

@@ -15,6 +15,7 @@ use super::interval::{half_width_95, jain_fairness};
 use super::settings::Settings;
 use super::trend::slope;
 use super::{Phase, Progress};
+use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
 
@@ -64,6 +65,8 @@ pub struct LoadMeasurement {
     pub network_latency: Option<f64>,
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
+    /// Shares of packets that were derouted, by kind.
+    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
     pub warm_up: Picoseconds,
     pub measured: Picoseconds,
     pub windows: u32,
@@ -242,6 +245,7 @@ impl LoadPoint<'_, '_> {
             network_latency: mean(total.network_latency),
             message_latency: collector.message_latency(),
             hops: mean(total.hops),
+            derouted: total.derouted_shares(),
             warm_up: start,
             measured,
             windows,

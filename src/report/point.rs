@@ -33,6 +33,9 @@ pub enum Status {
 pub struct PointRow {
     /// What the point's curve is called in a legend; may be empty.
     pub series: String,
+    /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
+    /// it as one of its parts.
+    pub figure: String,
     /// The point's number in its run or sweep, from 0; channels.csv refers to it.
     pub point: u32,
     pub seed: u64,
@@ -87,6 +90,14 @@ pub struct PointRow {
     /// Channels between routers that a packet crosses.
     #[serde(with = "optional")]
     pub hops_mean: Option<f64>,
+    /// Shares of packets led off the shortest ways: through an intermediate node just outside them,
+    /// through one on the other side of rings, in another orthant. Of routings that may only.
+    #[serde(with = "optional")]
+    pub derouted_outflank: Option<f64>,
+    #[serde(with = "optional")]
+    pub derouted_wraparound: Option<f64>,
+    #[serde(with = "optional")]
+    pub derouted_orthant: Option<f64>,
     /// Finite exchanges: from the start to the last message's receipt.
     #[serde(rename = "completion_time_us", with = "microseconds")]
     pub completion_time: Option<Picoseconds>,

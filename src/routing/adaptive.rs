@@ -93,6 +93,16 @@ impl AdaptiveChannels {
 }
 
 impl Derouter {
+    /// The kinds of detours that there may be.
+    #[must_use]
+    pub fn kinds(&self) -> &'static [Derouting] {
+        match self {
+            Self::None => &[],
+            _ if self.leads_round() => &[Derouting::OutFlank, Derouting::Wraparound],
+            _ => &[Derouting::Orthant],
+        }
+    }
+
     /// Whether packets may go through an intermediate node.
     #[must_use]
     pub fn leads_round(&self) -> bool {

@@ -8,7 +8,7 @@ use super::{
     checks::Fabrics,
     diagnostic::{Diagnostic, Diagnostics, Location},
     document::{Document, Entry, Node, Table, Value},
-    kind::{Kind, Number, Slot},
+    kind::{Kind, Number, Slot, Text, nearest},
     range,
     reader::{Purpose, Reader},
 };
@@ -27,6 +27,8 @@ const START_LOAD: f64 = 0.01;
 pub struct Sweep {
     /// Find each point's highest sustained load, by bisection, instead of running it as it is.
     pub saturation: Option<Saturation>,
+    /// The key that has a figure for each of its values; all curves are in one if `None`.
+    pub figures: Option<String>,
     /// Series in the file's order, the last key fastest; within a series the loads.
     pub points: Vec<Point>,
 }
@@ -64,11 +66,12 @@ impl Sweep {
                 .help("add for example [sweep.grid] and below it `traffic.load = [0.1, 0.2, 0.3]`");
             reader.problems.push(problem);
         }
-        let (grid, saturation) = read_table(&mut reader);
+        let SweepTable { grid, saturation, figures } = read_table(&mut reader);
         let mut problems = reader.problems;
         let mut axes = grid.unwrap_or_default();
         if document.has_sweep() && problems.is_empty() {
             problems.extend(check(document, &axes, saturation));
+            problems.extend(check_figures(document, &axes, figures.as_deref()));
         }
         if !problems.is_empty() {
             // Without its points the scenario itself is still worth checking.
@@ -95,7 +98,7 @@ impl Sweep {
             }
         }
         Diagnostics::check(problems)?;
-        Ok(Self { saturation, points })
+        Ok(Self { saturation, figures, points })
     }
 }
 
@@ -118,8 +121,15 @@ fn assigned(base: &Document, axes: &[Axis], choice: usize) -> (Vec<(String, Stri
     (assignments, document)
 }
 
+/// `[sweep]` as it is written.
+pub(super) struct SweepTable {
+    grid: Option<Vec<Axis>>,
+    saturation: Option<Saturation>,
+    figures: Option<String>,
+}
+
 /// Reads, or documents, `[sweep]`.
-pub(super) fn read_table(reader: &mut Reader<'_>) -> (Option<Vec<Axis>>, Option<Saturation>) {
+pub(super) fn read_table(reader: &mut Reader<'_>) -> SweepTable {
     let doc = "Many runs of this scenario, one for each combination of values. The keys are nested \
                in the file's order, traffic.load innermost: one curve of loads for each \
                combination of the others.";
@@ -135,7 +145,28 @@ pub(super) fn read_table(reader: &mut Reader<'_>) -> (Option<Vec<Axis>>, Option<
                 let doc = "Width in load at which the search ends.";
                 Saturation { tolerance: reader.value("tolerance", &kind, 0.01, doc) }
             });
-        (grid, saturation)
+        let kind = Text { what: "a key of the grid", example: "traffic.pattern" };
+        let doc = "A swept key with a figure of its own for each of its values. Without it all curves \
+                   are in one figure.";
+        let figures = reader.optional("figures", &kind, doc);
+        SweepTable { grid, saturation, figures }
+    })
+}
+
+/// Whether figures are told apart by a key that is swept and no curve's axis.
+fn check_figures(document: &Document, axes: &[Axis], figures: Option<&str>) -> Option<Diagnostic> {
+    let figures = figures?;
+    let keys: Vec<&str> =
+        axes.iter().map(|axis| axis.path.as_str()).filter(|path| *path != LOAD).collect();
+    if keys.contains(&figures) {
+        return None;
+    }
+    let place = &document.get("sweep.figures")?.place;
+    let problem = Diagnostic::new(place, format!("`{figures}` tells no curves apart"));
+    Some(match (nearest(figures, keys.iter().copied()), keys.is_empty()) {
+        (Some(near), _) => problem.label(format!("did you mean `{near}`?")),
+        (None, false) => problem.help(format!("[sweep.grid] has {}", keys.join(", "))),
+        (None, true) => problem.help("leave `figures` out: there is one curve only"),
     })
 }
 
@@ -143,7 +174,7 @@ pub(super) fn read_table(reader: &mut Reader<'_>) -> (Option<Vec<Axis>>, Option<
 pub(super) fn gives(document: &Document, path: &str) -> bool {
     let Some(Node { value: Value::Table(sweep), .. }) = document.get("sweep") else { return false };
     // An unknown key may be meant for one that gives it, and is reported anyhow.
-    let unknown = |entry: &Entry| !matches!(entry.key.as_str(), "grid" | "saturation");
+    let unknown = |entry: &Entry| !matches!(entry.key.as_str(), "grid" | "saturation" | "figures");
     if path == LOAD && (sweep.get("saturation").is_some() || sweep.entries.iter().any(unknown)) {
         return true;
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use crate::adaptive::Derouting;
 use crate::engine::{Counters, Deadlock, Engine, Parameters};
 use crate::measure::{
     Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress,
@@ -16,7 +17,7 @@ use crate::measure::{
 };
 use crate::report::{self, ChannelRow, PointRow};
 use crate::routing::Routes;
-use crate::scenario::{RoutingError, Scenario, WorkloadSpec};
+use crate::scenario::{RoutingError, RoutingSpec, Scenario, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
@@ -247,6 +248,7 @@ impl Simulation {
             digest: Some(measured.digest.0),
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
+        let row = self.with_derouted(row, measured.derouted);
         let channels = channel_rows(&row, &measured.channels);
         let warnings = load_warnings(&measured, fraction, &row, parameters);
         let deadlock = match measured.status {
@@ -254,6 +256,24 @@ impl Simulation {
             _ => None,
         };
         Outcome { row, channels, deadlock, warnings, work }
+    }
+
+    /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
+    fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
+        let kinds: &[Derouting] = match &self.scenario.network.routing {
+            RoutingSpec::Adaptive(rules) => rules.derouter.kinds(),
+            _ => &[],
+        };
+        let share = |kind| {
+            let place = kinds.contains(&kind).then_some(kind as usize)?;
+            Some(shares?[place])
+        };
+        PointRow {
+            derouted_outflank: share(Derouting::OutFlank),
+            derouted_wraparound: share(Derouting::Wraparound),
+            derouted_orthant: share(Derouting::Orthant),
+            ..row
+        }
     }
 
     /// What the measurement has to know of the load.
@@ -284,7 +304,7 @@ impl Simulation {
         let work = Work::new(started, built, engine.counters(), memory, self.fabric().routers());
         match measured {
             Ok(measured) => {
-                let row = exchange_row(row, &measured);
+                let row = self.with_derouted(exchange_row(row, &measured), measured.derouted);
                 let channels = channel_rows(&row, &measured.channels);
                 Outcome { row, channels, deadlock: None, warnings: Vec::new(), work }
             }

@@ -20,6 +20,8 @@ use super::{
 /// - `channels`, or `channels-1`, `channels-2`, ... for several series: at the highest steady load
 ///   whose channels are given, or the highest load if none is steady.
 ///
+/// Rows that name a figure are drawn in figures of that name: `latency-uniform`.
+///
 /// # Errors
 /// If a file can't be written.
 pub fn draw_all(
@@ -32,19 +34,12 @@ pub fn draw_all(
     fs::create_dir_all(folder)
         .map_err(|cause| ReportError::Write { path: folder.into(), cause })?;
 
-    let curves = Curves::new(points);
     let mut figures: Vec<(String, Figure)> = Vec::new();
-    if latency::has_curve(&curves) {
-        figures.push(("latency".into(), latency_figure(points, title)));
-        if curves.curves.len() > FEW && curves.points().any(|point| point.p99.is_some()) {
-            figures.push(("latency-p99".into(), tail_latency_figure(points, title)));
-        }
-    }
-    if accepted::has_curve(&curves) {
-        figures.push(("accepted".into(), accepted_figure(points, title)));
-    }
-    if completion::has_bars(points) {
-        figures.push(("completion".into(), completion_figure(points, title)));
+    for (name, rows) in by_figure(points) {
+        let parts: Vec<&str> = [title, &name].into_iter().filter(|part| !part.is_empty()).collect();
+        let drawn = curve_figures(&rows, &parts.join(", "));
+        let suffix = file_name(&name);
+        figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
     }
     figures.extend(channel_figures(points, channels, title));
 
@@ -53,6 +48,52 @@ pub fn draw_all(
         paths.extend(figure.write_to(folder, &name)?);
     }
     Ok(paths)
+}
+
+/// The rows of each figure, in the order in which the figures appear; what a figure is called is left out
+/// of its curves' names.
+fn by_figure(points: &[PointRow]) -> Vec<(String, Vec<PointRow>)> {
+    let mut figures: Vec<(String, Vec<PointRow>)> = Vec::new();
+    for row in points {
+        let mut own = row.clone();
+        if !row.figure.is_empty() {
+            let parts = row.series.split(", ").filter(|part| *part != row.figure);
+            own.series = parts.collect::<Vec<_>>().join(", ");
+        }
+        match figures.iter_mut().find(|(name, _)| *name == row.figure) {
+            Some((_, rows)) => rows.push(own),
+            None => figures.push((row.figure.clone(), vec![own])),
+        }
+    }
+    figures
+}
+
+/// The end of a file's name that says which figure it is.
+fn file_name(figure: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    if figure.is_empty() {
+        String::new()
+    } else {
+        format!("-{}", figure.chars().map(plain).collect::<String>())
+    }
+}
+
+fn curve_figures(points: &[PointRow], title: &str) -> Vec<(&'static str, Figure)> {
+    let curves = Curves::new(points);
+    let mut figures = Vec::new();
+    if latency::has_curve(&curves) {
+        figures.push(("latency", latency_figure(points, title)));
+        if curves.curves.len() > FEW && curves.points().any(|point| point.p99.is_some()) {
+            figures.push(("latency-p99", tail_latency_figure(points, title)));
+        }
+    }
+    if accepted::has_curve(&curves) {
+        figures.push(("accepted", accepted_figure(points, title)));
+    }
+    if completion::has_bars(points) {
+        figures.push(("completion", completion_figure(points, title)));
+    }
+    figures
 }
 
 fn channel_figures(

@@ -9,7 +9,7 @@ use super::summary::{print_json, print_text};
 use super::{Failure, folder, threads};
 use crate::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
-    outflank,
+    outflank, outflank_angara,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -60,6 +60,9 @@ enum Published {
     /// Share of derouted packets over load, butterfly (Figure 5)
     #[value(name = "outflank-fig5")]
     OutflankFig5,
+    /// The same comparison on the Angara router, in three and four dimensions
+    #[value(name = "outflank-angara")]
+    OutflankAngara,
 }
 
 impl Reproduce {
@@ -82,6 +85,7 @@ impl Reproduce {
             Published::OutflankTable3 => outflank(Outflank::Table3, extent, progress),
             Published::OutflankFig4 => outflank(Outflank::Figure4, extent, progress),
             Published::OutflankFig5 => outflank(Outflank::Figure5, extent, progress),
+            Published::OutflankAngara => outflank_angara(extent, progress),
         };
         if let Some(bar) = bar {
             bar.finish();

@@ -5,7 +5,7 @@
 //! router behind it.
 
 use super::parameters::VIRTUAL_CHANNELS;
-use super::router::{Input, Output};
+use super::port::{Input, Output};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 

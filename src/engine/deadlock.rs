@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::adaptive::ports;
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
-use super::router::{Output, Queue};
+use super::port::{Output, Queue};
 use super::{ChannelKind, Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};

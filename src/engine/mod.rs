@@ -21,6 +21,7 @@ mod network;
 mod observer;
 mod packet;
 mod parameters;
+mod port;
 mod router;
 mod statistics;
 mod walk;
@@ -31,7 +32,7 @@ pub use digest::Digest;
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
-pub use router::MOST_FLITS;
+pub use port::MOST_FLITS;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use zero_load::zero_load_latency;
 
@@ -47,7 +48,7 @@ use credit::Credits;
 use event::Event;
 use network::Network;
 use packet::Packets;
-use router::{Input, Output, Router};
+use port::{Input, Output, Router};
 use statistics::Statistics;
 
 /// Work done so far.
@@ -139,7 +140,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             routes,
             calendar,
             packets: Packets::default(),
-            outputs: router::outputs(&network, parameters),
+            outputs: port::outputs(&network, parameters),
             requests: vec![0; network.channels() * network.request_words()],
             request_words: network.request_words(),
             escapes: if rules.is_some() {
@@ -147,7 +148,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             } else {
                 Vec::new()
             },
-            inputs: router::inputs(&network),
+            inputs: port::inputs(&network),
             credits: Credits::new(),
             passed_over: Vec::new(),
             channels: rules.map_or_else(AdaptiveChannels::default, |rules| rules.channels),
@@ -158,7 +159,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             },
             random: adaptive::random(routes, fabric.terminals()),
             bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
-            routers: router::routers(&network),
+            routers: port::routers(&network),
             dirty: vec![0; network.routers() * network.output_words()],
             output_words: network.output_words(),
             touched_routers: Vec::new(),

@@ -1,7 +1,7 @@
 //! Packets under way, in flat arrays, and the closed form of their flits' times.
 
 use super::network::ChannelTiming;
-use super::router::Output;
+use super::port::Output;
 use crate::adaptive::{Derouting, Heading};
 use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;

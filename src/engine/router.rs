@@ -15,140 +15,13 @@ use super::credit::Credit;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
-use super::parameters::{Arbitration, Parameters, Switching, VIRTUAL_CHANNELS};
-use super::statistics::{Stall, Stalled};
+use super::parameters::{Arbitration, Switching, VIRTUAL_CHANNELS};
+use super::port::{ENTERS, NEVER, Router};
+use super::statistics::Stall;
 use super::walk::{Part, between, cyclic, steps};
-use super::{ChannelKind, Engine, Network};
+use super::{ChannelKind, Engine};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
-
-/// No wake-up is due.
-pub(super) const NEVER: Picoseconds = Picoseconds::MAX;
-
-/// The sending end of a channel: one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Output {
-    /// When the last flit of the latest packet has left.
-    pub free_at: Picoseconds,
-    /// When it is looked at next, if nothing else happens.
-    pub wake_at: Picoseconds,
-    /// Flits sent since the statistics were reset.
-    pub flits: u64,
-    /// Why packets wait for it at present, and since when.
-    pub stall: Stalled,
-    /// The router it leaves, or the terminal of an injection channel.
-    pub owner: u32,
-    pub ring: u32,
-    /// The input port at the far end; [`NONE`] for ejection channels.
-    pub input: u32,
-    /// The first output of the router at the far end.
-    pub next_outputs: u32,
-    /// Flits free in the buffers at the far end, less the credits that have not been looked for since.
-    pub credits: [u16; VIRTUAL_CHANNELS],
-    /// Buffers (of an injection channel: source queues) whose heads ask for it.
-    pub asking: u16,
-    /// Where the search for the next packet starts: a pair of input port and virtual channel of its
-    /// router, or the virtual channel of an injection channel.
-    pub pointer: u16,
-    /// Index into the network's timings.
-    pub kind: u8,
-}
-
-/// A buffer of an input port and virtual channel: packets that wait, the first of which asks once the
-/// one before it has left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    /// When the last flit of the latest packet sent from it has left.
-    pub free_at: Picoseconds,
-    pub head: u32,
-    pub tail: u32,
-    /// The output that the head asks for; [`NONE`] if it does not yet.
-    pub output: u32,
-    /// Flits of the head that asks; [`ENTERS`] is set if it would enter a ring, and so needs the bubble.
-    pub asks: u16,
-    /// Credits that have arrived at the feeder and that it has not looked for yet.
-    pub returned: u16,
-    /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
-    /// for is then that of its escape.
-    pub options: u16,
-    /// The virtual channel of its escape.
-    pub escape: u8,
-}
-
-/// See [`Queue::flits`].
-const ENTERS: u16 = 1 << 15;
-
-/// The most flits that a packet can have.
-pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
-
-impl Queue {
-    const EMPTY: Self = Self {
-        free_at: 0,
-        head: NONE,
-        tail: NONE,
-        output: NONE,
-        asks: 0,
-        returned: 0,
-        options: 0,
-        escape: 0,
-    };
-
-    /// Flits of the head that asks.
-    #[inline]
-    pub(super) fn flits(&self) -> u32 {
-        u32::from(self.asks & !ENTERS)
-    }
-
-    /// Credits that the head needs; `bubble` more than its flits if it enters a ring.
-    #[inline]
-    pub(super) fn need(&self, bubble: u32) -> u32 {
-        self.flits() + if self.asks & ENTERS == 0 { 0 } else { bubble }
-    }
-}
-
-/// The port of a channel that leaves no router.
-pub(super) const NO_PORT: u8 = u8::MAX;
-
-/// The receiving end of a channel: what it takes to let the head of the first buffer ask is one cache
-/// line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Input {
-    /// When the packet whose grant was the latest has left.
-    free_at: Picoseconds,
-    pub router: u32,
-    /// The ring of the channel that feeds it, or [`NONE`].
-    pub ring: u32,
-    /// First and last of the credits on their way to the feeder, in the order in which they arrive.
-    pub returning: u32,
-    pub returning_last: u32,
-    /// Its first (input port, virtual channel) pair among those of its router.
-    pub first_bit: u16,
-    /// The kind of the channel that feeds it, and its port at the router it leaves; of an injection channel
-    /// [`NO_PORT`].
-    pub feeder_kind: u8,
-    pub port: u8,
-    /// Whether packets at the feeder wait for credits that are not on their way yet.
-    pub awaited: bool,
-    pub queues: [Queue; VIRTUAL_CHANNELS],
-}
-
-impl Input {
-    /// When it can send another packet; at most `now` if it can already.
-    #[inline]
-    pub(super) fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
-        if crossbar_speedup == 1 {
-            return self.free_at;
-        }
-        let sending = self.queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
-        if (sending.clone().count() as u32) < crossbar_speedup {
-            now
-        } else {
-            sending.min().unwrap_or(now)
-        }
-    }
-}
 
 /// Why none of the packets that ask for an output can have it, and when one may.
 pub(super) struct Refusal {
@@ -164,20 +37,6 @@ pub(super) enum Walk {
     /// Of packets that have a choice, only those that like the output best.
     Preferred,
     Any,
-}
-
-/// What a router keeps besides its outputs and inputs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Router {
-    pub first_output: u32,
-    pub first_input: u32,
-    /// (Input port, virtual channel) pairs of network channels; those of injection channels follow.
-    pub transit: u32,
-    /// The output that the next walk starts at, relative to the router's first.
-    next_output: u32,
-    /// How many times its outputs were touched at this instant, and the output that was first.
-    touched: u32,
-    touched_first: u32,
 }
 
 impl<O: Observer> Engine<'_, O> {
@@ -334,7 +193,7 @@ impl<O: Observer> Engine<'_, O> {
         let mut refusal = Refusal { stall: Stall::NoCredit, retry: NEVER, passed_over: false };
         if words == 1 && self.parameters.arbitration == Arbitration::RoundRobin {
             let part = cyclic(pointer, 0, 1);
-            if self.serve_first(channel, router, walk, part, u64::MAX, &mut refusal, now) {
+            if self.serve_first(channel, router, walk, part, &mut refusal, now) {
                 return;
             }
         } else {
@@ -344,9 +203,9 @@ impl<O: Observer> Engine<'_, O> {
             };
             for (low, high) in [(0, transit), (transit, u32::MAX)] {
                 for step in 0..steps(words) {
-                    let part = cyclic(pointer, step, words);
-                    let of_set = between(low, high, part.word as u32 * 64);
-                    if self.serve_first(channel, router, walk, part, of_set, &mut refusal, now) {
+                    let mut part = cyclic(pointer, step, words);
+                    part.mask &= between(low, high, part.word as u32 * 64);
+                    if self.serve_first(channel, router, walk, part, &mut refusal, now) {
                         return;
                     }
                 }
@@ -361,8 +220,7 @@ impl<O: Observer> Engine<'_, O> {
         self.wake_at(channel, retry);
     }
 
-    /// Grants an output to the first packet of a part of a walk that can go, among those in `of_set`.
-    /// False if none can.
+    /// Grants an output to the first packet of a part of a walk that can go. False if none can.
     #[inline]
     fn serve_first(
         &mut self,
@@ -370,14 +228,13 @@ impl<O: Observer> Engine<'_, O> {
         router: u32,
         walk: Walk,
         part: Part,
-        of_set: u64,
         refusal: &mut Refusal,
         now: Picoseconds,
     ) -> bool {
         let first_input = self.routers[router as usize].first_input;
         let place = channel as usize * self.request_words + part.word;
         let turn = part.turn;
-        let mut bits = (self.requests[place] & part.mask & of_set).rotate_right(turn);
+        let mut bits = (self.requests[place] & part.mask).rotate_right(turn);
         while bits != 0 {
             let in_word = (bits.trailing_zeros() + turn) % 64;
             let bit = part.word as u32 * 64 + in_word;
@@ -569,90 +426,4 @@ impl<O: Observer> Engine<'_, O> {
             }
         }
     }
-}
-
-/// The sending ends of all channels, with full credits.
-pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output> {
-    let output = |channel: u32, owner: u32, kind: ChannelKind| {
-        let input = network.input_of_channel[channel as usize];
-        let kind = if input == NONE { ChannelKind::Ejection } else { kind };
-        let capacity = if kind == ChannelKind::Injection {
-            parameters.injection_buffer
-        } else {
-            parameters.buffer
-        };
-        Output {
-            credits: [capacity as u16; VIRTUAL_CHANNELS],
-            owner,
-            ring: network.ring_of_channel[channel as usize],
-            input,
-            next_outputs: if input == NONE {
-                NONE
-            } else {
-                network.first_output[network.router_of_input[input as usize] as usize]
-            },
-            free_at: 0,
-            wake_at: NEVER,
-            flits: 0,
-            stall: Stalled::NOT,
-            asking: 0,
-            pointer: 0,
-            kind: kind as u8,
-        }
-    };
-    let mut outputs = Vec::with_capacity(network.channels());
-    for (router, ends) in (0..).zip(network.first_output.windows(2)) {
-        let channels = ends[0]..ends[1];
-        outputs.extend(channels.map(|channel| output(channel, router, ChannelKind::Network)));
-    }
-    let injections = network.first_injection()..network.channels() as u32;
-    outputs.extend(
-        injections
-            .map(|channel| output(channel, network.injector(channel).0, ChannelKind::Injection)),
-    );
-    outputs
-}
-
-/// The receiving ends of all channels, empty.
-pub(super) fn inputs(network: &Network) -> Vec<Input> {
-    let feeders = network.channel_of_input.iter().zip(&network.router_of_input);
-    (0u32..)
-        .zip(feeders)
-        .map(|(index, (&feeder, &router))| {
-            let injects = feeder >= network.first_injection();
-            Input {
-                router,
-                first_bit: ((index - network.first_input[router as usize])
-                    * VIRTUAL_CHANNELS as u32) as u16,
-                ring: network.ring_of_channel[feeder as usize],
-                feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
-                    as u8,
-                port: if injects {
-                    NO_PORT
-                } else {
-                    let router = network.router_of_output(feeder);
-                    (feeder - network.first_output[router as usize]) as u8
-                },
-                awaited: false,
-                returning: NONE,
-                returning_last: NONE,
-                free_at: 0,
-                queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
-            }
-        })
-        .collect()
-}
-
-/// All routers, idle.
-pub(super) fn routers(network: &Network) -> Vec<Router> {
-    (0..network.routers())
-        .map(|router| Router {
-            first_output: network.first_output[router],
-            first_input: network.first_input[router],
-            transit: network.transit_inputs[router] * VIRTUAL_CHANNELS as u32,
-            next_output: 0,
-            touched: 0,
-            touched_first: NONE,
-        })
-        .collect()
 }

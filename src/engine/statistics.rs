@@ -1,7 +1,7 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
 use super::parameters::VIRTUAL_CHANNELS;
-use super::router::Output;
+use super::port::Output;
 use crate::units::Picoseconds;
 
 /// Why packets that ask for an output wait. Where several packets wait for different reasons, the one

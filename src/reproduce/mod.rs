@@ -8,6 +8,7 @@ mod angara_figure_5;
 mod angara_figure_6;
 mod angara_table_2;
 mod outflank;
+mod outflank_angara;
 mod tori;
 
 pub use angara_figure_4::angara_figure_4;
@@ -15,6 +16,7 @@ pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;
 pub use angara_table_2::angara_table_2;
 pub use outflank::{Outflank, outflank};
+pub use outflank_angara::outflank_angara;
 
 use serde::Serialize;
 

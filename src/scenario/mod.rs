@@ -53,7 +53,7 @@ use std::sync::Arc;
 use crate::{
     engine::Parameters,
     measure::Settings,
-    traffic::{ExchangeSpec, LoadSpec},
+    traffic::{ExchangeSpec, LoadSpec, OfferedLoad},
 };
 use checks::Fabrics;
 use reader::{Purpose, Reader};
@@ -99,6 +99,17 @@ impl Scenario {
     /// As [`Scenario::read`].
     pub fn read_resolved(document: &Document) -> Result<(Self, String), Diagnostics> {
         Self::read_with(document, &mut Fabrics::default())
+    }
+
+    /// The same with another offered load, as a fraction of the fabric's capacity; a finite exchange stays
+    /// as it is.
+    #[must_use]
+    pub fn at_load(&self, load: f64) -> Self {
+        let mut scenario = self.clone();
+        if let WorkloadSpec::Load(spec) = &mut scenario.workload {
+            spec.load = OfferedLoad::Fraction(load);
+        }
+        scenario
     }
 
     fn read_with(

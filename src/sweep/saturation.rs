@@ -3,8 +3,7 @@
 use super::simulation::{Outcome, SetupError, Simulation};
 use crate::measure::{Saturation, bisect};
 use crate::report::Status;
-use crate::scenario::{Scenario, WorkloadSpec};
-use crate::traffic::OfferedLoad;
+use crate::scenario::Scenario;
 
 /// How a load is judged, for the output.
 pub const CRITERION: &str = "the load reaches steady state: what is under way does not grow by more than \
@@ -26,10 +25,7 @@ pub fn find_saturation(
     let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
     let mut tried = 0;
     bisect(highest, tolerance, |load| {
-        let mut scenario = scenario.clone();
-        if let WorkloadSpec::Load(spec) = &mut scenario.workload {
-            spec.load = OfferedLoad::Fraction(load);
-        }
+        let scenario = scenario.at_load(load);
         let outcome = Simulation::new(&scenario)?.run(series, tried, &mut |_| {});
         tried += 1;
         let sustained = outcome.row.status == Status::Steady;

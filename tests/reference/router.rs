@@ -270,11 +270,12 @@ impl Simulator<'_> {
             return None;
         }
         let came = self.routers.iter().flat_map(|router| &router.outputs);
-        let came = came.filter(|output| output.channel == input).map(|output| match output.name {
-            OutputName::Port(port) => u32::from(port),
-            OutputName::Ejection { .. } => u32::MAX,
-        });
-        let came = came.last().unwrap_or(u32::MAX);
+        let mut came =
+            came.filter(|output| output.channel == input).map(|output| match output.name {
+                OutputName::Port(port) => u32::from(port),
+                OutputName::Ejection { .. } => u32::MAX,
+            });
+        let came = came.next().unwrap_or(u32::MAX);
         let drawn = self.packets[request.packet].course.map_or(0, |course| course.drawn);
         let best = adaptive.rules().selection.prefers(
             set,

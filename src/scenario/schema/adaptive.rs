@@ -127,7 +127,8 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
         &Flag,
         rules.injection_bubble,
         "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
-         largest packets: it holds the throughput past saturation.",
+         largest packets: it throttles injection, and so holds the throughput of even traffic past \
+         saturation.",
     );
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
                collective. Read requests keep to 0 and responses to 1.";

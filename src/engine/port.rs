@@ -1,0 +1,236 @@
+//! What a router consists of: outputs, input ports with their buffers, and what it keeps besides. One
+//! cache line each, or little more; the numbers are those of `network`.
+
+use super::parameters::{Parameters, VIRTUAL_CHANNELS};
+use super::statistics::Stalled;
+use super::{ChannelKind, Network};
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// No wake-up is due.
+pub(super) const NEVER: Picoseconds = Picoseconds::MAX;
+
+/// The sending end of a channel: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Output {
+    /// When the last flit of the latest packet has left.
+    pub free_at: Picoseconds,
+    /// When it is looked at next, if nothing else happens.
+    pub wake_at: Picoseconds,
+    /// Flits sent since the statistics were reset.
+    pub flits: u64,
+    /// Why packets wait for it at present, and since when.
+    pub stall: Stalled,
+    /// The router it leaves, or the terminal of an injection channel.
+    pub owner: u32,
+    pub ring: u32,
+    /// The input port at the far end; [`NONE`] for ejection channels.
+    pub input: u32,
+    /// The first output of the router at the far end.
+    pub next_outputs: u32,
+    /// Flits free in the buffers at the far end, less the credits that have not been looked for since.
+    pub credits: [u16; VIRTUAL_CHANNELS],
+    /// Buffers (of an injection channel: source queues) whose heads ask for it.
+    pub asking: u16,
+    /// Where the search for the next packet starts: a pair of input port and virtual channel of its
+    /// router, or the virtual channel of an injection channel.
+    pub pointer: u16,
+    /// Index into the network's timings.
+    pub kind: u8,
+}
+
+/// A buffer of an input port and virtual channel: packets that wait, the first of which asks once the
+/// one before it has left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    /// When the last flit of the latest packet sent from it has left.
+    pub free_at: Picoseconds,
+    pub head: u32,
+    pub tail: u32,
+    /// The output that the head asks for; [`NONE`] if it does not yet.
+    pub output: u32,
+    /// Flits of the head that asks; [`ENTERS`] is set if it would enter a ring, and so needs the bubble.
+    pub asks: u16,
+    /// Credits that have arrived at the feeder and that it has not looked for yet.
+    pub returned: u16,
+    /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
+    /// for is then that of its escape.
+    pub options: u16,
+    /// The virtual channel of its escape.
+    pub escape: u8,
+}
+
+/// See [`Queue::flits`].
+pub(super) const ENTERS: u16 = 1 << 15;
+
+/// The most flits that a packet can have.
+pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
+
+impl Queue {
+    const EMPTY: Self = Self {
+        free_at: 0,
+        head: NONE,
+        tail: NONE,
+        output: NONE,
+        asks: 0,
+        returned: 0,
+        options: 0,
+        escape: 0,
+    };
+
+    /// Flits of the head that asks.
+    #[inline]
+    pub(super) fn flits(&self) -> u32 {
+        u32::from(self.asks & !ENTERS)
+    }
+
+    /// Credits that the head needs; `bubble` more than its flits if it enters a ring.
+    #[inline]
+    pub(super) fn need(&self, bubble: u32) -> u32 {
+        self.flits() + if self.asks & ENTERS == 0 { 0 } else { bubble }
+    }
+}
+
+/// The port of a channel that leaves no router.
+pub(super) const NO_PORT: u8 = u8::MAX;
+
+/// The receiving end of a channel: what it takes to let the head of the first buffer ask is one cache
+/// line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Input {
+    /// When the packet whose grant was the latest has left.
+    pub free_at: Picoseconds,
+    pub router: u32,
+    /// The ring of the channel that feeds it, or [`NONE`].
+    pub ring: u32,
+    /// First and last of the credits on their way to the feeder, in the order in which they arrive.
+    pub returning: u32,
+    pub returning_last: u32,
+    /// Its first (input port, virtual channel) pair among those of its router.
+    pub first_bit: u16,
+    /// The kind of the channel that feeds it, and its port at the router it leaves; of an injection channel
+    /// [`NO_PORT`].
+    pub feeder_kind: u8,
+    pub port: u8,
+    /// Whether packets at the feeder wait for credits that are not on their way yet.
+    pub awaited: bool,
+    pub queues: [Queue; VIRTUAL_CHANNELS],
+}
+
+impl Input {
+    /// When it can send another packet; at most `now` if it can already.
+    #[inline]
+    pub(super) fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
+        if crossbar_speedup == 1 {
+            return self.free_at;
+        }
+        let sending = self.queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
+        if (sending.clone().count() as u32) < crossbar_speedup {
+            now
+        } else {
+            sending.min().unwrap_or(now)
+        }
+    }
+}
+
+/// What a router keeps besides its outputs and inputs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Router {
+    pub first_output: u32,
+    pub first_input: u32,
+    /// (Input port, virtual channel) pairs of network channels; those of injection channels follow.
+    pub transit: u32,
+    /// The output that the next walk starts at, relative to the router's first.
+    pub next_output: u32,
+    /// How many times its outputs were touched at this instant, and the output that was first.
+    pub touched: u32,
+    pub touched_first: u32,
+}
+
+/// The sending ends of all channels, with full credits.
+pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output> {
+    let output = |channel: u32, owner: u32, kind: ChannelKind| {
+        let input = network.input_of_channel[channel as usize];
+        let kind = if input == NONE { ChannelKind::Ejection } else { kind };
+        let capacity = if kind == ChannelKind::Injection {
+            parameters.injection_buffer
+        } else {
+            parameters.buffer
+        };
+        Output {
+            credits: [capacity as u16; VIRTUAL_CHANNELS],
+            owner,
+            ring: network.ring_of_channel[channel as usize],
+            input,
+            next_outputs: if input == NONE {
+                NONE
+            } else {
+                network.first_output[network.router_of_input[input as usize] as usize]
+            },
+            free_at: 0,
+            wake_at: NEVER,
+            flits: 0,
+            stall: Stalled::NOT,
+            asking: 0,
+            pointer: 0,
+            kind: kind as u8,
+        }
+    };
+    let mut outputs = Vec::with_capacity(network.channels());
+    for (router, ends) in (0..).zip(network.first_output.windows(2)) {
+        let channels = ends[0]..ends[1];
+        outputs.extend(channels.map(|channel| output(channel, router, ChannelKind::Network)));
+    }
+    let injections = network.first_injection()..network.channels() as u32;
+    outputs.extend(
+        injections
+            .map(|channel| output(channel, network.injector(channel).0, ChannelKind::Injection)),
+    );
+    outputs
+}
+
+/// The receiving ends of all channels, empty.
+pub(super) fn inputs(network: &Network) -> Vec<Input> {
+    let feeders = network.channel_of_input.iter().zip(&network.router_of_input);
+    (0u32..)
+        .zip(feeders)
+        .map(|(index, (&feeder, &router))| {
+            let injects = feeder >= network.first_injection();
+            Input {
+                router,
+                first_bit: ((index - network.first_input[router as usize])
+                    * VIRTUAL_CHANNELS as u32) as u16,
+                ring: network.ring_of_channel[feeder as usize],
+                feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
+                    as u8,
+                port: if injects {
+                    NO_PORT
+                } else {
+                    let router = network.router_of_output(feeder);
+                    (feeder - network.first_output[router as usize]) as u8
+                },
+                awaited: false,
+                returning: NONE,
+                returning_last: NONE,
+                free_at: 0,
+                queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
+            }
+        })
+        .collect()
+}
+
+/// All routers, idle.
+pub(super) fn routers(network: &Network) -> Vec<Router> {
+    (0..network.routers())
+        .map(|router| Router {
+            first_output: network.first_output[router],
+            first_input: network.first_input[router],
+            transit: network.transit_inputs[router] * VIRTUAL_CHANNELS as u32,
+            next_output: 0,
+            touched: 0,
+            touched_first: NONE,
+        })
+        .collect()
+}

@@ -248,7 +248,7 @@ fn a_foreign_file_is_neither_read_nor_continued() {
     assert!(RowWriter::<PointRow>::create(&path).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
     let error = read_points(&path).unwrap_err().to_string();
-    assert!(error.contains("points.csv: no columns series, point, seed"), "{error}");
+    assert!(error.contains("points.csv: no columns series, figure, point"), "{error}");
 
     fs::write(&path, "").unwrap();
     assert!(read_points(&path).is_err());

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::derouting::Ways;
-use super::event::{Events, Femtoseconds, Kind, NEVER};
+use super::event::{Events, Femtoseconds, NEVER};
 use super::traffic::{Clock, Destinations};
 use super::{Parameters, Settings};
 use crate::adaptive::{Leg, Tie};
@@ -114,7 +114,7 @@ impl<'a> Generators<'a> {
                 if !self.nodes[node as usize].ready {
                     self.prepare(node);
                 }
-                events.add(now, Kind::Injection, node, 0);
+                events.injections.add(now, node);
             }
         }
     }

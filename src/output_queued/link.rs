@@ -15,7 +15,7 @@ pub(super) struct Slot(u8);
 
 impl Slot {
     fn new(channel: usize, number: u8) -> Self {
-        Self(channel as u8 * MOST_SLOTS as u8 | number)
+        Self(channel as u8 * MOST_SLOTS as u8 + number)
     }
 
     pub(super) fn channel(self) -> u32 {

@@ -1,5 +1,6 @@
 //! The routers and the links between them.
 
+use super::age::Ages;
 use super::ejection::Ejection;
 use super::event::{Delays, Events, Femtoseconds, NEVER};
 use super::injection::Generators;
@@ -106,6 +107,7 @@ pub(super) struct Network<'a> {
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
     patience: Femtoseconds,
+    ages: Ages,
     measured: Measured,
 }
 
@@ -121,12 +123,15 @@ impl<'a> Network<'a> {
         let links = ports.count(nodes);
         let destinations = Destinations::new(pattern, nodes, settings);
         let delays = delays(parameters);
+        let generators = Generators::new(torus, parameters, settings, destinations);
+        let answered = delays.injection + delays.injection_answer;
         Self {
             torus,
             capacity: parameters.capacity,
             ports,
             events: Events::new(delays),
-            generators: Generators::new(torus, parameters, settings, destinations),
+            ages: generators.ages(answered, delays.injection + delays.delivery),
+            generators,
             ejection: Ejection::new(nodes, parameters.capacity),
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
@@ -135,8 +140,8 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Runs until nothing is left to do.
-    pub(super) fn run(mut self) -> Result<Measured, SimulationError> {
+    /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
+    pub(super) fn run(mut self, limit: u128) -> Result<Option<Measured>, SimulationError> {
         loop {
             let next = self.events.next_time();
             let time = next.min(self.generators.next_creation).min(self.generators.next_attempt);
@@ -145,8 +150,13 @@ impl<'a> Network<'a> {
             }
             if time == self.generators.next_creation {
                 self.generators.create(time);
+                let nodes = self.torus.nodes();
+                self.ages.create(time, nodes, self.generators.packets_at_once());
             }
             if time == self.generators.next_attempt {
+                if self.ages.least(time) > limit {
+                    return Ok(None);
+                }
                 self.generators.attempt(time, &mut self.events);
                 let created = self.generators.latest_creation();
                 if time > self.measured.end.max(created) + self.patience {
@@ -159,7 +169,7 @@ impl<'a> Network<'a> {
             }
         }
         debug_assert!(self.links.is_empty());
-        Ok(self.measured)
+        Ok((self.measured.lifetime_sum <= limit).then_some(self.measured))
     }
 
     /// All events of an instant. As every delay is above 0, none of them sets off another one now.
@@ -178,6 +188,7 @@ impl<'a> Network<'a> {
             self.injection(now, node);
         }
         while let Some(packet) = self.events.deliveries.take(now) {
+            self.ages.deliver(now, packet.created);
             self.measured.deliver(packet.created, now, packet.derouting);
         }
         while let Some((node, accepted)) = self.events.injection_answers.take(now) {

@@ -11,100 +11,106 @@
 
 use std::collections::VecDeque;
 
+use super::link::Answer;
+use super::packet::{Delivered, Packet};
+
 /// Time in femtoseconds: an acknowledgement takes 312.5 ps on the internal link.
 pub(super) type Femtoseconds = u64;
-
-/// What happens. The order of the kinds is the order within an instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Kind {
-    /// A packet has arrived at an input port.
-    Arrival,
-    /// A link has sent a packet.
-    PacketSent,
-    /// An answer has arrived for the oldest unanswered packet of an output port.
-    Answer,
-    /// A packet has arrived from the generator.
-    Injection,
-    /// A packet has arrived at the sink.
-    Delivery,
-    /// An answer has arrived at the generator.
-    InjectionAnswer,
-    /// The link to the sink has sent a packet.
-    EjectionSent,
-    /// A link has sent an answer.
-    AnswerSent,
-}
-
-pub(super) const KINDS: usize = 8;
-
-impl Kind {
-    /// In order.
-    pub(super) const ALL: [Self; KINDS] = [
-        Self::Arrival,
-        Self::PacketSent,
-        Self::Answer,
-        Self::Injection,
-        Self::Delivery,
-        Self::InjectionAnswer,
-        Self::EjectionSent,
-        Self::AnswerSent,
-    ];
-}
-
-/// Where, and with what: a packet, or 1 for an acknowledgement and 0 for a refusal.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    pub(super) place: u32,
-    pub(super) with: u32,
-}
 
 /// Never.
 pub(super) const NEVER: Femtoseconds = Femtoseconds::MAX;
 
-/// Future events by kind.
+/// Future events of one kind.
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    delay: Femtoseconds,
+    /// When the first of them happens.
+    first: Femtoseconds,
+    events: VecDeque<(Femtoseconds, T)>,
+}
+
+impl<T: Copy> Queue<T> {
+    /// No events; they happen `delay`, which is above 0, after they were set off.
+    fn new(delay: Femtoseconds) -> Self {
+        Self { delay, first: NEVER, events: VecDeque::new() }
+    }
+
+    /// Sets off an event.
+    #[inline]
+    pub(super) fn add(&mut self, now: Femtoseconds, event: T) {
+        let time = now + self.delay;
+        self.first = self.first.min(time);
+        self.events.push_back((time, event));
+    }
+
+    /// Takes the next event, if it happens now.
+    #[inline]
+    pub(super) fn take(&mut self, now: Femtoseconds) -> Option<T> {
+        if self.first != now {
+            return None;
+        }
+        let event = self.events.pop_front()?.1;
+        self.first = self.events.front().map_or(NEVER, |next| next.0);
+        Some(event)
+    }
+}
+
+/// How long each kind of event takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delays {
+    pub(super) arrival: Femtoseconds,
+    pub(super) packet_sent: Femtoseconds,
+    pub(super) answer: Femtoseconds,
+    pub(super) injection: Femtoseconds,
+    pub(super) delivery: Femtoseconds,
+    pub(super) injection_answer: Femtoseconds,
+    pub(super) ejection_sent: Femtoseconds,
+    pub(super) answer_sent: Femtoseconds,
+}
+
+/// Future events. The order of the kinds is the order within an instant.
 #[derive(Debug)]
 pub(super) struct Events {
-    delays: [Femtoseconds; KINDS],
-    queues: [VecDeque<(Femtoseconds, Event)>; KINDS],
-    /// Time of the first event of each kind.
-    first: [Femtoseconds; KINDS],
+    /// A packet has arrived from the output port.
+    pub(super) arrivals: Queue<(u32, Packet)>,
+    /// The output port has sent a packet.
+    pub(super) packets_sent: Queue<u32>,
+    /// An answer has arrived from the output port.
+    pub(super) answers: Queue<(u32, Answer)>,
+    /// A packet has arrived from the node's generator.
+    pub(super) injections: Queue<u32>,
+    /// A packet has arrived at its sink.
+    pub(super) deliveries: Queue<Delivered>,
+    /// An answer has arrived at the node's generator: whether it is an acknowledgement.
+    pub(super) injection_answers: Queue<(u32, bool)>,
+    /// The node's link to the sink has sent a packet.
+    pub(super) ejections_sent: Queue<u32>,
+    /// The output port has sent an answer.
+    pub(super) answers_sent: Queue<u32>,
 }
 
 impl Events {
-    /// No events; `delays` are those of the kinds, each above 0.
-    pub(super) fn new(delays: [Femtoseconds; KINDS]) -> Self {
-        Self { delays, queues: Default::default(), first: [NEVER; KINDS] }
-    }
-
-    /// Adds an event that happens its kind's delay from now.
-    #[inline]
-    pub(super) fn add(&mut self, now: Femtoseconds, kind: Kind, place: u32, with: u32) {
-        let time = now + self.delays[kind as usize];
-        let first = &mut self.first[kind as usize];
-        *first = (*first).min(time);
-        self.queues[kind as usize].push_back((time, Event { place, with }));
+    /// No events.
+    pub(super) fn new(delays: Delays) -> Self {
+        Self {
+            arrivals: Queue::new(delays.arrival),
+            packets_sent: Queue::new(delays.packet_sent),
+            answers: Queue::new(delays.answer),
+            injections: Queue::new(delays.injection),
+            deliveries: Queue::new(delays.delivery),
+            injection_answers: Queue::new(delays.injection_answer),
+            ejections_sent: Queue::new(delays.ejection_sent),
+            answers_sent: Queue::new(delays.answer_sent),
+        }
     }
 
     /// When something happens next.
     #[inline]
     pub(super) fn next_time(&self) -> Femtoseconds {
-        self.first.iter().copied().min().unwrap_or(NEVER)
-    }
-
-    /// Takes all events of the first kind that has any at `time`.
-    #[inline]
-    pub(super) fn take(&mut self, time: Femtoseconds, batch: &mut Vec<Event>) -> Option<Kind> {
-        batch.clear();
-        let kind = Kind::ALL[self.first.iter().position(|&first| first == time)?];
-        let queue = &mut self.queues[kind as usize];
-        while let Some(&(next, event)) = queue.front()
-            && next == time
-        {
-            batch.push(event);
-            queue.pop_front();
-        }
-        self.first[kind as usize] = queue.front().map_or(NEVER, |next| next.0);
-        Some(kind)
+        let links = self.arrivals.first.min(self.packets_sent.first);
+        let answers = self.answers.first.min(self.answers_sent.first);
+        let injection = self.injections.first.min(self.injection_answers.first);
+        let ejection = self.deliveries.first.min(self.ejections_sent.first);
+        links.min(answers).min(injection.min(ejection))
     }
 }

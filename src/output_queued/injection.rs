@@ -2,8 +2,9 @@
 
 use rand::RngExt;
 
+use super::age::Ages;
 use super::derouting::Ways;
-use super::event::{Events, Femtoseconds, Kind, NEVER};
+use super::event::{Events, Femtoseconds, NEVER};
 use super::traffic::{Clock, Destinations};
 use super::{Parameters, Settings};
 use crate::adaptive::{Leg, Tie};
@@ -90,6 +91,19 @@ impl<'a> Generators<'a> {
         }
     }
 
+    /// What the packets of all nodes live at least. A generator waits for the answer to its last
+    /// packet and then for the next tick; from there a packet takes `least` to its sink or more.
+    pub(super) fn ages(&self, answered: Femtoseconds, least: Femtoseconds) -> Ages {
+        let messages = self.nodes.len() as u64 * u64::from(self.parameters.messages);
+        let interval = self.clock.next_tick(answered);
+        Ages::new(messages, self.parameters.message_packets, interval, least)
+    }
+
+    /// Packets that all nodes create together.
+    pub(super) fn packets_at_once(&self) -> u64 {
+        self.nodes.len() as u64 * u64::from(self.parameters.message_packets)
+    }
+
     /// When the latest messages were created.
     pub(super) fn latest_creation(&self) -> Femtoseconds {
         self.clock.creation(self.created.saturating_sub(1))
@@ -98,7 +112,7 @@ impl<'a> Generators<'a> {
     fn wait(&mut self, now: Femtoseconds, node: u32) {
         self.waiting[node as usize / 64] |= 1 << (node % 64);
         if self.next_attempt == NEVER {
-            self.next_attempt = (now / self.clock.attempt + 1) * self.clock.attempt;
+            self.next_attempt = self.clock.next_tick(now);
         }
     }
 
@@ -114,7 +128,7 @@ impl<'a> Generators<'a> {
                 if !self.nodes[node as usize].ready {
                     self.prepare(node);
                 }
-                events.add(now, Kind::Injection, node, 0);
+                events.injections.add(now, node);
             }
         }
     }

@@ -46,14 +46,12 @@ impl Measured {
         &mut self,
         created: Femtoseconds,
         now: Femtoseconds,
-        hops: u16,
         derouting: Option<Derouting>,
     ) {
         let lifetime = now - created;
         self.packets += 1;
         self.lifetime_sum += u128::from(lifetime);
         self.lifetime_maximum = self.lifetime_maximum.max(lifetime);
-        self.hops += u64::from(hops);
         self.end = now;
         match derouting {
             None => {}
@@ -63,9 +61,11 @@ impl Measured {
         }
     }
 
-    /// Adds an arrival to the digest.
+    /// Counts an arrival and adds it to the digest.
     #[inline]
     pub(super) fn witness(&mut self, now: Femtoseconds, place: u32, accepted: bool) {
+        self.hops += u64::from(accepted);
+        self.refused += u64::from(!accepted);
         let word = now << 1 ^ u64::from(place) << 40 ^ u64::from(accepted);
         self.digest = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }

@@ -28,13 +28,16 @@
 //! Routing's rules something is still unknown: below saturation its lifetimes differ by up to 5% from
 //! the published ones, and it saturates at lower loads.
 
+mod age;
 mod derouting;
 mod ejection;
 mod error;
 mod event;
 mod injection;
+mod link;
 mod measure;
-mod queue;
+mod order;
+mod packet;
 mod router;
 mod settings;
 mod traffic;
@@ -59,9 +62,27 @@ pub fn simulate(
     parameters: &Parameters,
     settings: &Settings,
 ) -> Result<Measured, SimulationError> {
+    let measured = simulate_within(torus, parameters, settings, u128::MAX)?;
+    Ok(measured.expect("no run exceeds the highest limit"))
+}
+
+/// Simulates like [`simulate`], but gives up as soon as it is certain that the lifetimes of all packets
+/// add up to more than `limit` femtoseconds. There is no measurement then.
+///
+/// A run far beyond saturation takes long, and is known to be one long before its end: the packets
+/// that wait grow old, and all packets still to come have a least lifetime.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_within(
+    torus: &Torus,
+    parameters: &Parameters,
+    settings: &Settings,
+    limit: u128,
+) -> Result<Option<Measured>, SimulationError> {
     parameters.check(torus, settings)?;
     let fabric = torus.fabric(&Faults::default()).map_err(SimulationError::Topology)?;
     let pattern = Pattern::new(&settings.pattern, &fabric, settings.seed)
         .map_err(SimulationError::Pattern)?;
-    router::Network::new(torus, parameters, settings, pattern).run()
+    router::Network::new(torus, parameters, settings, pattern).run(limit)
 }

@@ -1,9 +1,13 @@
 //! The routers and the links between them.
 
+use super::age::Ages;
 use super::ejection::Ejection;
-use super::event::{Event, Events, Femtoseconds, Kind, NEVER};
+use super::event::{Delays, Events, Femtoseconds, NEVER};
 use super::injection::Generators;
-use super::queue::{ADAPTIVE, CHANNELS, ESCAPE_TO_DESTINATION, ESCAPE_TO_INTERMEDIATE, Queues};
+use super::link::{
+    ADAPTIVE, Answer, CHANNELS, ESCAPE_TO_DESTINATION, ESCAPE_TO_INTERMEDIATE, Links, Next, Slot,
+};
+use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Measured, Parameters, Settings, SimulationError};
 use crate::adaptive::{Derouting, Leg};
@@ -12,20 +16,6 @@ use crate::traffic::Pattern;
 
 /// A run whose packets stand still for this many packet times is given up.
 const PATIENCE: u64 = 1_000_000;
-
-#[derive(Clone, Copy, Debug)]
-struct Packet {
-    created: Femtoseconds,
-    destination: u32,
-    /// What is left of the way to the intermediate node or the destination.
-    leg: Leg,
-    hops: u16,
-    derouting: Option<Derouting>,
-    to_intermediate: bool,
-    /// The virtual channel of the queue that it was put into last.
-    channel: u8,
-    negative_ties: u8,
-}
 
 /// Where an arriving packet comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,16 +36,61 @@ enum Taken {
     ToLink(u32),
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Link {
-    busy: bool,
-    /// Answers that wait, oldest in bit 0: 1 for an acknowledgement. As they go ahead of packets, and
-    /// come no faster than packets, there are never more than a few.
-    answers: u32,
-    waiting_answers: u32,
-    /// Packets under way, in a ring: they are answered in the order in which they were sent.
-    first: u32,
-    under_way: u32,
+/// How the ports of all nodes are numbered: by node, then by direction.
+#[derive(Clone, Copy, Debug)]
+struct Ports {
+    dimensions: u32,
+    directions: u32,
+    /// Each node has as many numbers as the next power of two of its directions.
+    shift: u32,
+}
+
+impl Ports {
+    fn new(torus: &Torus) -> Self {
+        let directions = torus.directions();
+        let shift = directions.next_power_of_two().trailing_zeros();
+        Self { dimensions: torus.dimensions() as u32, directions, shift }
+    }
+
+    fn count(self, nodes: u32) -> u32 {
+        nodes << self.shift
+    }
+
+    /// The first port of a node.
+    fn first(self, node: u32) -> u32 {
+        node << self.shift
+    }
+
+    fn node(self, port: u32) -> u32 {
+        port >> self.shift
+    }
+
+    fn direction(self, port: u32) -> u32 {
+        port & ((1 << self.shift) - 1)
+    }
+
+    /// The node's port in the opposite direction.
+    fn opposite(self, port: u32) -> u32 {
+        let positive = self.direction(port) < self.dimensions;
+        if positive { port + self.dimensions } else { port - self.dimensions }
+    }
+
+    fn dimension(self, direction: u32) -> u32 {
+        if direction < self.dimensions { direction } else { direction - self.dimensions }
+    }
+
+    /// Where each port's link leads, as the next node's port of the same direction.
+    fn ends(self, torus: &Torus) -> Vec<u32> {
+        let end = |port| {
+            let direction = self.direction(port);
+            if direction >= self.directions {
+                return u32::MAX;
+            }
+            let next = torus.neighbor(self.node(port), direction).expect("a ring has no edge");
+            self.first(next) + direction
+        };
+        (0..self.count(torus.nodes())).map(end).collect()
+    }
 }
 
 /// All routers, links, generators and sinks.
@@ -63,22 +98,16 @@ struct Link {
 pub(super) struct Network<'a> {
     torus: &'a Torus,
     capacity: u32,
-    dimensions: u32,
-    directions: u32,
+    ports: Ports,
     events: Events,
     generators: Generators<'a>,
     ejection: Ejection,
-    packets: Vec<Packet>,
-    free_packets: Vec<u32>,
-    /// By node * directions + direction, as everything that a port has.
-    links: Vec<Link>,
-    /// Channel and packet; a ring for each link.
-    under_way: Vec<(u32, u32)>,
-    ring: u32,
-    queues: Queues,
+    /// By port, as everything that a port has.
+    links: Links,
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
     patience: Femtoseconds,
+    ages: Ages,
     measured: Measured,
 }
 
@@ -89,51 +118,30 @@ impl<'a> Network<'a> {
         settings: &'a Settings,
         pattern: Pattern,
     ) -> Self {
-        let (nodes, directions) = (torus.nodes(), torus.directions());
-        let links = nodes * directions;
-        let packet = |rate| transmission(8 * parameters.packet.0, rate);
-        let answer = |rate| transmission(8 * parameters.answer.0, rate);
-        let (external, internal) = (parameters.external_rate, parameters.internal_rate);
-        let (far, near) = (1000 * parameters.external_latency, 1000 * parameters.internal_latency);
-        let delays = Kind::ALL.map(|kind| match kind {
-            Kind::Arrival => packet(external) + far,
-            Kind::PacketSent => packet(external),
-            Kind::Answer => answer(external) + far,
-            Kind::Injection | Kind::Delivery => packet(internal) + near,
-            Kind::InjectionAnswer => answer(internal) + near,
-            Kind::EjectionSent => packet(internal),
-            Kind::AnswerSent => answer(external),
-        });
+        let nodes = torus.nodes();
+        let ports = Ports::new(torus);
+        let links = ports.count(nodes);
         let destinations = Destinations::new(pattern, nodes, settings);
-        let ring = (CHANNELS * parameters.capacity).next_power_of_two();
-        let lead = |link| {
-            let direction = link % directions;
-            let next = torus.neighbor(link / directions, direction).expect("a ring has no edge");
-            next * directions + direction
-        };
+        let delays = delays(parameters);
+        let generators = Generators::new(torus, parameters, settings, destinations);
+        let answered = delays.injection + delays.injection_answer;
         Self {
             torus,
             capacity: parameters.capacity,
-            dimensions: torus.dimensions() as u32,
-            directions,
+            ports,
             events: Events::new(delays),
-            generators: Generators::new(torus, parameters, settings, destinations),
+            ages: generators.ages(answered, delays.injection + delays.delivery),
+            generators,
             ejection: Ejection::new(nodes, parameters.capacity),
-            packets: Vec::new(),
-            free_packets: Vec::new(),
-            links: vec![Link::default(); links as usize],
-            under_way: vec![(0, 0); (links * ring) as usize],
-            ring,
-            queues: Queues::new(links, parameters.capacity),
-            far: (0..links).map(lead).collect(),
-            patience: PATIENCE * packet(external),
+            links: Links::new(links, parameters.capacity),
+            far: ports.ends(torus),
+            patience: PATIENCE * delays.packet_sent,
             measured: Measured::default(),
         }
     }
 
-    /// Runs until nothing is left to do.
-    pub(super) fn run(mut self) -> Result<Measured, SimulationError> {
-        let mut batch = Vec::new();
+    /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
+    pub(super) fn run(mut self, limit: u128) -> Result<Option<Measured>, SimulationError> {
         loop {
             let next = self.events.next_time();
             let time = next.min(self.generators.next_creation).min(self.generators.next_attempt);
@@ -142,8 +150,13 @@ impl<'a> Network<'a> {
             }
             if time == self.generators.next_creation {
                 self.generators.create(time);
+                let nodes = self.torus.nodes();
+                self.ages.create(time, nodes, self.generators.packets_at_once());
             }
             if time == self.generators.next_attempt {
+                if self.ages.least(time) > limit {
+                    return Ok(None);
+                }
                 self.generators.attempt(time, &mut self.events);
                 let created = self.generators.latest_creation();
                 if time > self.measured.end.max(created) + self.patience {
@@ -152,58 +165,55 @@ impl<'a> Network<'a> {
                 }
             }
             if time == next {
-                while let Some(kind) = self.events.take(time, &mut batch) {
-                    for &event in &batch {
-                        self.handle(time, kind, event);
-                    }
-                }
+                self.step(time);
             }
         }
-        debug_assert!(self.queues.is_empty() && self.free_packets.len() == self.packets.len());
-        Ok(self.measured)
+        debug_assert!(self.links.is_empty());
+        Ok((self.measured.lifetime_sum <= limit).then_some(self.measured))
     }
 
+    /// All events of an instant. As every delay is above 0, none of them sets off another one now.
     #[inline]
-    fn handle(&mut self, now: Femtoseconds, kind: Kind, Event { place, with }: Event) {
-        match kind {
-            Kind::Arrival => self.arrival(now, place, with),
-            Kind::PacketSent | Kind::AnswerSent => {
-                self.links[place as usize].busy = false;
-                self.serve(now, place);
-            }
-            Kind::Answer => self.answer(now, place, with == 1),
-            Kind::Injection => self.injection(now, place),
-            Kind::InjectionAnswer => self.generators.answer(now, place, with == 1),
-            Kind::EjectionSent => self.ejection.sent(now, place, &mut self.events),
-            Kind::Delivery => {
-                let packet = &self.packets[with as usize];
-                self.measured.deliver(packet.created, now, packet.hops, packet.derouting);
-                self.free_packets.push(with);
-            }
+    fn step(&mut self, now: Femtoseconds) {
+        while let Some((port, packet)) = self.events.arrivals.take(now) {
+            self.arrival(now, port, packet);
+        }
+        while let Some(port) = self.events.packets_sent.take(now) {
+            self.sent(now, port);
+        }
+        while let Some((port, answer)) = self.events.answers.take(now) {
+            self.answer(now, port, answer);
+        }
+        while let Some(node) = self.events.injections.take(now) {
+            self.injection(now, node);
+        }
+        while let Some(packet) = self.events.deliveries.take(now) {
+            self.ages.deliver(now, packet.created);
+            self.measured.deliver(packet.created, now, packet.derouting);
+        }
+        while let Some((node, accepted)) = self.events.injection_answers.take(now) {
+            self.generators.answer(now, node, accepted);
+        }
+        while let Some(node) = self.events.ejections_sent.take(now) {
+            self.ejection.sent(now, node, &mut self.events);
+        }
+        while let Some(port) = self.events.answers_sent.take(now) {
+            self.sent(now, port);
         }
     }
 
-    /// The port in the opposite direction.
+    /// A packet has come over the link of another node's port.
     #[inline]
-    fn opposite(&self, port: u32) -> u32 {
-        let direction = port % self.directions;
-        if direction < self.dimensions { port + self.dimensions } else { port - self.dimensions }
-    }
-
-    fn arrival(&mut self, now: Femtoseconds, port: u32, number: u32) {
-        let (node, direction) = (port / self.directions, port % self.directions);
-        let mut packet = self.packets[number as usize];
-        let from = From::Link { direction, channel: u32::from(packet.channel) };
-        packet.leg.step((direction % self.dimensions) as usize);
-        packet.hops += 1;
-        let taken = self.take(now, node, packet, number, from);
+    fn arrival(&mut self, now: Femtoseconds, from: u32, mut packet: Packet) {
+        let port = self.far[from as usize];
+        let (node, direction) = (self.ports.node(port), self.ports.direction(port));
+        packet.leg.step(self.ports.dimension(direction) as usize);
+        let (slot, channel) = (packet.slot, packet.slot.channel());
+        let taken = self.take(now, node, packet, From::Link { direction, channel });
         let accepted = taken != Taken::Refused;
-        self.measured.witness(now, port, accepted);
-        self.measured.refused += u64::from(!accepted);
-        let back = self.opposite(port);
-        let link = &mut self.links[back as usize];
-        link.answers |= u32::from(accepted) << link.waiting_answers;
-        link.waiting_answers += 1;
+        self.measured.witness(now, node * self.ports.directions + direction, accepted);
+        let back = self.ports.opposite(port);
+        self.links.push_answer(back, Answer { slot, accepted });
         self.serve(now, back);
         if let Taken::ToLink(link) = taken {
             self.serve(now, link);
@@ -211,7 +221,7 @@ impl<'a> Network<'a> {
     }
 
     fn injection(&mut self, now: Femtoseconds, node: u32) {
-        let used = self.queues.used_adaptive(node * self.directions, self.directions);
+        let used = self.links.used_adaptive(self.ports.first(node), self.ports.directions);
         let offer = self.generators.offer(node);
         let (mut leg, detour) = offer.ways.choose(used, self.capacity);
         let end = detour.map_or(offer.destination, |detour| detour.1);
@@ -223,35 +233,21 @@ impl<'a> Network<'a> {
             created: offer.created,
             destination: offer.destination,
             leg,
-            hops: 0,
             derouting,
             to_intermediate: derouting.is_some_and(|kind| kind != Derouting::Orthant),
-            channel: 0,
+            slot: Slot::default(),
             negative_ties: offer.negative_ties,
         };
-        let number = self.free_packets.pop().unwrap_or_else(|| {
-            self.packets.push(packet);
-            self.packets.len() as u32 - 1
-        });
-        let taken = self.take(now, node, packet, number, From::Generator);
-        match taken {
-            Taken::Refused => self.free_packets.push(number),
-            Taken::ToLink(link) => self.serve(now, link),
-            Taken::ToSink => {}
+        let taken = self.take(now, node, packet, From::Generator);
+        if let Taken::ToLink(link) = taken {
+            self.serve(now, link);
         }
-        let accepted = u32::from(taken != Taken::Refused);
-        self.events.add(now, Kind::InjectionAnswer, node, accepted);
+        self.events.injection_answers.add(now, (node, taken != Taken::Refused));
     }
 
     /// Puts an arrived packet into a queue, if one takes it.
-    fn take(
-        &mut self,
-        now: Femtoseconds,
-        node: u32,
-        mut packet: Packet,
-        number: u32,
-        from: From,
-    ) -> Taken {
+    #[inline]
+    fn take(&mut self, now: Femtoseconds, node: u32, mut packet: Packet, from: From) -> Taken {
         let mut from_channel = from;
         if packet.leg.is_done() && packet.to_intermediate {
             packet.to_intermediate = false;
@@ -263,30 +259,27 @@ impl<'a> Network<'a> {
             }
         }
         if packet.leg.is_done() {
-            if !self.ejection.push(now, node, number, &mut self.events) {
-                return Taken::Refused;
-            }
-            self.packets[number as usize] = packet;
-            return Taken::ToSink;
+            let Packet { created, derouting, .. } = packet;
+            let delivered = Delivered { created, derouting };
+            let taken = self.ejection.push(now, node, delivered, &mut self.events);
+            return if taken { Taken::ToSink } else { Taken::Refused };
         }
         let Some((link, channel)) = self.choose(node, &packet, from_channel) else {
             return Taken::Refused;
         };
-        packet.channel = channel as u8;
-        self.packets[number as usize] = packet;
-        self.queues.push(link, channel, number);
+        self.links.push(link, channel, packet);
         Taken::ToLink(link)
     }
 
     /// The queue for a packet: the adaptive one with the most room, else the escape one.
     #[inline]
     fn choose(&self, node: u32, packet: &Packet, from: From) -> Option<(u32, u32)> {
-        let first = node * self.directions;
+        let first = self.ports.first(node);
         let injected = self.capacity / 2 + 1;
         let mut most = if from == From::Generator { injected - 1 } else { 0 };
         let mut best = None;
-        for direction in packet.leg.directions(self.dimensions) {
-            let free = self.queues.free(first + direction, ADAPTIVE);
+        for direction in packet.leg.directions(self.ports.dimensions) {
+            let free = self.links.free(first + direction, ADAPTIVE);
             if free > most {
                 most = free;
                 best = Some((first + direction, ADAPTIVE));
@@ -297,51 +290,65 @@ impl<'a> Network<'a> {
         }
         let channel =
             if packet.to_intermediate { ESCAPE_TO_INTERMEDIATE } else { ESCAPE_TO_DESTINATION };
-        let direction = packet.leg.directions(self.dimensions).next()?;
+        let direction = packet.leg.directions(self.ports.dimensions).next()?;
         let needed = match from {
             From::Generator => injected,
             _ if from == (From::Link { direction, channel }) => 1,
             From::Link { .. } => 2,
         };
         let link = first + direction;
-        (self.queues.free(link, channel) >= needed).then_some((link, channel))
+        (self.links.free(link, channel) >= needed).then_some((link, channel))
+    }
+
+    /// The link has sent a packet or an answer.
+    #[inline]
+    fn sent(&mut self, now: Femtoseconds, port: u32) {
+        self.links.sent(port);
+        self.serve(now, port);
     }
 
     /// Sends what comes next over a link, if it is free.
     #[inline]
     fn serve(&mut self, now: Femtoseconds, port: u32) {
-        let link = &mut self.links[port as usize];
-        if link.busy {
-            return;
-        }
-        if link.waiting_answers > 0 {
-            let accepted = link.answers & 1;
-            link.answers >>= 1;
-            link.waiting_answers -= 1;
-            link.busy = true;
-            self.events.add(now, Kind::AnswerSent, port, 0);
-            self.events.add(now, Kind::Answer, self.far[port as usize], accepted);
-        } else if let Some(sent) = self.queues.send(port) {
-            let slot = (link.first + link.under_way) & (self.ring - 1);
-            self.under_way[(port * self.ring + slot) as usize] = sent;
-            link.under_way += 1;
-            link.busy = true;
-            self.events.add(now, Kind::PacketSent, port, 0);
-            self.events.add(now, Kind::Arrival, self.far[port as usize], sent.1);
+        match self.links.send(port) {
+            Some(Next::Packet(packet)) => {
+                self.events.arrivals.add(now, (port, *packet));
+                self.events.packets_sent.add(now, port);
+            }
+            Some(Next::Answer(answer)) => {
+                self.events.answers.add(now, (port, answer));
+                self.events.answers_sent.add(now, port);
+            }
+            None => {}
         }
     }
 
-    fn answer(&mut self, now: Femtoseconds, port: u32, accepted: bool) {
-        let port = self.opposite(port);
-        let link = &mut self.links[port as usize];
-        let (channel, packet) = self.under_way[(port * self.ring + link.first) as usize];
-        link.first = (link.first + 1) & (self.ring - 1);
-        link.under_way -= 1;
+    /// An answer has come over the link of another node's port.
+    #[inline]
+    fn answer(&mut self, now: Femtoseconds, from: u32, Answer { slot, accepted }: Answer) {
+        let port = self.ports.opposite(self.far[from as usize]);
         if accepted {
-            self.queues.release(port, channel, packet);
+            self.links.release(port, slot);
         } else {
-            self.queues.retry(port, channel, packet);
+            self.links.retry(port, slot);
             self.serve(now, port);
         }
+    }
+}
+
+fn delays(parameters: &Parameters) -> Delays {
+    let packet = |rate| transmission(8 * parameters.packet.0, rate);
+    let answer = |rate| transmission(8 * parameters.answer.0, rate);
+    let (external, internal) = (parameters.external_rate, parameters.internal_rate);
+    let (far, near) = (1000 * parameters.external_latency, 1000 * parameters.internal_latency);
+    Delays {
+        arrival: packet(external) + far,
+        packet_sent: packet(external),
+        answer: answer(external) + far,
+        injection: packet(internal) + near,
+        delivery: packet(internal) + near,
+        injection_answer: answer(internal) + near,
+        ejection_sent: packet(internal),
+        answer_sent: answer(external),
     }
 }

@@ -1,6 +1,7 @@
 //! What a run is made of.
 
 use super::SimulationError;
+use super::order::MOST_SLOTS;
 use crate::adaptive::profit::{Average, IdleRatio, Weights};
 use crate::adaptive::{Collinear, Midpoint, OutFlank, Tie};
 use crate::topology::Torus;
@@ -22,7 +23,7 @@ pub struct Parameters {
     pub internal_rate: Rate,
     /// Latency of the links between a router and its generator and sink.
     pub internal_latency: Picoseconds,
-    /// Slots of a queue, 2 to 32 packets.
+    /// Slots of a queue, 2 to 16 packets.
     pub capacity: u32,
     /// Packets of a message, 1 or more.
     pub message_packets: u32,
@@ -70,7 +71,7 @@ impl Parameters {
                 "an answer has at least 1 B and at most as many as a packet",
             ),
             (self.external_rate.0 > 0 && self.internal_rate.0 > 0, "rates are above 0"),
-            ((2..=32).contains(&self.capacity), "a queue has 2 to 32 slots"),
+            ((2..=MOST_SLOTS).contains(&self.capacity), "a queue has 2 to 16 slots"),
             (self.message_packets > 0 && self.messages > 0, "there is at least one packet"),
             (
                 self.injection_rate > 0.0 && self.injection_rate <= 1e3,

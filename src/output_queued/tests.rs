@@ -73,3 +73,19 @@ fn what_is_out_of_range_is_refused() {
     let parameters = Parameters { capacity: 1, ..published };
     assert!(run(&[4, 4], &parameters, 0.5).starts_with("a queue has"));
 }
+
+#[test]
+fn a_limit_that_is_met_changes_nothing_and_one_that_is_not_gives_no_result() {
+    let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
+    let parameters = Parameters { messages: 8, ..Parameters::PUBLISHED };
+    for routing in ROUTINGS {
+        for load in [0.2, 0.8, 2.0] {
+            let settings = settings(PatternSpec::Transpose3d, load, routing, Tie::Plus);
+            let free = simulate(&torus, &parameters, &settings).unwrap();
+            let within = |limit| simulate_within(&torus, &parameters, &settings, limit).unwrap();
+            assert_eq!(within(free.lifetime_sum), Some(free));
+            assert_eq!(within(free.lifetime_sum - 1), None);
+            assert_eq!(within(free.lifetime_sum / 2), None);
+        }
+    }
+}

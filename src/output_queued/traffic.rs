@@ -21,7 +21,7 @@ pub(super) struct Clock {
     /// Between two messages of a node.
     message: Femtoseconds,
     /// Between two attempts to inject.
-    pub(super) attempt: Femtoseconds,
+    attempt: Femtoseconds,
 }
 
 impl Clock {
@@ -35,6 +35,11 @@ impl Clock {
         let packet = transmission(packet_bits * largest, parameters.external_rate) as f64 / 8.0;
         let attempt = (packet / parameters.injection_rate) as Femtoseconds;
         Self { message: (message / load) as Femtoseconds, attempt }
+    }
+
+    /// The next tick after `now` at which packets are offered.
+    pub(super) fn next_tick(&self, now: Femtoseconds) -> Femtoseconds {
+        (now / self.attempt + 1) * self.attempt
     }
 
     /// When message `index` is created.

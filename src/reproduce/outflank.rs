@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, json};
 use crate::adaptive::Tie;
-use crate::output_queued::{Measured, Parameters, Routing, Settings, simulate};
+use crate::output_queued::{Measured, Parameters, Routing, Settings, simulate_within};
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::sweep::in_parallel;
@@ -36,7 +36,7 @@ const LOADS: (u32, u32, u32) = (10, 5, 120);
 const SUSTAINED: f64 = 1.25;
 
 /// How far the bisection between the last load sustained and the first one not goes on, in hundredths.
-const TOLERANCE: f64 = 1.0;
+const TOLERANCE: f64 = 2.0;
 
 const SEED: u64 = 1;
 
@@ -102,7 +102,7 @@ struct Case {
 }
 
 /// The most that a case sustains.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 struct Throughput {
     pattern: &'static str,
     routing: &'static str,
@@ -114,7 +114,8 @@ struct Throughput {
     sustained_load_bisected: f64,
 }
 
-/// What a case gave: the points of the grid in order, those sustained first, and its throughput.
+/// What a case gave: those points of the grid that were simulated and are sustained, in order, and its
+/// throughput.
 struct Found {
     points: Vec<Point>,
     throughput: Throughput,
@@ -157,7 +158,10 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
     };
     let curve = result != Outflank::Table2;
     let work = |case: &Case| (case.place, explore(*case, curve));
-    let Ok(()) = in_parallel(&cases, extent.threads, work, take);
+    // The longest first: large tori, and of the patterns the butterfly with its short ways last.
+    let mut in_order = cases.clone();
+    in_order.sort_by_key(|case| (std::cmp::Reverse(torus(*case).nodes()), case.pattern == 0));
+    let Ok(()) = in_parallel(&in_order, extent.threads, work, take);
     let found: Vec<Found> = found.into_iter().flatten().collect();
     let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let throughputs: Vec<Throughput> = found.iter().map(|found| found.throughput.clone()).collect();
@@ -185,7 +189,8 @@ fn torus(case: Case) -> Torus {
     Torus::new(&[size, size, last], &[]).expect("sizes of a torus")
 }
 
-fn measure(case: Case, torus: &Torus, load: f64) -> Measured {
+/// Simulates a load; none if the lifetimes of all packets add up to more than `limit` femtoseconds.
+fn measure(case: Case, torus: &Torus, load: f64, limit: u128) -> Option<Measured> {
     let settings = Settings {
         pattern: PATTERNS[case.pattern].1.clone(),
         load,
@@ -193,55 +198,78 @@ fn measure(case: Case, torus: &Torus, load: f64) -> Measured {
         tie: Tie::Plus,
         seed: SEED,
     };
-    simulate(torus, &Parameters::FOUR_TIMES_FASTER, &settings)
+    simulate_within(torus, &Parameters::FOUR_TIMES_FASTER, &settings, limit)
         .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
 }
 
 /// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all loads
-/// of the grid up to the first one that is not sustained are simulated.
+/// of the grid up to that one are simulated.
 fn explore(case: Case, curve: bool) -> Found {
     let torus = torus(case);
     let published = published(case);
-    let mut points: Vec<Point> = Vec::new();
     let grid: Vec<f64> =
         (LOADS.0..=LOADS.2).step_by(LOADS.1 as usize).map(|load| f64::from(load) / 100.0).collect();
-    let mut holds = |load: f64, keep: bool| {
-        let point = point(case, &torus, load, &measure(case, &torus, load), &published);
-        let first = points.first().unwrap_or(&point).mean_lifetime_us;
-        let holds = point.mean_lifetime_us <= SUSTAINED * first;
-        if keep {
-            points.push(point);
+    let lowest = measure(case, &torus, grid[0], u128::MAX).expect("there is no limit");
+    let limit = (SUSTAINED * lowest.lifetime_sum as f64) as u128;
+    let mut points = vec![point(case, &torus, grid[0], &lowest, &published)];
+    let mut holds = |place: usize| match measure(case, &torus, grid[place], limit) {
+        None => false,
+        Some(measured) => {
+            points.push(point(case, &torus, grid[place], &measured, &published));
+            true
         }
-        holds
     };
-    // Of the grid: the highest load known to be sustained, and the lowest known not to be.
-    holds(grid[0], true);
-    let (mut low, mut high) = (0, grid.len());
-    while high - low > 1 {
-        let next = if curve { low + 1 } else { usize::midpoint(low, high) };
-        *if holds(grid[next], true) { &mut low } else { &mut high } = next;
-    }
-    let sustained = grid[low];
-    let mut bisected = sustained;
-    if let Some(&failed) = grid.get(high) {
+    // With a curve, place after place is tried, so that none is left out.
+    let last = if curve {
+        (1..grid.len()).take_while(|&place| holds(place)).last().unwrap_or(0)
+    } else {
+        let guess = published_throughput(case).unwrap_or(grid[0]);
+        let guess = grid.iter().position(|load| *load >= guess - 1e-9).unwrap_or(0);
+        last_that_holds(grid.len(), guess, holds)
+    };
+    points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
+    let mut bisected = grid[last];
+    if let Some(&failed) = grid.get(last + 1) {
         let mut failed = failed;
         while failed - bisected > TOLERANCE / 100.0 + 1e-9 {
             let load = f64::midpoint(bisected, failed);
-            *if holds(load, false) { &mut bisected } else { &mut failed } = load;
+            let holds = measure(case, &torus, load, limit).is_some();
+            *if holds { &mut bisected } else { &mut failed } = load;
         }
     }
-    points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
-    let (pattern, routing) = (PATTERNS[case.pattern].0, ROUTINGS[case.routing].0);
-    let row = TABLE_2.iter().find(|row| row.0 == pattern);
     let throughput = Throughput {
-        pattern,
-        routing,
+        pattern: PATTERNS[case.pattern].0,
+        routing: ROUTINGS[case.routing].0,
         size: case.size,
-        sustained_load: sustained,
-        published_sustained_load: row.map(|row| row.1[case.routing][usize::from(case.size == 16)]),
+        sustained_load: grid[last],
+        published_sustained_load: published_throughput(case),
         sustained_load_bisected: bisected,
     };
     Found { points, throughput }
+}
+
+/// The published load that a case sustains.
+fn published_throughput(case: Case) -> Option<f64> {
+    let row = TABLE_2.iter().find(|row| row.0 == PATTERNS[case.pattern].0)?;
+    Some(row.1[case.routing][usize::from(case.size == 16)])
+}
+
+/// The last of `count` places that holds, if the first one does and none does after one that doesn't.
+/// Tries `guess` and its neighbours first, then places ever farther away from it.
+fn last_that_holds(count: usize, guess: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
+    let (mut low, mut high, mut stride) = (0, count, 1);
+    let mut next = guess;
+    while high - low > 1 {
+        next = next.clamp(low + 1, high - 1);
+        *if holds(next) { &mut low } else { &mut high } = next;
+        next = match (low > 0, high < count) {
+            (true, true) => usize::midpoint(low, high),
+            (true, false) => low + stride,
+            (false, _) => high.saturating_sub(stride),
+        };
+        stride *= 2;
+    }
+    low
 }
 
 fn point(
@@ -319,7 +347,7 @@ fn table_3(found: &[Found]) -> String {
         "pattern", "routing", "outflank", "wraparound", "orthant"
     );
     for it in found {
-        let points = sustained(it);
+        let points = &it.points;
         let mean = |share: fn(&Point) -> f64| {
             100.0 * points.iter().map(share).sum::<f64>() / points.len() as f64
         };
@@ -335,13 +363,6 @@ fn table_3(found: &[Found]) -> String {
     text
 }
 
-/// The points up to the sustained load.
-fn sustained(found: &Found) -> &[Point] {
-    let most = found.throughput.sustained_load + 1e-9;
-    let count = found.points.iter().filter(|point| point.offered_load <= most).count();
-    &found.points[..count]
-}
-
 fn lifetimes(found: &[Found]) -> String {
     let mut text = format!(
         "mean lifetime in us up to the sustained load, and how far it is from the published one\n\
@@ -349,7 +370,7 @@ fn lifetimes(found: &[Found]) -> String {
         "pattern", "routing", "load", "ours", "published", "apart"
     );
     let (mut compared, mut near) = (0, 0);
-    for point in found.iter().flat_map(sustained) {
+    for point in found.iter().flat_map(|found| &found.points) {
         let apart =
             point.published_mean_lifetime_us.map(|it| 100.0 * (point.mean_lifetime_us / it - 1.0));
         let shown = |value: Option<f64>| value.map_or("-".into(), |it| format!("{it:.6}"));
@@ -375,7 +396,7 @@ fn shares(found: &[Found]) -> String {
         "share of derouted packets, butterfly\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
         "routing", "load", "outflank", "wraparound", "orthant"
     );
-    for point in found.iter().flat_map(sustained) {
+    for point in found.iter().flat_map(|found| &found.points) {
         text += &format!(
             "{:<9}{:>6.2}{:>9.1}%{:>11.1}%{:>9.1}%\n",
             point.routing,
@@ -396,7 +417,8 @@ fn lifetime_figures(found: &[Found]) -> Vec<(String, Figure)> {
             let curve = |found: &Found| Series {
                 label: found.throughput.routing.into(),
                 style: Style::Curve,
-                points: sustained(found)
+                points: found
+                    .points
                     .iter()
                     .map(|point| (point.offered_load, point.mean_lifetime_us))
                     .collect(),
@@ -420,7 +442,7 @@ fn share_figure(found: &[Found]) -> (String, Figure) {
     for (routing, label, share) in shares {
         for found in found.iter().filter(|found| found.throughput.routing == routing) {
             let points =
-                sustained(found).iter().map(|point| (point.offered_load, 100.0 * share(point)));
+                found.points.iter().map(|point| (point.offered_load, 100.0 * share(point)));
             let style = Style::Curve;
             series.push(Series { label: label.into(), style, points: points.collect() });
         }
@@ -445,14 +467,31 @@ mod tests {
 
     #[test]
     fn adaptive_bubble_sustains_of_the_butterfly_what_is_published_within_a_step_of_the_grid() {
-        let found = explore(Case { place: 0, pattern: 0, routing: 0, size: 8 }, true);
+        let case = Case { place: 0, pattern: 0, routing: 0, size: 8 };
+        let found = explore(case, true);
         let Throughput { sustained_load, published_sustained_load, .. } = found.throughput;
         assert!((sustained_load - published_sustained_load.unwrap()).abs() < 0.051);
-        // From 0.10 on in steps of 0.05; the last point is not sustained.
-        assert_eq!(sustained(&found).len(), found.points.len() - 1);
+        // From 0.10 on in steps of 0.05.
+        let loads = found.points.iter().map(|point| point.offered_load);
+        assert!(loads.zip(2..).all(|(load, step)| (load - f64::from(step) / 20.0).abs() < 1e-9));
         let exact = |point: &Point| {
             (point.mean_lifetime_us - point.published_mean_lifetime_us.unwrap()).abs() < 1e-6
         };
-        assert!(sustained(&found).iter().all(exact));
+        assert!(found.points.iter().all(exact));
+        let sparse = explore(case, false);
+        assert_eq!(found.throughput, sparse.throughput);
+    }
+
+    #[test]
+    fn the_last_that_holds_does_not_depend_on_the_guess() {
+        for (last, guess) in (0..9).flat_map(|last| (0..12).map(move |guess| (last, guess))) {
+            let mut tried = Vec::new();
+            let found = last_that_holds(9, guess, |place| {
+                tried.push(place);
+                place <= last
+            });
+            assert_eq!(found, last, "guess {guess}");
+            assert!(tried.iter().all(|place| (1..9).contains(place)) && tried.len() <= 6);
+        }
     }
 }

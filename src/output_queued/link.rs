@@ -1,0 +1,186 @@
+//! Links: packets that wait to be sent, packets that wait for an answer, and answers.
+
+use super::order::{MOST_SLOTS, Order};
+use super::packet::Packet;
+
+/// The virtual channels of a link, highest priority first.
+pub(super) const ESCAPE_TO_DESTINATION: u32 = 0;
+pub(super) const ESCAPE_TO_INTERMEDIATE: u32 = 1;
+pub(super) const ADAPTIVE: u32 = 2;
+pub(super) const CHANNELS: u32 = 3;
+
+/// A slot of a link: its channel and its number within the channel's queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slot(u8);
+
+impl Slot {
+    fn new(channel: usize, number: u8) -> Self {
+        Self(channel as u8 * MOST_SLOTS as u8 + number)
+    }
+
+    pub(super) fn channel(self) -> u32 {
+        u32::from(self.0) / MOST_SLOTS
+    }
+
+    fn number(self) -> u8 {
+        self.0 % MOST_SLOTS as u8
+    }
+}
+
+/// Whether the packet of a slot was taken by the next router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) slot: Slot,
+    pub(super) accepted: bool,
+}
+
+/// What a link sends next.
+pub(super) enum Next<'a> {
+    Answer(Answer),
+    Packet(&'a Packet),
+}
+
+/// A link's state, in one line of the cache: links are looked up in no order.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Link {
+    busy: bool,
+    waiting_answers: u8,
+    /// Bit i of a queue: what is in its i-th oldest slot is not under way.
+    ready: [u16; CHANNELS as usize],
+    order: [Order; CHANNELS as usize],
+    /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
+    /// than packets, there are never more than a few.
+    answers: u64,
+}
+
+/// The links of all nodes, and three output queues for each.
+///
+/// A packet keeps its slot, and its place among the others, until the next router has taken it.
+#[derive(Debug)]
+pub(super) struct Links {
+    capacity: u32,
+    links: Vec<Link>,
+    /// Used slots of each queue, by channel and link: a node's adaptive queues lie side by side.
+    used: Vec<u8>,
+    /// What each slot holds, by link, channel and slot.
+    packets: Vec<Packet>,
+}
+
+impl Links {
+    pub(super) fn new(links: u32, capacity: u32) -> Self {
+        let queues = (links * CHANNELS) as usize;
+        let link = Link {
+            busy: false,
+            waiting_answers: 0,
+            ready: [0; CHANNELS as usize],
+            order: [Order::ASCENDING; CHANNELS as usize],
+            answers: 0,
+        };
+        Self {
+            capacity,
+            links: vec![link; links as usize],
+            used: vec![0; queues],
+            packets: vec![Packet::default(); queues * capacity as usize],
+        }
+    }
+
+    fn queue(&self, link: u32, channel: u32) -> usize {
+        channel as usize * self.links.len() + link as usize
+    }
+
+    fn position(&self, link: u32, slot: Slot) -> usize {
+        let queue = (link * CHANNELS + slot.channel()) as usize;
+        queue * self.capacity as usize + usize::from(slot.number())
+    }
+
+    /// Free slots of a queue.
+    #[inline]
+    pub(super) fn free(&self, link: u32, channel: u32) -> u32 {
+        self.capacity - u32::from(self.used[self.queue(link, channel)])
+    }
+
+    /// Used slots of the adaptive queues of `count` links from `first` on.
+    #[inline]
+    pub(super) fn used_adaptive(&self, first: u32, count: u32) -> &[u8] {
+        &self.used[self.queue(first, ADAPTIVE)..][..count as usize]
+    }
+
+    /// Adds a packet to a queue that has a free slot.
+    #[inline]
+    pub(super) fn push(&mut self, link: u32, channel: u32, packet: Packet) {
+        let queue = self.queue(link, channel);
+        let place = u32::from(self.used[queue]);
+        self.used[queue] += 1;
+        let state = &mut self.links[link as usize];
+        state.ready[channel as usize] |= 1 << place;
+        let slot = Slot::new(channel as usize, state.order[channel as usize].slot(place));
+        let position = self.position(link, slot);
+        self.packets[position] = Packet { slot, ..packet };
+    }
+
+    /// Adds an answer.
+    #[inline]
+    pub(super) fn push_answer(&mut self, link: u32, answer: Answer) {
+        let state = &mut self.links[link as usize];
+        let byte = u64::from(answer.slot.0 << 1 | u8::from(answer.accepted));
+        state.answers |= byte << (8 * state.waiting_answers);
+        state.waiting_answers += 1;
+    }
+
+    /// The link has sent something.
+    #[inline]
+    pub(super) fn sent(&mut self, link: u32) {
+        self.links[link as usize].busy = false;
+    }
+
+    /// Takes what comes next over a link, if it is free. A packet keeps its slot.
+    #[inline]
+    pub(super) fn send(&mut self, link: u32) -> Option<Next<'_>> {
+        let state = &mut self.links[link as usize];
+        if state.busy {
+            return None;
+        }
+        if state.waiting_answers > 0 {
+            state.busy = true;
+            state.waiting_answers -= 1;
+            let byte = state.answers as u8;
+            state.answers >>= 8;
+            return Some(Next::Answer(Answer { slot: Slot(byte >> 1), accepted: byte & 1 == 1 }));
+        }
+        let channel = state.ready.iter().position(|&ready| ready != 0)?;
+        state.busy = true;
+        let ready = state.ready[channel];
+        state.ready[channel] = ready & (ready - 1);
+        let slot = Slot::new(channel, state.order[channel].slot(ready.trailing_zeros()));
+        Some(Next::Packet(&self.packets[self.position(link, slot)]))
+    }
+
+    /// Frees the slot of a packet that was taken by the next router.
+    #[inline]
+    pub(super) fn release(&mut self, link: u32, slot: Slot) {
+        let channel = slot.channel();
+        let queue = self.queue(link, channel);
+        let state = &mut self.links[link as usize];
+        self.used[queue] -= 1;
+        let order = &mut state.order[channel as usize];
+        let place = order.place(slot.number());
+        order.put_off(place, u32::from(self.used[queue]));
+        let ready = &mut state.ready[channel as usize];
+        let older = (1 << place) - 1;
+        *ready = *ready & older | *ready >> 1 & !older;
+    }
+
+    /// Makes a packet wait for its link again.
+    #[inline]
+    pub(super) fn retry(&mut self, link: u32, slot: Slot) {
+        let state = &mut self.links[link as usize];
+        let channel = slot.channel() as usize;
+        state.ready[channel] |= 1 << state.order[channel].place(slot.number());
+    }
+
+    /// Whether no slot is used.
+    pub(super) fn is_empty(&self) -> bool {
+        self.used.iter().all(|&used| used == 0)
+    }
+}

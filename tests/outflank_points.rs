@@ -56,7 +56,8 @@ fn pick_orthant_on_the_butterfly() {
 #[test]
 fn outflank_on_the_butterfly() {
     let measured = butterfly(Routing::OUTFLANK_PUBLISHED, 0.10);
-    assert!(lifetime(&measured).abs_diff(5_021_364_241) < 60_000_000, "within 1.2%");
+    assert_eq!((measured.outflanked, measured.wrapped_around), (402_304, 172_672));
+    assert!(lifetime(&measured).abs_diff(5_021_364_241) < 50_000, "within 0.001%");
 }
 
 #[test]

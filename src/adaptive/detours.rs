@@ -5,7 +5,7 @@
 
 use super::profit::{Way, Weights, best_detour};
 use super::{
-    Candidate, Collinear, Compass, Derouting, Heading, Leg, Midpoint, OutFlank, orthants, outflank,
+    Candidate, Compass, Derouting, Heading, Leg, Midpoint, Nodes, OutFlank, orthants, outflank,
     wraparound,
 };
 use crate::topology::{MAXIMUM_DIMENSIONS, Torus};
@@ -155,8 +155,8 @@ fn find(
     match family {
         Family::Orthants => orthants(torus, source, destination, candidates),
         Family::IntermediateNodes { steps } => {
-            let (midpoint, collinear) = (Midpoint::Exact, Collinear::Published);
-            let rule = OutFlank { steps, midpoint, collinear };
+            let (midpoint, nodes) = (Midpoint::Exact, Nodes::Example);
+            let rule = OutFlank { steps, midpoint, nodes };
             outflank(torus, source, destination, rule, candidates);
             wraparound(torus, source, destination, midpoint, candidates);
         }

@@ -29,34 +29,50 @@ impl Derouting {
     pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
 }
 
-/// Where the middle of two coordinates lies if the way between them wraps around.
+/// Where the middle of two coordinates lies: on the shorter way round their ring for an outflanking
+/// node, on either for a wraparound node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
-    /// Half of (x + y) mod k, as the paper's own simulator seems to have it. For x + y < k this is the
-    /// middle of the way that does not wrap around; for x = y it is taken to be x.
+    /// As in the paper's own simulator. On the shorter way it is (x + y) / 2, or ((x + y) mod k) / 2 if
+    /// the coordinates differ by more than k / 2, which lies on the longer way for x + y < k. On the
+    /// other way it is k / 2 further on. Of wraparound nodes those come first that differ in the higher
+    /// dimensions.
     HalfOfRemainder,
-    /// (x + y + k) / 2 mod k: on the way that wraps around (equation (1)).
+    /// (x + y) / 2, or (x + y + k) / 2 mod k on the way that wraps around (equation (1)).
     Exact,
 }
 
 impl Midpoint {
-    fn of(self, one: u32, other: u32, size: u32, wraps: bool) -> u32 {
+    /// On the shorter way, which wraps around as told.
+    fn of_shorter_way(self, one: u32, other: u32, size: u32, wraps: bool) -> u32 {
         match self {
-            _ if !wraps => (one + other) / 2,
-            Self::HalfOfRemainder if one == other => one,
-            Self::HalfOfRemainder => (one + other) % size / 2,
-            Self::Exact => (one + other + size) / 2 % size,
+            Self::HalfOfRemainder if 2 * one.abs_diff(other) > size => (one + other) % size / 2,
+            Self::Exact if wraps => (one + other + size) / 2 % size,
+            Self::HalfOfRemainder | Self::Exact => (one + other) / 2,
+        }
+    }
+
+    /// In an orthant, by the bit beta of equation (1).
+    fn of_orthant(self, one: u32, other: u32, size: u32, beta: bool) -> u32 {
+        match self {
+            Self::HalfOfRemainder => {
+                let shorter = self.of_shorter_way(one, other, size, false);
+                (shorter + if beta { size / 2 } else { 0 }) % size
+            }
+            Self::Exact => self.of_shorter_way(one, other, size, beta),
         }
     }
 }
 
-/// Which outflanking nodes serve a source and a destination that differ in one dimension only.
+/// Which outflanking nodes there are, and in which order: the first of equally good ones is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collinear {
-    /// All of equations (13) and (14).
-    Published,
-    /// Only the single steps in negative directions among them.
-    NegativeSteps,
+pub enum Nodes {
+    /// Those of equations (9) to (14), in their order.
+    Example,
+    /// Those of the paper's own simulator. The pairs of equations (9) to (12) come by the dimension of
+    /// the step back, then by that of the step beyond. Of equations (13) and (14), for ends that differ
+    /// in one dimension, only the single steps in negative directions remain.
+    Simulator,
 }
 
 /// How outflanking nodes are placed.
@@ -66,8 +82,8 @@ pub struct OutFlank {
     pub steps: u32,
     /// The middle in dimensions that are not outflanked.
     pub midpoint: Midpoint,
-    /// What to do for collinear ends.
-    pub collinear: Collinear,
+    /// Which nodes, in which order.
+    pub nodes: Nodes,
 }
 
 /// A detour that a new packet may take.
@@ -149,7 +165,7 @@ pub fn outflank(
     candidates: &mut Vec<Candidate>,
 ) {
     let ends = Ends::new(torus, source, destination);
-    for lambda in lambdas(&ends, rule.collinear) {
+    for lambda in lambdas(&ends, rule.nodes) {
         if (0..torus.dimensions())
             .any(|dimension| lambda[dimension] != 0 && !torus.closed(dimension))
         {
@@ -162,7 +178,10 @@ pub fn outflank(
                 let aside = lambda[dimension];
                 let steps = |way: i64| i64::from(rule.steps) * way;
                 let place = match (step, aside) {
-                    (_, 0) => i64::from(rule.midpoint.of(from, to, size, ends.wraps(dimension))),
+                    (_, 0) => {
+                        let wraps = ends.wraps(dimension);
+                        i64::from(rule.midpoint.of_shorter_way(from, to, size, wraps))
+                    }
                     (0, _) => i64::from(from) + steps(aside),
                     (_, 1) => i64::from(to) + steps(step),
                     _ => i64::from(from) - steps(step),
@@ -176,7 +195,7 @@ pub fn outflank(
 
 /// The vectors lambda, relative to the minimal directions: in a dimension with hops, -1 is a step
 /// back at the source and 1 a step beyond the destination.
-fn lambdas(ends: &Ends<'_>, collinear: Collinear) -> Vec<Vec<i64>> {
+fn lambdas(ends: &Ends<'_>, nodes: Nodes) -> Vec<Vec<i64>> {
     let dimensions = ends.torus.dimensions();
     let (with_hops, without): (Vec<usize>, Vec<usize>) =
         (0..dimensions).partition(|&dimension| ends.step(dimension) != 0);
@@ -190,7 +209,7 @@ fn lambdas(ends: &Ends<'_>, collinear: Collinear) -> Vec<Vec<i64>> {
     let mut all = Vec::new();
     if let [only] = with_hops[..] {
         for (number, &dimension) in without.iter().enumerate() {
-            if collinear == Collinear::Published {
+            if nodes == Nodes::Example {
                 all.push(match number {
                     0 => lambda(&[(dimension, 1), (only, 1)]),
                     1 => lambda(&[(dimension, 1), (only, -1)]),
@@ -198,17 +217,29 @@ fn lambdas(ends: &Ends<'_>, collinear: Collinear) -> Vec<Vec<i64>> {
                 });
             }
             // In two dimensions both of the line's own directions are left to the one across it.
-            let joined = collinear == Collinear::Published && without.len() == 1;
+            let joined = nodes == Nodes::Example && without.len() == 1;
             let mut back = vec![(dimension, -1)];
             back.extend(joined.then_some((only, -1)));
             all.push(lambda(&back));
         }
         return all;
     }
-    // The paper's order: the pair of the last dimensions comes first.
-    for (number, &other) in with_hops.iter().enumerate().rev() {
-        for &one in with_hops[..number].iter().rev() {
-            all.extend([lambda(&[(one, -1), (other, 1)]), lambda(&[(one, 1), (other, -1)])]);
+    match nodes {
+        // The pair of the last dimensions comes first.
+        Nodes::Example => {
+            for (number, &other) in with_hops.iter().enumerate().rev() {
+                for &one in with_hops[..number].iter().rev() {
+                    let pair = [lambda(&[(one, -1), (other, 1)]), lambda(&[(one, 1), (other, -1)])];
+                    all.extend(pair);
+                }
+            }
+        }
+        Nodes::Simulator => {
+            for &back in &with_hops {
+                for &beyond in with_hops.iter().filter(|&&beyond| beyond != back) {
+                    all.push(lambda(&[(back, -1), (beyond, 1)]));
+                }
+            }
         }
     }
     for &dimension in &without {
@@ -227,12 +258,16 @@ pub fn wraparound(
 ) {
     let ends = Ends::new(torus, source, destination);
     let open = (0..torus.dimensions()).filter(|&dimension| !torus.closed(dimension));
-    let open = open.fold(0, |set, dimension| set | 1 << dimension);
+    let bit = |dimension| match midpoint {
+        Midpoint::HalfOfRemainder => torus.dimensions() - 1 - dimension,
+        Midpoint::Exact => dimension,
+    };
+    let open = open.fold(0, |set, dimension| set | 1 << bit(dimension));
     for beta in (0..1u32 << torus.dimensions()).filter(|beta| beta & open == 0) {
         let coordinates: Vec<u32> = (0..torus.dimensions())
             .map(|dimension| {
                 let (from, to, size) = ends.coordinates(dimension);
-                midpoint.of(from, to, size, beta >> dimension & 1 == 1)
+                midpoint.of_orthant(from, to, size, beta >> bit(dimension) & 1 == 1)
             })
             .collect();
         ends.add(Derouting::Wraparound, &coordinates, candidates);
@@ -243,8 +278,7 @@ pub fn wraparound(
 mod tests {
     use super::*;
 
-    const RULE: OutFlank =
-        OutFlank { steps: 2, midpoint: Midpoint::Exact, collinear: Collinear::Published };
+    const RULE: OutFlank = OutFlank { steps: 2, midpoint: Midpoint::Exact, nodes: Nodes::Example };
 
     fn places(torus: &Torus, from: &[u32], to: &[u32], rule: OutFlank) -> Vec<Vec<u32>> {
         let mut candidates = Vec::new();
@@ -266,7 +300,7 @@ mod tests {
         // Equations (13) and (14), from (4,4,4) to (4,4,8).
         let expected = [[6, 4, 10], [2, 4, 6], [4, 6, 2], [4, 2, 6]].map(Vec::from);
         assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], RULE), expected);
-        let rule = OutFlank { collinear: Collinear::NegativeSteps, ..RULE };
+        let rule = OutFlank { nodes: Nodes::Simulator, ..RULE };
         let expected = [[2, 4, 6], [4, 2, 6]].map(Vec::from);
         assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], rule), expected);
     }
@@ -303,6 +337,27 @@ mod tests {
             candidates.iter().map(|c| torus.coordinates(c.node)).collect::<Vec<_>>()
         };
         assert_eq!(nodes(Midpoint::Exact), [[5, 1], [1, 5], [5, 5]].map(Vec::from));
-        assert!(nodes(Midpoint::HalfOfRemainder).is_empty(), "all on the minimal side");
+        assert_eq!(nodes(Midpoint::HalfOfRemainder), [[1, 5], [5, 1], [5, 5]].map(Vec::from));
+    }
+
+    #[test]
+    fn midpoints_of_the_simulator() {
+        let of = |one, other| Midpoint::HalfOfRemainder.of_shorter_way(one, other, 8, false);
+        assert_eq!([of(2, 4), of(6, 2), of(7, 3)], [3, 4, 5], "up to half a ring the plain middle");
+        assert_eq!([of(0, 7), of(1, 6)], [3, 3], "on the longer way");
+        assert_eq!(of(7, 2), 0);
+        let beyond = |one, other| Midpoint::HalfOfRemainder.of_orthant(one, other, 8, true);
+        assert_eq!([beyond(2, 4), beyond(6, 2), beyond(5, 5), beyond(0, 7)], [7, 0, 1, 7]);
+    }
+
+    #[test]
+    fn outflanking_nodes_of_the_simulator() {
+        let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
+        let rule = OutFlank { nodes: Nodes::Simulator, ..RULE };
+        // Those of equations (9) and (10) in another order.
+        let expected = [[2, 8, 5], [2, 5, 8], [10, 2, 5], [6, 2, 8], [10, 5, 2], [6, 8, 2]];
+        assert_eq!(places(&torus, &[4, 4, 4], &[8, 6, 6], rule), expected.map(Vec::from));
+        let expected = [[4, 2, 10], [4, 8, 2], [6, 5, 6], [2, 5, 6]].map(Vec::from);
+        assert_eq!(places(&torus, &[4, 4, 4], &[4, 6, 8], rule), expected);
     }
 }

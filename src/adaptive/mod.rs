@@ -30,7 +30,7 @@ mod selection;
 
 pub use compass::{Compass, Heading};
 pub use detours::{Decision, Detours, Family};
-pub use intermediate::{Candidate, Collinear, Derouting, Midpoint, OutFlank, outflank, wraparound};
+pub use intermediate::{Candidate, Derouting, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Leg, Tie};
 pub use orthant::{channel_queue, goal, orthants};
 pub use selection::{Selection, drawn_at};

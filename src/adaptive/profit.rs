@@ -7,12 +7,12 @@ use super::{Candidate, Leg};
 pub enum Average {
     /// Over the directions in which the way leaves the source (as written).
     Directions,
-    /// As [`Directions`](Self::Directions), but for the minimal way their sum is divided by the number
-    /// of dimensions: what reproduces the published curves of Pick Orthant Routing.
-    MinimalOverDimensions,
-    /// As [`MinimalOverDimensions`](Self::MinimalOverDimensions), and for a detour their sum is divided
-    /// by the number of minimal directions of its second leg.
-    SecondLeg,
+    /// As in the author's Pick Orthant Routing: a queue's slots less the average of the free ones, which
+    /// for a detour are divided by the number of dimensions. One without hops counts as full.
+    FreeOverDimensions,
+    /// As in the author's OutFlank Routing: the free slots of a detour are divided by the number of
+    /// minimal directions of its second leg. What is left as used may be zero, or less.
+    FreeOverSecondLeg,
 }
 
 /// When the first fraction of (15) is one although its divisor is not u*.
@@ -40,8 +40,10 @@ pub struct Weights {
 pub struct Way {
     /// Bit d set: direction d leads on.
     directions: u32,
-    /// What the used slots are divided by.
+    /// What the used slots, or the free ones, are divided by.
     divisor: u32,
+    /// Whether free slots are averaged.
+    free: bool,
     /// Weighted ratio of the distances: the second term of (15).
     distance: f64,
 }
@@ -51,11 +53,9 @@ impl Way {
     #[must_use]
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
-        let divisor = match weights.average {
-            Average::Directions => directions.count_ones(),
-            Average::MinimalOverDimensions | Average::SecondLeg => dimensions,
-        };
-        Self { directions, divisor, distance: weights.distance }
+        let divisor = directions.count_ones();
+        let free = weights.average != Average::Directions;
+        Self { directions, divisor, free, distance: weights.distance }
     }
 
     /// A detour from the ends of `minimal`.
@@ -68,11 +68,13 @@ impl Way {
     ) -> Self {
         let directions = candidate.first.direction_set(dimensions);
         let divisor = match weights.average {
-            Average::Directions | Average::MinimalOverDimensions => directions.count_ones(),
-            Average::SecondLeg => candidate.second.direction_set(dimensions).count_ones(),
+            Average::Directions => directions.count_ones(),
+            Average::FreeOverDimensions => dimensions,
+            Average::FreeOverSecondLeg => candidate.second.direction_set(dimensions).count_ones(),
         };
-        let ratio = f64::from(minimal.distance()) / f64::from(candidate.distance());
-        Self { directions, divisor, distance: weights.distance * ratio }
+        let free = weights.average != Average::Directions;
+        let dilation = f64::from(candidate.distance()) / f64::from(minimal.distance());
+        Self { directions, divisor, free, distance: weights.distance / dilation }
     }
 
     /// A way that leaves by so many directions, and is so much longer than the shortest: the ratio of the
@@ -80,7 +82,7 @@ impl Way {
     #[must_use]
     pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
         let divisor = directions.count_ones();
-        Self { directions, divisor, distance: weights.distance * ratio }
+        Self { directions, divisor, free: false, distance: weights.distance * ratio }
     }
 
     /// The profit, equation (15) or (16), or 0 if nothing is free in any of its directions.
@@ -105,10 +107,17 @@ impl Way {
             return 0.0;
         }
         let least = used.iter().copied().min().map_or(0, Into::into);
+        let divisor = f64::from(self.divisor);
+        let average = if self.free {
+            let free = (full * self.directions.count_ones()).saturating_sub(sum);
+            f64::from(full) - f64::from(free) / divisor
+        } else {
+            f64::from(sum) / divisor
+        };
         let ratio = if least == 0 && (sum == 0 || idle == IdleRatio::AnyIdle) {
             1.0
         } else {
-            f64::from(least) / (f64::from(sum) / f64::from(self.divisor))
+            f64::from(least) / average
         };
         ratio + self.distance
     }
@@ -138,7 +147,7 @@ pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Midpoint, wraparound};
+    use super::super::{Derouting, Midpoint, wraparound};
     use super::*;
     use crate::topology::Torus;
 
@@ -181,6 +190,27 @@ mod tests {
             best_detour(&minimal, detours.clone(), &[8u8, 3, 8, 3], 8, AS_WRITTEN.idle),
             None
         );
+    }
+
+    #[test]
+    fn averages_of_free_slots() {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let leg = |from, to| Leg::minimal(&torus, from, to, 0);
+        let aside = torus.node(&[1, 6]).unwrap();
+        let used = [6u8, 3, 2, 3];
+        let profit = |node, end, average| {
+            let (first, second) = (leg(0, node), leg(node, end));
+            let candidate = Candidate { kind: Derouting::OutFlank, node, first, second };
+            let weights = Weights { average, distance: 0.0, ..AS_WRITTEN };
+            Way::detour(&candidate, &leg(0, 2), 2, &weights).profit(&used, 8, weights.idle)
+        };
+        let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} {other}");
+        close(profit(1, 2, Average::Directions), 2.0 / 6.0);
+        close(profit(1, 2, Average::FreeOverSecondLeg), 2.0 / 6.0);
+        close(profit(1, 2, Average::FreeOverDimensions), 2.0 / (8.0 - 2.0 / 2.0));
+        close(profit(aside, 2, Average::Directions), 2.0 / ((6.0 + 3.0) / 2.0));
+        let one_way_back = torus.node(&[1, 0]).unwrap();
+        close(profit(aside, one_way_back, Average::FreeOverSecondLeg), 2.0 / (8.0 - (2.0 + 5.0)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::SimulationError;
 use super::order::MOST_SLOTS;
 use crate::adaptive::profit::{Average, IdleRatio, Weights};
-use crate::adaptive::{Collinear, Midpoint, OutFlank, Tie};
+use crate::adaptive::{Midpoint, Nodes, OutFlank, Tie};
 use crate::topology::Torus;
 use crate::traffic::PatternSpec;
 use crate::units::{Bytes, Picoseconds, Rate};
@@ -108,7 +108,7 @@ impl Routing {
     /// Pick Orthant Routing with the averages that reproduce the published curves.
     pub const PICK_ORTHANT_PUBLISHED: Self = Self::PickOrthant(Weights {
         distance: 1.0,
-        average: Average::MinimalOverDimensions,
+        average: Average::FreeOverDimensions,
         idle: IdleRatio::AnyIdle,
     });
 
@@ -124,15 +124,19 @@ impl Routing {
         outflank: OutFlank {
             steps: 2,
             midpoint: Midpoint::HalfOfRemainder,
-            collinear: Collinear::NegativeSteps,
+            nodes: Nodes::Simulator,
         },
         wraparound: Midpoint::HalfOfRemainder,
-        weights: Weights { distance: 2.0, average: Average::SecondLeg, idle: IdleRatio::AnyIdle },
+        weights: Weights {
+            distance: 2.0,
+            average: Average::FreeOverSecondLeg,
+            idle: IdleRatio::AnyIdle,
+        },
     };
 
     /// OutFlank Routing as the paper describes it.
     pub const OUTFLANK: Self = Self::OutFlank {
-        outflank: OutFlank { steps: 2, midpoint: Midpoint::Exact, collinear: Collinear::Published },
+        outflank: OutFlank { steps: 2, midpoint: Midpoint::Exact, nodes: Nodes::Example },
         wraparound: Midpoint::Exact,
         weights: Weights {
             distance: 2.0,

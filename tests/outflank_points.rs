@@ -7,9 +7,12 @@ use flitlab::topology::Torus;
 use flitlab::traffic::PatternSpec;
 
 fn butterfly(routing: Routing, load: f64) -> Measured {
+    run(PatternSpec::Butterfly, routing, load)
+}
+
+fn run(pattern: PatternSpec, routing: Routing, load: f64) -> Measured {
     let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
-    let settings =
-        Settings { pattern: PatternSpec::Butterfly, load, routing, tie: Tie::Plus, seed: 1 };
+    let settings = Settings { pattern, load, routing, tie: Tie::Plus, seed: 1 };
     let measured = simulate(&torus, &Parameters::FOUR_TIMES_FASTER, &settings).unwrap();
     assert_eq!(measured.packets, 512 * 32 * 96);
     measured
@@ -41,23 +44,38 @@ fn pick_orthant_on_the_butterfly() {
         (0.10, 5_033_055_880, 477_696),
         (0.50, 5_063_408_300, 480_000),
         (0.55, 5_554_143_867, 484_224),
+        (0.60, 7_216_427_264, 421_608),
         (0.75, 24_248_110_139, 319_360),
     ];
     for (load, expected, derouted) in expected {
         let measured = butterfly(Routing::PICK_ORTHANT_PUBLISHED, load);
         assert_eq!((lifetime(&measured), measured.derouted()), (expected, derouted), "{load}");
     }
-    // The order of simultaneous arrivals matters here; the published lifetime is 7.2164273 us.
-    let measured = butterfly(Routing::PICK_ORTHANT_PUBLISHED, 0.60);
-    assert_eq!(measured.derouted(), 421_608);
-    assert!(lifetime(&measured).abs_diff(7_216_427_264) < 1_000);
 }
 
 #[test]
 fn outflank_on_the_butterfly() {
-    let measured = butterfly(Routing::OUTFLANK_PUBLISHED, 0.10);
-    assert_eq!((measured.outflanked, measured.wrapped_around), (402_304, 172_672));
-    assert!(lifetime(&measured).abs_diff(5_021_364_241) < 50_000, "within 0.001%");
+    let expected = [
+        (0.10, 5_021_364_241, 402_304, 172_672),
+        (0.40, 5_021_753_150, 402_304, 172_672),
+        (0.55, 5_434_738_864, 311_807, 225_232),
+    ];
+    for (load, expected, outflanked, wrapped_around) in expected {
+        let measured = butterfly(Routing::OUTFLANK_PUBLISHED, load);
+        let derouted = (measured.outflanked, measured.wrapped_around);
+        assert_eq!(
+            (lifetime(&measured), derouted),
+            (expected, (outflanked, wrapped_around)),
+            "{load}"
+        );
+    }
+}
+
+#[test]
+fn outflank_on_bit_reverse() {
+    let measured = run(PatternSpec::BitReverse, Routing::OUTFLANK_PUBLISHED, 0.10);
+    assert_eq!((measured.outflanked, measured.wrapped_around), (63_104, 157_345));
+    assert_eq!(lifetime(&measured), 4_863_768_902);
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl<'a> Generators<'a> {
                 if !self.nodes[node as usize].ready {
                     self.prepare(node);
                 }
-                events.injections.add(now, node);
+                events.injections.add(now, &mut events.set_off, node);
             }
         }
     }
@@ -167,8 +167,22 @@ impl<'a> Generators<'a> {
     }
 
     /// The router's answer has arrived.
-    pub(super) fn answer(&mut self, now: Femtoseconds, node: u32, accepted: bool) {
+    ///
+    /// A node's very last packet is offered again as soon as it is refused, without waiting for a tick.
+    pub(super) fn answer(
+        &mut self,
+        now: Femtoseconds,
+        node: u32,
+        accepted: bool,
+        events: &mut Events,
+    ) {
         let generator = &mut self.nodes[node as usize];
+        let last = generator.message + 1 == self.parameters.messages
+            && generator.sent + 1 == self.parameters.message_packets;
+        if last && !accepted {
+            events.injections.add(now, &mut events.set_off, node);
+            return;
+        }
         generator.outstanding = false;
         if accepted {
             generator.sent += 1;

@@ -2,7 +2,7 @@
 
 use super::age::Ages;
 use super::ejection::Ejection;
-use super::event::{Delays, Events, Femtoseconds, NEVER};
+use super::event::{Delays, Events, Femtoseconds, NEVER, Sending};
 use super::injection::Generators;
 use super::link::{
     ADAPTIVE, Answer, CHANNELS, ESCAPE_TO_DESTINATION, ESCAPE_TO_INTERMEDIATE, Links, Next, Slot,
@@ -26,14 +26,6 @@ enum From {
         direction: u32,
         channel: u32,
     },
-}
-
-/// Where an arriving packet has gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
-    Refused,
-    ToSink,
-    ToLink(u32),
 }
 
 /// How the ports of all nodes are numbered: by node, then by direction.
@@ -106,6 +98,11 @@ pub(super) struct Network<'a> {
     links: Links,
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
+    /// Outlets of each node for which something may wait, as bits. An outlet is a link to a neighbour,
+    /// the lowest dimension first and its positive direction first, or the link to the sink, the last.
+    pending: Vec<u32>,
+    /// When each outlet has sent what it is sending.
+    free_at: Vec<Femtoseconds>,
     patience: Femtoseconds,
     ages: Ages,
     measured: Measured,
@@ -129,12 +126,14 @@ impl<'a> Network<'a> {
             torus,
             capacity: parameters.capacity,
             ports,
-            events: Events::new(delays),
+            events: Events::new(delays, nodes),
             ages: generators.ages(answered, delays.injection + delays.delivery),
             generators,
             ejection: Ejection::new(nodes, parameters.capacity),
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
+            pending: vec![0; nodes as usize],
+            free_at: vec![0; (nodes * (ports.directions + 1)) as usize],
             patience: PATIENCE * delays.packet_sent,
             measured: Measured::default(),
         }
@@ -158,11 +157,11 @@ impl<'a> Network<'a> {
                     return Ok(None);
                 }
                 self.generators.attempt(time, &mut self.events);
-                let created = self.generators.latest_creation();
-                if time > self.measured.end.max(created) + self.patience {
-                    let delivered = self.measured.packets;
-                    return Err(SimulationError::Stalled { time: time / 1000, delivered });
-                }
+            }
+            let created = self.generators.latest_creation();
+            if time > self.measured.end.max(created) + self.patience {
+                let delivered = self.measured.packets;
+                return Err(SimulationError::Stalled { time: time / 1000, delivered });
             }
             if time == next {
                 self.step(time);
@@ -175,30 +174,33 @@ impl<'a> Network<'a> {
     /// All events of an instant. As every delay is above 0, none of them sets off another one now.
     #[inline]
     fn step(&mut self, now: Femtoseconds) {
-        while let Some((port, packet)) = self.events.arrivals.take(now) {
+        while let Some((number, (port, packet))) = self.events.arrivals.take(now) {
+            self.wake_up(now, number);
             self.arrival(now, port, packet);
         }
-        while let Some(port) = self.events.packets_sent.take(now) {
-            self.sent(now, port);
-        }
-        while let Some((port, answer)) = self.events.answers.take(now) {
+        while let Some((number, (port, answer))) = self.events.answers.take(now) {
+            self.wake_up(now, number);
             self.answer(now, port, answer);
         }
-        while let Some(node) = self.events.injections.take(now) {
+        while let Some((number, node)) = self.events.injections.take(now) {
+            self.wake_up(now, number);
             self.injection(now, node);
         }
-        while let Some(packet) = self.events.deliveries.take(now) {
+        while let Some((_, packet)) = self.events.deliveries.take(now) {
             self.ages.deliver(now, packet.created);
             self.measured.deliver(packet.created, now, packet.derouting);
         }
-        while let Some((node, accepted)) = self.events.injection_answers.take(now) {
-            self.generators.answer(now, node, accepted);
+        while let Some((_, (node, accepted))) = self.events.injection_answers.take(now) {
+            self.generators.answer(now, node, accepted, &mut self.events);
         }
-        while let Some(node) = self.events.ejections_sent.take(now) {
-            self.ejection.sent(now, node, &mut self.events);
-        }
-        while let Some(port) = self.events.answers_sent.take(now) {
-            self.sent(now, port);
+        self.wake_up(now, u64::MAX);
+    }
+
+    /// Wakes up all routers whose wake-up was set off before the event of the given number.
+    #[inline]
+    fn wake_up(&mut self, now: Femtoseconds, number: u64) {
+        while let Some(node) = self.events.take_wake_up(now, number) {
+            self.flush(now, node);
         }
     }
 
@@ -209,15 +211,12 @@ impl<'a> Network<'a> {
         let (node, direction) = (self.ports.node(port), self.ports.direction(port));
         packet.leg.step(self.ports.dimension(direction) as usize);
         let (slot, channel) = (packet.slot, packet.slot.channel());
-        let taken = self.take(now, node, packet, From::Link { direction, channel });
-        let accepted = taken != Taken::Refused;
+        let accepted = self.take(node, packet, From::Link { direction, channel });
         self.measured.witness(now, node * self.ports.directions + direction, accepted);
         let back = self.ports.opposite(port);
         self.links.push_answer(back, Answer { slot, accepted });
-        self.serve(now, back);
-        if let Taken::ToLink(link) = taken {
-            self.serve(now, link);
-        }
+        self.pend(back);
+        self.flush(now, node);
     }
 
     fn injection(&mut self, now: Femtoseconds, node: u32) {
@@ -238,16 +237,15 @@ impl<'a> Network<'a> {
             slot: Slot::default(),
             negative_ties: offer.negative_ties,
         };
-        let taken = self.take(now, node, packet, From::Generator);
-        if let Taken::ToLink(link) = taken {
-            self.serve(now, link);
-        }
-        self.events.injection_answers.add(now, (node, taken != Taken::Refused));
+        let accepted = self.take(node, packet, From::Generator);
+        let events = &mut self.events;
+        events.injection_answers.add(now, &mut events.set_off, (node, accepted));
+        self.flush(now, node);
     }
 
-    /// Puts an arrived packet into a queue, if one takes it.
+    /// Puts an arrived packet into a queue, and says whether one took it.
     #[inline]
-    fn take(&mut self, now: Femtoseconds, node: u32, mut packet: Packet, from: From) -> Taken {
+    fn take(&mut self, node: u32, mut packet: Packet, from: From) -> bool {
         let mut from_channel = from;
         if packet.leg.is_done() && packet.to_intermediate {
             packet.to_intermediate = false;
@@ -261,14 +259,15 @@ impl<'a> Network<'a> {
         if packet.leg.is_done() {
             let Packet { created, derouting, .. } = packet;
             let delivered = Delivered { created, derouting };
-            let taken = self.ejection.push(now, node, delivered, &mut self.events);
-            return if taken { Taken::ToSink } else { Taken::Refused };
+            self.pending[node as usize] |= 1 << self.ports.directions;
+            return self.ejection.push(node, delivered);
         }
         let Some((link, channel)) = self.choose(node, &packet, from_channel) else {
-            return Taken::Refused;
+            return false;
         };
         self.links.push(link, channel, packet);
-        Taken::ToLink(link)
+        self.pend(link);
+        true
     }
 
     /// The queue for a packet: the adaptive one with the most room, else the escape one.
@@ -300,27 +299,59 @@ impl<'a> Network<'a> {
         (self.links.free(link, channel) >= needed).then_some((link, channel))
     }
 
-    /// The link has sent a packet or an answer.
+    /// Notes that something may wait for a link.
     #[inline]
-    fn sent(&mut self, now: Femtoseconds, port: u32) {
-        self.links.sent(port);
-        self.serve(now, port);
+    fn pend(&mut self, port: u32) {
+        let direction = self.ports.direction(port);
+        let dimension = self.ports.dimension(direction);
+        let outlet = 2 * dimension + u32::from(direction != dimension);
+        self.pending[self.ports.node(port) as usize] |= 1 << outlet;
     }
 
-    /// Sends what comes next over a link, if it is free.
+    /// Sends what comes next through all free outlets of a node, and sets off its next wake-up.
     #[inline]
-    fn serve(&mut self, now: Femtoseconds, port: u32) {
-        match self.links.send(port) {
-            Some(Next::Packet(packet)) => {
-                self.events.arrivals.add(now, (port, *packet));
-                self.events.packets_sent.add(now, port);
+    fn flush(&mut self, now: Femtoseconds, node: u32) {
+        let directions = self.ports.directions;
+        let outlets = (node * (directions + 1)) as usize;
+        let mut pending = self.pending[node as usize];
+        while pending != 0 {
+            let outlet = pending.trailing_zeros();
+            pending &= pending - 1;
+            if self.free_at[outlets + outlet as usize] <= now {
+                match self.send(now, node, outlet) {
+                    Some(time) => self.free_at[outlets + outlet as usize] = time,
+                    None => self.pending[node as usize] &= !(1 << outlet),
+                }
             }
-            Some(Next::Answer(answer)) => {
-                self.events.answers.add(now, (port, answer));
-                self.events.answers_sent.add(now, port);
-            }
-            None => {}
         }
+        let free_at = &self.free_at[outlets..=outlets + directions as usize];
+        let next = free_at.iter().copied().filter(|&time| time > now).min();
+        self.events.wake(node, next.unwrap_or(NEVER));
+    }
+
+    /// Sends what comes next through a free outlet, if anything does. Returns when it gets free again.
+    #[inline]
+    fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> Option<Femtoseconds> {
+        let events = &mut self.events;
+        if outlet == self.ports.directions {
+            let packet = self.ejection.send(node)?;
+            events.deliveries.add(now, &mut events.set_off, packet);
+            return Some(events.begin(now, Sending::Ejection, node));
+        }
+        let direction = outlet / 2 + self.ports.dimensions * (outlet % 2);
+        let port = self.ports.first(node) + direction;
+        self.links.sent(port);
+        let sending = match self.links.send(port)? {
+            Next::Packet(packet) => {
+                events.arrivals.add(now, &mut events.set_off, (port, *packet));
+                Sending::Packet
+            }
+            Next::Answer(answer) => {
+                events.answers.add(now, &mut events.set_off, (port, answer));
+                Sending::Answer
+            }
+        };
+        Some(events.begin(now, sending, node))
     }
 
     /// An answer has come over the link of another node's port.
@@ -331,8 +362,9 @@ impl<'a> Network<'a> {
             self.links.release(port, slot);
         } else {
             self.links.retry(port, slot);
-            self.serve(now, port);
+            self.pend(port);
         }
+        self.flush(now, self.ports.node(port));
     }
 }
 

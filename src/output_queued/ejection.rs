@@ -39,15 +39,13 @@ impl Ejection {
         true
     }
 
-    /// Takes the packet to send next to the sink. In transmission it needs no slot.
-    pub(super) fn send(&mut self, node: u32) -> Option<Delivered> {
+    /// Takes the packet to send next to the sink, for which one waits, and tells whether more do. In
+    /// transmission it needs no slot.
+    pub(super) fn send(&mut self, node: u32) -> (Delivered, bool) {
         let queue = &mut self.nodes[node as usize];
-        if queue.waiting == 0 {
-            return None;
-        }
         let packet = self.slots[(node * self.capacity + queue.first) as usize];
         queue.first = if queue.first + 1 < self.capacity { queue.first + 1 } else { 0 };
         queue.waiting -= 1;
-        Some(packet)
+        (packet, queue.waiting > 0)
     }
 }

@@ -44,7 +44,6 @@ pub(super) enum Next<'a> {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Link {
-    busy: bool,
     waiting_answers: u8,
     /// Bit i of a queue: what is in its i-th oldest slot is not under way.
     ready: [u16; CHANNELS as usize],
@@ -52,6 +51,12 @@ struct Link {
     /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
     /// than packets, there are never more than a few.
     answers: u64,
+}
+
+impl Link {
+    fn waits(&self) -> bool {
+        self.waiting_answers > 0 || self.ready.iter().any(|&ready| ready != 0)
+    }
 }
 
 /// The links of all nodes, and three output queues for each.
@@ -71,7 +76,6 @@ impl Links {
     pub(super) fn new(links: u32, capacity: u32) -> Self {
         let queues = (links * CHANNELS) as usize;
         let link = Link {
-            busy: false,
             waiting_answers: 0,
             ready: [0; CHANNELS as usize],
             order: [Order::ASCENDING; CHANNELS as usize],
@@ -128,32 +132,25 @@ impl Links {
         state.waiting_answers += 1;
     }
 
-    /// The link has sent something.
+    /// Takes what comes next over a link, for which something waits, and tells whether more does. A packet
+    /// keeps its slot.
     #[inline]
-    pub(super) fn sent(&mut self, link: u32) {
-        self.links[link as usize].busy = false;
-    }
-
-    /// Takes what comes next over a link, if it is free. A packet keeps its slot.
-    #[inline]
-    pub(super) fn send(&mut self, link: u32) -> Option<Next<'_>> {
+    pub(super) fn send(&mut self, link: u32) -> (Next<'_>, bool) {
         let state = &mut self.links[link as usize];
-        if state.busy {
-            return None;
-        }
         if state.waiting_answers > 0 {
-            state.busy = true;
             state.waiting_answers -= 1;
             let byte = state.answers as u8;
             state.answers >>= 8;
-            return Some(Next::Answer(Answer { slot: Slot(byte >> 1), accepted: byte & 1 == 1 }));
+            let answer = Answer { slot: Slot(byte >> 1), accepted: byte & 1 == 1 };
+            return (Next::Answer(answer), state.waits());
         }
-        let channel = state.ready.iter().position(|&ready| ready != 0)?;
-        state.busy = true;
+        let waiting = state.ready.iter().position(|&ready| ready != 0);
+        let channel = waiting.expect("something waits");
         let ready = state.ready[channel];
         state.ready[channel] = ready & (ready - 1);
         let slot = Slot::new(channel, state.order[channel].slot(ready.trailing_zeros()));
-        Some(Next::Packet(&self.packets[self.position(link, slot)]))
+        let more = state.waits();
+        (Next::Packet(&self.packets[self.position(link, slot)]), more)
     }
 
     /// Frees the slot of a packet that was taken by the next router.

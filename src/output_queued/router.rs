@@ -98,11 +98,13 @@ pub(super) struct Network<'a> {
     links: Links,
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
-    /// Outlets of each node for which something may wait, as bits. An outlet is a link to a neighbour,
+    /// Outlets of each node for which something waits, as bits. An outlet is a link to a neighbour,
     /// the lowest dimension first and its positive direction first, or the link to the sink, the last.
     pending: Vec<u32>,
     /// When each outlet has sent what it is sending.
     free_at: Vec<Femtoseconds>,
+    /// Each node has room for as many outlets as the next power of two.
+    outlet_shift: u32,
     patience: Femtoseconds,
     ages: Ages,
     measured: Measured,
@@ -118,6 +120,7 @@ impl<'a> Network<'a> {
         let nodes = torus.nodes();
         let ports = Ports::new(torus);
         let links = ports.count(nodes);
+        let outlet_shift = (ports.directions + 1).next_power_of_two().trailing_zeros();
         let destinations = Destinations::new(pattern, nodes, settings);
         let delays = delays(parameters);
         let generators = Generators::new(torus, parameters, settings, destinations);
@@ -133,7 +136,8 @@ impl<'a> Network<'a> {
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
             pending: vec![0; nodes as usize],
-            free_at: vec![0; (nodes * (ports.directions + 1)) as usize],
+            free_at: vec![0; (nodes as usize) << outlet_shift],
+            outlet_shift,
             patience: PATIENCE * delays.packet_sent,
             measured: Measured::default(),
         }
@@ -299,7 +303,7 @@ impl<'a> Network<'a> {
         (self.links.free(link, channel) >= needed).then_some((link, channel))
     }
 
-    /// Notes that something may wait for a link.
+    /// Notes that something waits for a link.
     #[inline]
     fn pend(&mut self, port: u32) {
         let direction = self.ports.direction(port);
@@ -311,37 +315,36 @@ impl<'a> Network<'a> {
     /// Sends what comes next through all free outlets of a node, and sets off its next wake-up.
     #[inline]
     fn flush(&mut self, now: Femtoseconds, node: u32) {
-        let directions = self.ports.directions;
-        let outlets = (node * (directions + 1)) as usize;
+        let outlets = (node << self.outlet_shift) as usize;
         let mut pending = self.pending[node as usize];
         while pending != 0 {
             let outlet = pending.trailing_zeros();
             pending &= pending - 1;
             if self.free_at[outlets + outlet as usize] <= now {
-                match self.send(now, node, outlet) {
-                    Some(time) => self.free_at[outlets + outlet as usize] = time,
-                    None => self.pending[node as usize] &= !(1 << outlet),
-                }
+                let (time, more) = self.send(now, node, outlet);
+                self.free_at[outlets + outlet as usize] = time;
+                self.pending[node as usize] &= !(u32::from(!more) << outlet);
             }
         }
-        let free_at = &self.free_at[outlets..=outlets + directions as usize];
-        let next = free_at.iter().copied().filter(|&time| time > now).min();
-        self.events.wake(node, next.unwrap_or(NEVER));
+        let free_at = &self.free_at[outlets..outlets + (1 << self.outlet_shift)];
+        let later = |next, &time| if time > now && time < next { time } else { next };
+        self.events.wake(node, free_at.iter().fold(NEVER, later));
     }
 
-    /// Sends what comes next through a free outlet, if anything does. Returns when it gets free again.
+    /// Sends what comes next through a free outlet for which something waits. Returns when it gets free
+    /// again, and whether more waits.
     #[inline]
-    fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> Option<Femtoseconds> {
+    fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> (Femtoseconds, bool) {
         let events = &mut self.events;
         if outlet == self.ports.directions {
-            let packet = self.ejection.send(node)?;
+            let (packet, more) = self.ejection.send(node);
             events.deliveries.add(now, &mut events.set_off, packet);
-            return Some(events.begin(now, Sending::Ejection, node));
+            return (events.begin(now, Sending::Ejection, node), more);
         }
         let direction = outlet / 2 + self.ports.dimensions * (outlet % 2);
         let port = self.ports.first(node) + direction;
-        self.links.sent(port);
-        let sending = match self.links.send(port)? {
+        let (next, more) = self.links.send(port);
+        let sending = match next {
             Next::Packet(packet) => {
                 events.arrivals.add(now, &mut events.set_off, (port, *packet));
                 Sending::Packet
@@ -351,7 +354,7 @@ impl<'a> Network<'a> {
                 Sending::Answer
             }
         };
-        Some(events.begin(now, sending, node))
+        (events.begin(now, sending, node), more)
     }
 
     /// An answer has come over the link of another node's port.

@@ -64,6 +64,11 @@ impl Bar {
         self.bar.inc(1);
     }
 
+    /// Prints a line above the bar, whether that is shown or not.
+    pub(super) fn note(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
     pub(super) fn finish(self) {
         self.bar.finish_and_clear();
     }

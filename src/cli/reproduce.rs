@@ -72,8 +72,12 @@ impl Reproduce {
         let threads = threads::count(self.threads);
         let extent = Extent { quick: self.quick, threads };
         let mut bar = None;
-        let progress: Progress<'_> = &mut |_, all| {
-            bar.get_or_insert_with(|| Bar::of_sweep(all)).point_done();
+        let progress: Progress<'_> = &mut |_, all, note| {
+            let bar = bar.get_or_insert_with(|| Bar::of_sweep(all));
+            if !note.is_empty() {
+                bar.note(note);
+            }
+            bar.point_done();
         };
         let flawed = |flaw| Failure::Check(format!("error: {flaw}"));
         let found = match self.result {

@@ -31,7 +31,7 @@ pub(super) struct Generator {
 /// A packet as it is offered to the router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer<'a> {
-    pub(super) created: Femtoseconds,
+    pub(super) message: u32,
     pub(super) destination: u32,
     pub(super) negative_ties: u8,
     pub(super) ways: &'a Ways,
@@ -104,6 +104,12 @@ impl<'a> Generators<'a> {
         self.nodes.len() as u64 * u64::from(self.parameters.message_packets)
     }
 
+    /// When the messages of this number are created.
+    #[inline]
+    pub(super) fn creation(&self, message: u32) -> Femtoseconds {
+        self.clock.creation(message)
+    }
+
     /// When the latest messages were created.
     pub(super) fn latest_creation(&self) -> Femtoseconds {
         self.clock.creation(self.created.saturating_sub(1))
@@ -150,7 +156,7 @@ impl<'a> Generators<'a> {
     pub(super) fn offer(&self, node: u32) -> Offer<'_> {
         let generator = &self.nodes[node as usize];
         Offer {
-            created: self.clock.creation(generator.message),
+            message: generator.message,
             destination: generator.destination,
             negative_ties: generator.negative_ties,
             ways: &generator.ways,

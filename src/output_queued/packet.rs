@@ -1,13 +1,13 @@
 //! What goes through the network.
 
-use super::event::Femtoseconds;
 use super::link::Slot;
 use crate::adaptive::{Derouting, Leg};
 
 /// A packet. Small, as each router keeps a copy until the next one has taken it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    pub(super) created: Femtoseconds,
+    /// Number of its message at its source: all nodes create their messages at the same instants.
+    pub(super) message: u32,
     pub(super) destination: u32,
     /// What is left of the way to the intermediate node or the destination.
     pub(super) leg: Leg,
@@ -21,6 +21,7 @@ pub(super) struct Packet {
 /// What a sink needs to know of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered {
-    pub(super) created: Femtoseconds,
+    /// Number of its message at its source: all nodes create their messages at the same instants.
+    pub(super) message: u32,
     pub(super) derouting: Option<Derouting>,
 }

@@ -85,6 +85,22 @@ impl Ports {
     }
 }
 
+/// The outlets of a node, as bits. An outlet is a link to a neighbour, the lowest dimension first and its
+/// positive direction first, or the link to the sink, the last.
+#[derive(Clone, Copy, Debug)]
+struct Outlets {
+    /// For which something waits.
+    pending: u16,
+    /// That send something, or have just sent it.
+    busy: u16,
+    /// When the first of those that are busy gets free.
+    first: Femtoseconds,
+}
+
+impl Outlets {
+    const IDLE: Self = Self { pending: 0, busy: 0, first: NEVER };
+}
+
 /// All routers, links, generators and sinks.
 #[derive(Debug)]
 pub(super) struct Network<'a> {
@@ -98,9 +114,7 @@ pub(super) struct Network<'a> {
     links: Links,
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
-    /// Outlets of each node for which something waits, as bits. An outlet is a link to a neighbour,
-    /// the lowest dimension first and its positive direction first, or the link to the sink, the last.
-    pending: Vec<u32>,
+    outlets: Vec<Outlets>,
     /// When each outlet has sent what it is sending.
     free_at: Vec<Femtoseconds>,
     /// Each node has room for as many outlets as the next power of two.
@@ -135,7 +149,7 @@ impl<'a> Network<'a> {
             ejection: Ejection::new(nodes, parameters.capacity),
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
-            pending: vec![0; nodes as usize],
+            outlets: vec![Outlets::IDLE; nodes as usize],
             free_at: vec![0; (nodes as usize) << outlet_shift],
             outlet_shift,
             patience: PATIENCE * delays.packet_sent,
@@ -191,8 +205,9 @@ impl<'a> Network<'a> {
             self.injection(now, node);
         }
         while let Some((_, packet)) = self.events.deliveries.take(now) {
-            self.ages.deliver(now, packet.created);
-            self.measured.deliver(packet.created, now, packet.derouting);
+            let created = self.generators.creation(packet.message);
+            self.ages.deliver(now, created);
+            self.measured.deliver(created, now, packet.derouting);
         }
         while let Some((_, (node, accepted))) = self.events.injection_answers.take(now) {
             self.generators.answer(now, node, accepted, &mut self.events);
@@ -233,7 +248,7 @@ impl<'a> Network<'a> {
             leg = self.generators.with_ties(leg, node, end, offer.negative_ties);
         }
         let packet = Packet {
-            created: offer.created,
+            message: offer.message,
             destination: offer.destination,
             leg,
             derouting,
@@ -261,9 +276,9 @@ impl<'a> Network<'a> {
             }
         }
         if packet.leg.is_done() {
-            let Packet { created, derouting, .. } = packet;
-            let delivered = Delivered { created, derouting };
-            self.pending[node as usize] |= 1 << self.ports.directions;
+            let Packet { message, derouting, .. } = packet;
+            let delivered = Delivered { message, derouting };
+            self.outlets[node as usize].pending |= 1 << self.ports.directions;
             return self.ejection.push(node, delivered);
         }
         let Some((link, channel)) = self.choose(node, &packet, from_channel) else {
@@ -309,26 +324,37 @@ impl<'a> Network<'a> {
         let direction = self.ports.direction(port);
         let dimension = self.ports.dimension(direction);
         let outlet = 2 * dimension + u32::from(direction != dimension);
-        self.pending[self.ports.node(port) as usize] |= 1 << outlet;
+        self.outlets[self.ports.node(port) as usize].pending |= 1 << outlet;
     }
 
     /// Sends what comes next through all free outlets of a node, and sets off its next wake-up.
     #[inline]
     fn flush(&mut self, now: Femtoseconds, node: u32) {
-        let outlets = (node << self.outlet_shift) as usize;
-        let mut pending = self.pending[node as usize];
-        while pending != 0 {
-            let outlet = pending.trailing_zeros();
-            pending &= pending - 1;
-            if self.free_at[outlets + outlet as usize] <= now {
-                let (time, more) = self.send(now, node, outlet);
-                self.free_at[outlets + outlet as usize] = time;
-                self.pending[node as usize] &= !(u32::from(!more) << outlet);
+        let first = (node << self.outlet_shift) as usize;
+        let mut outlets = self.outlets[node as usize];
+        if outlets.first <= now {
+            (outlets.busy, outlets.first) = (0, NEVER);
+            let free_at = &self.free_at[first..first + (1 << self.outlet_shift)];
+            for (outlet, &time) in free_at.iter().enumerate() {
+                let busy = time > now;
+                outlets.busy |= u16::from(busy) << outlet;
+                outlets.first = outlets.first.min(if busy { time } else { NEVER });
             }
         }
-        let free_at = &self.free_at[outlets..outlets + (1 << self.outlet_shift)];
-        let later = |next, &time| if time > now && time < next { time } else { next };
-        self.events.wake(node, free_at.iter().fold(NEVER, later));
+        let mut ready = outlets.pending & !outlets.busy;
+        while ready != 0 {
+            let outlet = ready.trailing_zeros();
+            ready &= ready - 1;
+            let (time, more) = self.send(now, node, outlet);
+            self.free_at[first + outlet as usize] = time;
+            outlets.busy |= 1 << outlet;
+            outlets.pending &= !(u16::from(!more) << outlet);
+            outlets.first = outlets.first.min(time);
+        }
+        self.outlets[node as usize] = outlets;
+        // Where nothing waits a wake-up does nothing but set off the next one.
+        let next = if outlets.pending == 0 { NEVER } else { outlets.first };
+        self.events.wake(node, next);
     }
 
     /// Sends what comes next through a free outlet for which something waits. Returns when it gets free

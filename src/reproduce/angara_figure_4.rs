@@ -33,7 +33,7 @@ pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let take = |(place, row): (usize, Row)| {
         rows[place] = Some(row);
         done += 1;
-        progress(done, jobs.len() as u64);
+        progress(done, jobs.len() as u64, "");
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = in_parallel(&jobs, extent.threads, work, take);

@@ -88,7 +88,7 @@ pub fn angara_figure_5(extent: Extent, progress: Progress<'_>) -> Result<Reprodu
     let take = |(place, row): (usize, Result<Row, Flawed>)| -> Result<(), Flawed> {
         rows[place] = Some(row?);
         done += 1;
-        progress(done, jobs.len() as u64);
+        progress(done, jobs.len() as u64, "");
         Ok(())
     };
     in_parallel(&jobs, extent.threads, work, take)?;

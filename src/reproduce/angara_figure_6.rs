@@ -139,7 +139,7 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let take = |(place, time): (usize, Option<f64>)| {
         times[place] = time;
         done += 1;
-        progress(done, jobs.len() as u64);
+        progress(done, jobs.len() as u64, "");
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = in_parallel(&jobs, extent.threads, |job| (job.place, completion(job)), take);

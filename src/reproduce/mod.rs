@@ -43,8 +43,9 @@ pub struct Reproduction {
     pub json: serde_json::Value,
 }
 
-/// How far a reproduction is: jobs done, of how many.
-pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+/// How far a reproduction is: jobs done, of how many, and what the latest one gave in a line, if jobs
+/// take long.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64, &str);
 
 /// A routing table that its algorithm made is wrong: what, and where.
 pub type Flawed = String;

@@ -84,9 +84,9 @@ pub fn outflank_angara(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let mut found: Vec<Option<Found>> = cases.iter().map(|_| None).collect();
     let mut done = 0;
     let take = |(place, result): (usize, Found)| {
-        found[place] = Some(result);
         done += 1;
-        progress(done, cases.len() as u64);
+        progress(done, cases.len() as u64, line(&result.row).trim_end());
+        found[place] = Some(result);
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = in_parallel(&cases, extent.threads, |case| (case.place, explore(case)), take);
@@ -196,21 +196,23 @@ fn table(rows: &[Row]) -> String {
         "0.1",
         "most"
     );
+    text.extend(rows.iter().map(line));
+    text
+}
+
+fn line(row: &Row) -> String {
     let percent =
         |share: Option<f64>| share.map_or("-".into(), |share| format!("{:.1}%", 100.0 * share));
-    for row in rows {
-        text += &format!(
-            "{:<10}{:<18}{:<23}{:>10.3}{:>14}{:>10}{:>8}\n",
-            row.torus,
-            row.pattern,
-            row.routing,
-            row.sustained_load,
-            row.latency_at_load_0_1_ns.map_or("-".into(), |latency| format!("{latency:.1}")),
-            percent(row.derouted_at_load_0_1),
-            percent(row.derouted_at_sustained_load)
-        );
-    }
-    text
+    format!(
+        "{:<10}{:<18}{:<23}{:>10.3}{:>14}{:>10}{:>8}\n",
+        row.torus,
+        row.pattern,
+        row.routing,
+        row.sustained_load,
+        row.latency_at_load_0_1_ns.map_or("-".into(), |latency| format!("{latency:.1}")),
+        percent(row.derouted_at_load_0_1),
+        percent(row.derouted_at_sustained_load)
+    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use super::input::{Input, reject};
 use super::progress::Bar;
 use super::summary::{print_json, print_text};
 use super::text::torus_text;
-use super::{Failure, folder, threads};
+use super::threads::Threads;
+use super::{Failure, folder};
 use crate::report::figure::{Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{self, resilience};
@@ -36,9 +37,8 @@ pub(super) struct Failures {
     /// Folder for failures.csv and a figure
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads to use; results do not depend on them [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
+    #[command(flatten)]
+    threads: Threads,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -62,7 +62,7 @@ impl Failures {
             Some(out) => Some(folder::prepare("", Some(out))?),
             None => None,
         };
-        let rows = threads::with(self.threads, || Ok(self.rows(&network)))?;
+        let rows = self.threads.with(|| Ok(self.rows(&network)))?;
         let title = torus_text(&network.torus);
         if let Some(out) = &out {
             folder::write(&out.join("failures.csv"), &rows_text(&rows))?;

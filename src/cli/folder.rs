@@ -3,9 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use super::Failure;
 use super::input::reject;
 use crate::scenario::{Document, Scenario};
+
+/// Where a command's results go.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Output {
+    /// Folder for the results [default: results/NAME, or NAME-2 and so on if that is taken]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+}
 
 /// An empty folder for results: the one asked for, or `results/NAME`, or if that is taken
 /// `results/NAME-2` and so on.

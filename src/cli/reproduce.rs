@@ -1,12 +1,12 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
+use super::folder::Output;
 use super::progress::Bar;
 use super::summary::{print_json, print_text};
-use super::{Failure, folder, threads};
+use super::threads::Threads;
+use super::{Failure, folder};
 use crate::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
     outflank, outflank_angara,
@@ -23,15 +23,10 @@ pub(super) struct Reproduce {
     /// Compute a sample, or small networks, in seconds to minutes
     #[arg(long)]
     quick: bool,
-    /// Threads to use; results do not depend on them [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
-    /// Folder for the results [default: results/NAME, or NAME-2 and so on if that is taken]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -68,8 +63,8 @@ enum Published {
 impl Reproduce {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let name = self.result.to_possible_value().expect("no value is hidden");
-        let out = folder::prepare(name.get_name(), self.out.as_deref())?;
-        let threads = threads::count(self.threads);
+        let out = folder::prepare(name.get_name(), self.output.out.as_deref())?;
+        let threads = self.threads.count();
         let extent = Extent { quick: self.quick, threads };
         let mut bar = None;
         let progress: Progress<'_> = &mut |_, all, note| {
@@ -100,7 +95,7 @@ impl Reproduce {
         for (name, figure) in &found.figures {
             figure.write_to(&out, name)?;
         }
-        if self.json {
+        if self.output.json {
             return print_json(&found.json);
         }
         print_text(&format!("{}results in {}\n", found.text, out.display()))

@@ -11,7 +11,8 @@ use cpu_time::ProcessTime;
 use super::input::{Input, reject};
 use super::summary::{print_json, print_text};
 use super::table_report::Report;
-use super::{Failure, folder, threads};
+use super::threads::Threads;
+use super::{Failure, folder};
 use crate::report::figure::{load_heat_map, load_histogram};
 use crate::report::{LoadRow, RowWriter};
 use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
@@ -55,9 +56,8 @@ pub(super) struct Route {
     /// Folder for the load of every channel: loads.csv, a heat map, a histogram
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads to use; the table is the same on any number [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
+    #[command(flatten)]
+    threads: Threads,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -92,7 +92,7 @@ fn name(algorithm: Algorithm) -> &'static str {
 impl Route {
     pub(super) fn execute(self) -> Result<(), Failure> {
         if let Some(path) = &self.check {
-            return threads::with(self.threads, || self.check_file(path));
+            return self.threads.with(|| self.check_file(path));
         }
         let Some(input) = &self.input else {
             return Err(Failure::Input("error: name a scenario, or a table with --check".into()));
@@ -102,7 +102,7 @@ impl Route {
             return Err(Failure::Input(message));
         }
         let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
-        threads::with(self.threads, || self.make(&network))
+        self.threads.with(|| self.make(&network))
     }
 
     fn make(&self, network: &Network) -> Result<(), Failure> {

@@ -1,9 +1,8 @@
 //! `flitlab run`: one simulation, from a scenario to a folder of results.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::folder::Output;
 use super::input::Input;
 use super::progress::Bar;
 use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
@@ -22,25 +21,21 @@ use crate::sweep::Simulation;
 pub(super) struct Run {
     #[command(flatten)]
     input: Input,
-    /// Folder for the results [default: results/NAME, or NAME-2 and so on if that is taken]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let (document, scenario) = self.input.scenario()?;
         let simulation = Simulation::new(&scenario)?;
-        let results = folder::prepare(&scenario.name, self.out.as_deref())?;
+        let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {
             eprintln!("note: [sweep] is left out by run; flitlab sweep runs its points");
         }
         let headline = text::headline(&simulation);
-        if !self.json {
+        if !self.output.json {
             print_text(&format!("{headline}\n"))?;
         }
 
@@ -71,7 +66,7 @@ impl Run {
         summary.write(&results)?;
 
         let place = results.display().to_string();
-        if self.json {
+        if self.output.json {
             let cost = Some(Cost::new(&outcome.work));
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {

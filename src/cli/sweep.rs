@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, mpsc};
 
 use clap::Args;
 
+use super::folder::Output;
 use super::input::{Input, reject};
 use super::progress::Bar;
 use super::summary::{DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text};
-use super::{Failure, folder, text, threads};
+use super::threads::Threads;
+use super::{Failure, folder, text};
 use crate::report::figure::draw_all;
 use crate::report::{ChannelRow, PointRow, Row, RowWriter, Status};
 use crate::scenario::{self, Point};
@@ -27,15 +29,10 @@ use crate::sweep::{CRITERION, Outcome, SetupError, Simulation, find_saturation, 
 pub(super) struct Sweep {
     #[command(flatten)]
     input: Input,
-    /// Points simulated at the same time [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
-    /// Folder for the results [default: results/NAME, or NAME-2 and so on if that is taken]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// What has been found so far.
@@ -53,10 +50,10 @@ impl Sweep {
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let title = first.title.clone().unwrap_or_else(|| first.name.clone());
-        let results = folder::prepare(&first.name, self.out.as_deref())?;
+        let results = folder::prepare(&first.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &resolved(&sweep)?)?;
         let simulation = Simulation::new(first)?;
-        if !self.json {
+        if !self.output.json {
             let headline = text::headline(&simulation);
             print_text(&format!("{headline}: {} points\n", sweep.points.len()))?;
         }
@@ -86,8 +83,8 @@ impl Sweep {
             let simulation = Simulation::new(&point.scenario)?;
             Ok(in_figure(sweep, point, simulation.run(&series(point), *number, &mut |_| {})))
         };
-        in_parallel(&numbered, threads::count(self.threads), run, |outcome| {
-            found.take(outcome?, self.json)?;
+        in_parallel(&numbered, self.threads.count(), run, |outcome| {
+            found.take(outcome?, self.output.json)?;
             bar.point_done();
             Ok::<(), Failure>(())
         })?;
@@ -120,10 +117,10 @@ impl Sweep {
             })
         };
         let mut notes = Vec::new();
-        in_parallel(&sweep.points, threads::count(self.threads), search, |note| {
+        in_parallel(&sweep.points, self.threads.count(), search, |note| {
             notes.push(note?);
             bar.point_done();
-            outcomes.try_iter().try_for_each(|outcome| found.take(outcome, self.json))
+            outcomes.try_iter().try_for_each(|outcome| found.take(outcome, self.output.json))
         })?;
         bar.finish();
         notes.sort_by_key(|note| found.order.iter().position(|series| *series == note.series));
@@ -174,7 +171,7 @@ impl Sweep {
         };
         summary.write(results)?;
         let place = results.display().to_string();
-        if self.json {
+        if self.output.json {
             Printed { summary: &summary, results: place, cost: None }.print()?;
         } else {
             let notes: String = summary.saturation.iter().map(saturation_text).collect();

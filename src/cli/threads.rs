@@ -1,20 +1,32 @@
 //! How many threads, and work on them.
 
+use clap::Args;
+
 use super::Failure;
 
-/// As many as were asked for, or one a core.
-pub(super) fn count(threads: Option<u32>) -> usize {
-    match threads {
-        Some(threads) => threads as usize,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    }
+/// How many threads a command uses.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Threads {
+    /// Threads to use; results do not depend on them [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
 }
 
-/// Does `work` on this many threads, or one a core. What comes out does not depend on it.
-pub(super) fn with<R: Send>(
-    threads: Option<u32>,
-    work: impl FnOnce() -> Result<R, Failure> + Send,
-) -> Result<R, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count(threads)).build();
-    pool.map_err(|error| Failure::Run(format!("can't start threads: {error}")))?.install(work)
+impl Threads {
+    /// As many as were asked for, or one a core.
+    pub(super) fn count(self) -> usize {
+        match self.threads {
+            Some(threads) => threads as usize,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// Does `work` on this many threads.
+    pub(super) fn with<R: Send>(
+        self,
+        work: impl FnOnce() -> Result<R, Failure> + Send,
+    ) -> Result<R, Failure> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.count()).build();
+        pool.map_err(|error| Failure::Run(format!("can't start threads: {error}")))?.install(work)
+    }
 }

@@ -1,12 +1,12 @@
-//! Packets that choose their way: the adaptive bubble router on the Angara router (docs/model.md,
-//! "Adaptive routing").
+//! Packets that choose their way: adaptive routings on the Angara router (docs/model.md, "Adaptive
+//! routing").
 //!
-//! The head of a buffer asks for every output that brings it nearer, on the adaptive channel, and for
-//! direction order's on the escape channel. A router first walks its free outputs as always; a packet
-//! that has a choice takes the first of the walk that has room for it. Then it walks them again for
-//! those packets that found none of their outputs with room: they may escape. What has been granted
-//! in the first walk only takes room, and escapes take none of the adaptive channel's, so walking
-//! twice more would grant nothing.
+//! The head of a buffer asks for every output that leads it on, on the adaptive channel, and for
+//! direction order's on its escape channel. A router walks its free outputs three times: with packets
+//! that like an output best; with any that can have it; with those that found none of their outputs
+//! with room, which may escape. What has been granted in one walk only takes room, and escapes take none
+//! of the adaptive channel's, so walking again would grant nothing. The second walk visits those
+//! outputs only that passed a packet over in the first.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -159,34 +159,58 @@ impl<'a> Network<'a> {
 
     /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
     pub(super) fn run(mut self, limit: u128) -> Result<Option<Measured>, SimulationError> {
-        loop {
-            let next = self.events.next_time();
-            let time = next.min(self.generators.next_creation).min(self.generators.next_attempt);
-            if time == NEVER {
-                break;
-            }
-            if time == self.generators.next_creation {
-                self.generators.create(time);
-                let nodes = self.torus.nodes();
-                self.ages.create(time, nodes, self.generators.packets_at_once());
-            }
-            if time == self.generators.next_attempt {
-                if self.ages.least(time) > limit {
-                    return Ok(None);
-                }
-                self.generators.attempt(time, &mut self.events);
-            }
-            let created = self.generators.latest_creation();
-            if time > self.measured.end.max(created) + self.patience {
-                let delivered = self.measured.packets;
-                return Err(SimulationError::Stalled { time: time / 1000, delivered });
-            }
-            if time == next {
-                self.step(time);
+        while let Some(time) = self.advance()? {
+            if self.ages.least(time) > limit {
+                return Ok(None);
             }
         }
         debug_assert!(self.links.is_empty());
         Ok((self.measured.lifetime_sum <= limit).then_some(self.measured))
+    }
+
+    /// Runs until all messages are created. Gives the packets that were on their way just before the
+    /// creation of each.
+    pub(super) fn backlogs(mut self) -> Result<Vec<u64>, SimulationError> {
+        let mut backlogs = Vec::new();
+        while self.generators.next_creation != NEVER {
+            if self.generators.next_creation == self.next_time() {
+                let created = backlogs.len() as u64 * self.generators.packets_at_once();
+                backlogs.push(created - self.measured.packets);
+            }
+            self.advance()?;
+        }
+        Ok(backlogs)
+    }
+
+    fn next_time(&self) -> Femtoseconds {
+        let generators = self.generators.next_creation.min(self.generators.next_attempt);
+        generators.min(self.events.next_time())
+    }
+
+    /// Simulates the next instant at which something happens, and gives its time; `None` if nothing is left.
+    #[inline]
+    fn advance(&mut self) -> Result<Option<Femtoseconds>, SimulationError> {
+        let time = self.next_time();
+        if time == NEVER {
+            return Ok(None);
+        }
+        if time == self.generators.next_creation {
+            self.generators.create(time);
+            let nodes = self.torus.nodes();
+            self.ages.create(time, nodes, self.generators.packets_at_once());
+        }
+        if time == self.generators.next_attempt {
+            self.generators.attempt(time, &mut self.events);
+        }
+        let created = self.generators.latest_creation();
+        if time > self.measured.end.max(created) + self.patience {
+            let delivered = self.measured.packets;
+            return Err(SimulationError::Stalled { time: time / 1000, delivered });
+        }
+        if time == self.events.next_time() {
+            self.step(time);
+        }
+        Ok(Some(time))
     }
 
     /// All events of an instant. As every delay is above 0, none of them sets off another one now.

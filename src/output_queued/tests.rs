@@ -75,6 +75,18 @@ fn what_is_out_of_range_is_refused() {
 }
 
 #[test]
+fn what_is_under_way_grows_past_saturation_only() {
+    let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
+    let growth = |load| {
+        let settings = settings(PatternSpec::Transpose3d, load, Routing::AdaptiveBubble, Tie::Plus);
+        backlog_growth(&torus, &Parameters::PUBLISHED, &settings).unwrap()
+    };
+    assert!(growth(0.1).abs() < 1e-3, "{}", growth(0.1));
+    // At load 8 a node creates four times as many packets as its link to the router can take.
+    assert!(growth(8.0) > 0.5, "{}", growth(8.0));
+}
+
+#[test]
 fn a_limit_that_is_met_changes_nothing_and_one_that_is_not_gives_no_result() {
     let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
     let parameters = Parameters { messages: 8, ..Parameters::PUBLISHED };

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, json};
 use crate::adaptive::Tie;
-use crate::output_queued::{Measured, Parameters, Routing, Settings, simulate_within};
+use crate::output_queued::{
+    Measured, Parameters, Routing, Settings, backlog_growth, simulate_within,
+};
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::sweep::in_parallel;
@@ -35,7 +37,11 @@ const LOADS: (u32, u32, u32) = (10, 5, 120);
 /// A load is sustained up to this many times the mean lifetime at the lowest one.
 const SUSTAINED: f64 = 1.25;
 
+/// A load is steady if what is under way grows by at most so much of what is created.
+const GROWTH: f64 = 0.01;
+
 /// How far the bisection between the last load sustained and the first one not goes on, in hundredths.
+/// The large torus has none: each load takes a minute.
 const TOLERANCE: f64 = 2.5;
 
 const SEED: u64 = 1;
@@ -110,8 +116,10 @@ struct Throughput {
     /// On the paper's grid of loads.
     sustained_load: f64,
     published_sustained_load: Option<f64>,
-    /// By bisection beyond the grid.
-    sustained_load_bisected: f64,
+    /// By bisection beyond the grid; on the small torus.
+    sustained_load_bisected: Option<f64>,
+    /// The highest load of the grid at which what is under way does not grow; with all loads of a curve.
+    steady_load: Option<f64>,
 }
 
 /// What a case gave: those points of the grid that were simulated and are sustained, in order, and its
@@ -169,7 +177,7 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
         text: match result {
             Outflank::Table2 => table_2(&throughputs),
             Outflank::Table3 => table_3(&found),
-            Outflank::Figure4 => lifetimes(&found),
+            Outflank::Figure4 => lifetimes(&found) + "\n" + &table_2(&throughputs),
             Outflank::Figure5 => shares(&found),
         },
         tables: vec![("points", rows_text(&points)), ("throughput", rows_text(&throughputs))],
@@ -189,16 +197,26 @@ fn torus(case: Case) -> Torus {
     Torus::new(&[size, size, last], &[]).expect("sizes of a torus")
 }
 
-/// Simulates a load; none if the lifetimes of all packets add up to more than `limit` femtoseconds.
-fn measure(case: Case, torus: &Torus, load: f64, limit: u128) -> Option<Measured> {
-    let settings = Settings {
+/// What is simulated at a load.
+fn settings(case: Case, load: f64) -> Settings {
+    Settings {
         pattern: PATTERNS[case.pattern].1.clone(),
         load,
         routing: ROUTINGS[case.routing].1,
         tie: Tie::Plus,
         seed: SEED,
-    };
-    simulate_within(torus, &Parameters::FOUR_TIMES_FASTER, &settings, limit)
+    }
+}
+
+fn is_steady(case: Case, torus: &Torus, load: f64) -> bool {
+    let settings = settings(case, load);
+    let growth = backlog_growth(torus, &Parameters::FOUR_TIMES_FASTER, &settings);
+    growth.unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0)) <= GROWTH
+}
+
+/// Simulates a load; none if the lifetimes of all packets add up to more than `limit` femtoseconds.
+fn measure(case: Case, torus: &Torus, load: f64, limit: u128) -> Option<Measured> {
+    simulate_within(torus, &Parameters::FOUR_TIMES_FASTER, &settings(case, load), limit)
         .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
 }
 
@@ -229,7 +247,7 @@ fn explore(case: Case, curve: bool) -> Found {
     };
     points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
     let mut bisected = grid[last];
-    if let Some(&failed) = grid.get(last + 1) {
+    if let (Some(&failed), 8) = (grid.get(last + 1), case.size) {
         let mut failed = failed;
         while failed - bisected > TOLERANCE / 100.0 + 1e-9 {
             let load = f64::midpoint(bisected, failed);
@@ -243,7 +261,11 @@ fn explore(case: Case, curve: bool) -> Found {
         size: case.size,
         sustained_load: grid[last],
         published_sustained_load: published_throughput(case),
-        sustained_load_bisected: bisected,
+        sustained_load_bisected: (case.size == 8).then_some(bisected),
+        steady_load: curve.then(|| {
+            let place = (0..grid.len()).take_while(|&place| is_steady(case, &torus, grid[place]));
+            grid[place.last().unwrap_or(0)]
+        }),
     };
     Found { points, throughput }
 }
@@ -317,20 +339,21 @@ fn published(case: Case) -> Vec<(f64, f64)> {
 
 fn throughput_line(it: &Throughput) -> String {
     format!(
-        "{:<18}{:<9}{:>4}{:>10.2}{:>11}{:>10.3}\n",
+        "{:<18}{:<9}{:>4}{:>10.2}{:>11}{:>10}{:>8}\n",
         it.pattern,
         it.routing,
         it.size,
         it.sustained_load,
         it.published_sustained_load.map_or("-".into(), |load| format!("{load:.2}")),
-        it.sustained_load_bisected
+        it.sustained_load_bisected.map_or("-".into(), |load| format!("{load:.3}")),
+        it.steady_load.map_or("-".into(), |load| format!("{load:.2}"))
     )
 }
 
 fn table_2(throughputs: &[Throughput]) -> String {
     let mut text = format!(
-        "{:<18}{:<9}{:>4}{:>10}{:>11}{:>10}\n",
-        "pattern", "routing", "k", "ours", "published", "bisected"
+        "{:<18}{:<9}{:>4}{:>10}{:>11}{:>10}{:>8}\n",
+        "pattern", "routing", "k", "ours", "published", "bisected", "steady"
     );
     let (mut exact, mut near, mut cells) = (0, 0, 0);
     for it in throughputs {

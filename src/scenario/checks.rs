@@ -146,7 +146,12 @@ impl Checks<'_> {
         let written = |key: &&String| self.document.blame(&[key]).1.as_deref() == Some(key);
         let key = keys.iter().find(written).unwrap_or(&keys[0]);
         let message = format!("with this virtual channel packets could deadlock: {reason}");
-        self.report(&[key], message, "", Some("the default layout can't".into()));
+        self.report(
+            &[key],
+            message,
+            "",
+            Some("leave it out: with the default layout they can't".into()),
+        );
     }
 
     /// Sizes of packets; false if nothing can be computed from them.

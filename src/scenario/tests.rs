@@ -194,10 +194,13 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             assert_eq!(Scenario::read(&document).unwrap(), before, "{}", key.path);
         } else {
             // Keys of a routing that is not the default say which one it is.
-            let angara = key.path.starts_with("routing.angara.");
-            let text = format!("{PLAIN}{}", if angara { "[routing.angara]\n" } else { "" });
-            let mut document = document(&text);
-            let before = if angara { Scenario::read(&document).unwrap() } else { base.clone() };
+            let routing = key.path.strip_prefix("routing.").and_then(|rest| rest.split_once('.'));
+            let section = routing.map(|(name, _)| format!("[routing.{name}]\n"));
+            let mut document = document(&format!("{PLAIN}{}", section.unwrap_or_default()));
+            let before = match routing {
+                Some(_) => Scenario::read(&document).unwrap(),
+                None => base.clone(),
+            };
             document.set(&format!("{}={default}", key.path));
             let scenario = Scenario::read(&document).unwrap_or_else(|m| panic!("{m}"));
             assert_eq!(scenario, before, "{}", key.path);

@@ -139,7 +139,9 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
     };
     let wanted = |case: &Case| match result {
         Outflank::Table2 => PATTERNS[case.pattern].0 != "bit-complement",
-        Outflank::Table3 => ROUTINGS[case.routing].0 != "ABR",
+        Outflank::Table3 => {
+            PATTERNS[case.pattern].0 != "bit-complement" && ROUTINGS[case.routing].0 != "ABR"
+        }
         Outflank::Figure4 => true,
         Outflank::Figure5 => {
             PATTERNS[case.pattern].0 == "butterfly" && ROUTINGS[case.routing].0 != "ABR"
@@ -164,7 +166,7 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
         found[place] = Some(result);
         Ok::<(), std::convert::Infallible>(())
     };
-    let curve = result != Outflank::Table2;
+    let curve = matches!(result, Outflank::Figure4 | Outflank::Figure5);
     let work = |case: &Case| (case.place, explore(*case, curve));
     // The longest first: large tori, and of the patterns the butterfly with its short ways last.
     let mut in_order = cases.clone();
@@ -370,7 +372,7 @@ fn table_2(throughputs: &[Throughput]) -> String {
 
 fn table_3(found: &[Found]) -> String {
     let mut text = format!(
-        "shares of derouted packets, mean over the loads sustained\n{:<18}{:<9}{:>10}{:>12}{:>10}\n",
+        "shares of derouted packets, mean over load 0.10 and the highest loads sustained\n{:<18}{:<9}{:>10}{:>12}{:>10}\n",
         "pattern", "routing", "outflank", "wraparound", "orthant"
     );
     for it in found {

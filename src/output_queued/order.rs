@@ -24,7 +24,7 @@ impl Order {
     #[inline]
     pub(super) fn place(self, slot: u8) -> u32 {
         // The lowest nibble of a number that is zero there; borrows only reach nibbles above it.
-        let zero = self.0 ^ ONES * u64::from(slot);
+        let zero = self.0 ^ (ONES * u64::from(slot));
         (zero.wrapping_sub(ONES) & !zero & ONES << 3).trailing_zeros() / 4
     }
 

@@ -14,6 +14,9 @@ use crate::adaptive::{Derouting, Leg};
 use crate::topology::Torus;
 use crate::traffic::Pattern;
 
+/// The limit of lifetimes is looked at every so many instants.
+const CHECKED: u64 = 256;
+
 /// A run whose packets stand still for this many packet times is given up.
 const PATIENCE: u64 = 1_000_000;
 
@@ -159,8 +162,9 @@ impl<'a> Network<'a> {
 
     /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
     pub(super) fn run(mut self, limit: u128) -> Result<Option<Measured>, SimulationError> {
-        while let Some(time) = self.advance()? {
-            if self.ages.least(time) > limit {
+        for instant in 0u64.. {
+            let Some(time) = self.advance()? else { break };
+            if instant % CHECKED == 0 && self.ages.least(time) > limit {
                 return Ok(None);
             }
         }

@@ -158,6 +158,10 @@ fn find(
             let (midpoint, nodes) = (Midpoint::Exact, Nodes::Example);
             let rule = OutFlank { steps, midpoint, nodes };
             outflank(torus, source, destination, rule, candidates);
+            if torus.dimensions() > 3 {
+                // The paper gives an order for three dimensions; beyond, the shortest come first.
+                candidates.sort_by_key(Candidate::distance);
+            }
             wraparound(torus, source, destination, midpoint, candidates);
         }
     }

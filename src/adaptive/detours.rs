@@ -87,12 +87,6 @@ impl Detours {
         Self { weights, detours, first }
     }
 
-    /// Bytes that they take.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.detours.len() * size_of::<Detour>() + self.first.len() * size_of::<u32>()
-    }
-
     /// The detour that pays most for a packet from `source` to `destination`, if one is better than the
     /// minimal way (equation (17)). Half rings go as `compass` and the bits of `negative` tell.
     ///

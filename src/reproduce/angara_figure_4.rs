@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
-use super::{Extent, Progress, Reproduction, json};
+use super::{Extent, Progress, Reproduction, all, json};
 use crate::report::figure::{Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{sssp, sssp_in_one_stage};
-use crate::sweep::in_parallel;
 
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -22,22 +21,12 @@ struct Row {
 #[must_use]
 pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let every = if extent.quick { QUICK } else { 1 };
-    let jobs: Vec<(usize, Vec<u32>)> = SETS
+    let jobs: Vec<Vec<u32>> = SETS
         .iter()
         .flat_map(|&(dimensions, most)| systems(dimensions, most).into_iter().step_by(every))
-        .enumerate()
         .collect();
-    let mut rows: Vec<Option<Row>> = vec![None; jobs.len()];
-    let mut done = 0;
-    let work = |(place, sizes): &(usize, Vec<u32>)| (*place, on_one_thread(|| row(sizes)));
-    let take = |(place, row): (usize, Row)| {
-        rows[place] = Some(row);
-        done += 1;
-        progress(done, jobs.len() as u64, "");
-        Ok::<(), std::convert::Infallible>(())
-    };
-    let Ok(()) = in_parallel(&jobs, extent.threads, work, take);
-    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let work = |sizes: &Vec<u32>| on_one_thread(|| row(sizes));
+    let rows = all(&jobs, extent, work, |_| String::new(), progress);
     Reproduction {
         text: text(&rows),
         tables: vec![("systems", rows_text(&rows))],

@@ -4,11 +4,10 @@ use cpu_time::ThreadTime;
 use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems, table};
-use super::{Extent, Flawed, Progress, Reproduction, json};
+use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::Algorithm;
-use crate::sweep::in_parallel;
 
 /// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that have at
 /// most so many nodes.
@@ -60,7 +59,6 @@ impl Row {
 }
 
 struct Job {
-    place: usize,
     sizes: Vec<u32>,
     genetic: bool,
 }
@@ -74,25 +72,16 @@ pub fn angara_figure_5(extent: Extent, progress: Progress<'_>) -> Result<Reprodu
     let systems = SETS.iter().flat_map(|&(dimensions, most)| {
         systems(dimensions, most).into_iter().enumerate().step_by(every)
     });
-    let jobs: Vec<Job> = (0..)
-        .zip(systems)
-        .map(|(place, (number, sizes))| {
+    let jobs: Vec<Job> = systems
+        .map(|(number, sizes)| {
             let small = sizes.iter().product::<u32>() <= GENETIC_NODES;
             let genetic = sizes.len() == 2 || small && number % GENETIC_EVERY == 0;
-            Job { place, sizes, genetic }
+            Job { sizes, genetic }
         })
         .collect();
-    let mut rows: Vec<Option<Row>> = vec![None; jobs.len()];
-    let mut done = 0;
-    let work = |job: &Job| (job.place, on_one_thread(|| row(job)));
-    let take = |(place, row): (usize, Result<Row, Flawed>)| -> Result<(), Flawed> {
-        rows[place] = Some(row?);
-        done += 1;
-        progress(done, jobs.len() as u64, "");
-        Ok(())
-    };
-    in_parallel(&jobs, extent.threads, work, take)?;
-    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let work = |job: &Job| on_one_thread(|| row(job));
+    let rows = all(&jobs, extent, work, |_| String::new(), progress);
+    let rows = rows.into_iter().collect::<Result<Vec<Row>, Flawed>>()?;
     let comparisons = comparisons(&rows);
     let mut figures = quality_figures(&comparisons);
     figures.extend(SETS.iter().map(|set| time_figure(&rows, set.0)));
@@ -299,7 +288,7 @@ mod tests {
     #[test]
     fn on_small_systems_balanced_beats_sssp_which_beats_bfs() {
         let sizes = [vec![5, 4], vec![4, 3, 2], vec![6, 6], vec![3, 2, 4, 2], vec![2, 5, 3]];
-        let jobs = sizes.into_iter().map(|sizes| Job { place: 0, sizes, genetic: false });
+        let jobs = sizes.into_iter().map(|sizes| Job { sizes, genetic: false });
         let rows: Vec<Row> = jobs.map(|job| row(&job).unwrap()).collect();
         let total = |algorithm| rows.iter().filter_map(|row| row.load(algorithm)).sum::<u32>();
         assert!(total("balanced") < total("sssp") && total("sssp") < total("bfs"), "{rows:?}");

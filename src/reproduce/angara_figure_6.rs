@@ -6,12 +6,12 @@
 use serde::Serialize;
 
 use super::tori::{PARTS, SEED, sizes_text};
-use super::{Extent, Progress, Reproduction, json};
+use super::{Extent, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, ratio_figure};
 use crate::report::rows_text;
 use crate::routing::angara::ALGORITHMS;
 use crate::scenario::{Document, Scenario};
-use crate::sweep::{Simulation, in_parallel};
+use crate::sweep::Simulation;
 use crate::topology::Torus;
 
 const MESSAGE: &str = "1 MiB";
@@ -115,7 +115,6 @@ struct Row {
 }
 
 struct Job {
-    place: usize,
     definition: Definition,
     nodes: u32,
     sizes: &'static [u32],
@@ -130,23 +129,15 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
     for definition in DEFINITIONS {
         for (nodes, sizes) in PARTS.into_iter().filter(|part| part.0 <= most) {
             for (algorithm, _) in ALGORITHMS {
-                jobs.push(Job { place: jobs.len(), definition, nodes, sizes, algorithm });
+                jobs.push(Job { definition, nodes, sizes, algorithm });
             }
         }
     }
-    let mut times: Vec<Option<f64>> = vec![None; jobs.len()];
-    let mut done = 0;
-    let take = |(place, time): (usize, Option<f64>)| {
-        times[place] = time;
-        done += 1;
-        progress(done, jobs.len() as u64, "");
-        Ok::<(), std::convert::Infallible>(())
-    };
-    let Ok(()) = in_parallel(&jobs, extent.threads, |job| (job.place, completion(job)), take);
+    let times = all(&jobs, extent, completion, |_| String::new(), progress);
     let algorithms = ALGORITHMS.len();
     let bfs = ALGORITHMS.iter().position(|(name, _)| *name == "bfs").expect("BFS is one of them");
-    let row = |(job, time): (&Job, &Option<f64>)| {
-        let baseline = times[job.place / algorithms * algorithms + bfs]?;
+    let row = |(place, (job, time)): (usize, (&Job, &Option<f64>))| {
+        let baseline = times[place / algorithms * algorithms + bfs]?;
         Some(Row {
             pattern: job.definition.pattern,
             definition: job.definition.name,
@@ -157,7 +148,7 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
             speed_up_over_bfs: baseline / (*time)?,
         })
     };
-    let rows: Vec<Row> = jobs.iter().zip(&times).filter_map(row).collect();
+    let rows: Vec<Row> = jobs.iter().zip(&times).enumerate().filter_map(row).collect();
     Reproduction {
         text: text(&rows),
         tables: vec![("completion", rows_text(&rows))],
@@ -313,7 +304,7 @@ mod tests {
     fn a_better_table_makes_all_to_all_faster() {
         let time = |algorithm| {
             let definition = DEFINITIONS[11];
-            let job = Job { place: 0, definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
+            let job = Job { definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
             completion(&job).unwrap()
         };
         assert!(time("balanced") < time("bfs"));

@@ -21,6 +21,7 @@ pub use outflank_angara::outflank_angara;
 use serde::Serialize;
 
 use crate::report::figure::Figure;
+use crate::sweep::in_parallel;
 
 /// How much is computed, and with how many threads; results do not depend on the threads.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,28 @@ pub type Progress<'p> = &'p mut dyn FnMut(u64, u64, &str);
 
 /// A routing table that its algorithm made is wrong: what, and where.
 pub type Flawed = String;
+
+/// Does all jobs in parallel, beginning with the first, and gives their results in the same order. `note`
+/// is the line about a result that goes to `progress`.
+fn all<J: Sync, R: Send>(
+    jobs: &[J],
+    extent: Extent,
+    work: impl Fn(&J) -> R + Sync,
+    note: impl Fn(&R) -> String,
+    progress: Progress<'_>,
+) -> Vec<R> {
+    let numbered: Vec<(usize, &J)> = jobs.iter().enumerate().collect();
+    let mut results: Vec<Option<R>> = jobs.iter().map(|_| None).collect();
+    let mut done = 0;
+    let take = |(place, result): (usize, R)| {
+        done += 1;
+        progress(done, jobs.len() as u64, note(&result).trim_end());
+        results[place] = Some(result);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = in_parallel(&numbered, extent.threads, |&(place, job)| (place, work(job)), take);
+    results.into_iter().map(|result| result.expect("every job gives a result")).collect()
+}
 
 fn json<R: Serialize>(rows: &[R]) -> serde_json::Value {
     serde_json::to_value(rows).expect("rows of plain fields")

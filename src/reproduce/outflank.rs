@@ -9,14 +9,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Extent, Progress, Reproduction, json};
+use super::{Extent, Progress, Reproduction, all, json};
 use crate::adaptive::Tie;
 use crate::output_queued::{
     Measured, Parameters, Routing, Settings, backlog_growth, simulate_within,
 };
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
-use crate::sweep::in_parallel;
 use crate::topology::Torus;
 use crate::traffic::PatternSpec;
 
@@ -103,7 +102,6 @@ struct Point {
 /// A pattern on a torus under a routing.
 #[derive(Clone, Copy)]
 struct Case {
-    place: usize,
     pattern: usize,
     routing: usize,
     size: u32,
@@ -154,27 +152,23 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
         for (pattern, routing) in
             (0..PATTERNS.len()).flat_map(|pattern| (0..ROUTINGS.len()).map(move |it| (pattern, it)))
         {
-            let case = Case { place: cases.len(), pattern, routing, size };
+            let case = Case { pattern, routing, size };
             if wanted(&case) {
                 cases.push(case);
             }
         }
     }
-    let mut found: Vec<Option<Found>> = cases.iter().map(|_| None).collect();
-    let mut done = 0;
-    let take = |(place, result): (usize, Found)| {
-        done += 1;
-        progress(done, cases.len() as u64, throughput_line(&result.throughput).trim_end());
-        found[place] = Some(result);
-        Ok::<(), std::convert::Infallible>(())
-    };
     let curve = matches!(result, Outflank::Figure4 | Outflank::Figure5);
-    let work = |case: &Case| (case.place, explore(*case, curve));
     // The longest first: large tori, and of the patterns the butterfly with its short ways last.
-    let mut in_order = cases.clone();
-    in_order.sort_by_key(|case| (std::cmp::Reverse(torus(*case).nodes()), case.pattern == 0));
-    let Ok(()) = in_parallel(&in_order, extent.threads, work, take);
-    let found: Vec<Found> = found.into_iter().flatten().collect();
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|&place| {
+        (std::cmp::Reverse(torus(cases[place]).nodes()), cases[place].pattern == 0)
+    });
+    let work = |&place: &usize| (place, explore(cases[place], curve));
+    let note = |found: &(usize, Found)| throughput_line(&found.1.throughput);
+    let mut found = all(&order, extent, work, note, progress);
+    found.sort_by_key(|found| found.0);
+    let found: Vec<Found> = found.into_iter().map(|found| found.1).collect();
     let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let throughputs: Vec<Throughput> = found.iter().map(|found| found.throughput.clone()).collect();
     Reproduction {
@@ -490,7 +484,7 @@ mod tests {
     #[test]
     fn the_published_curves_are_there_for_every_case_of_the_small_torus() {
         for (pattern, routing) in (0..6).flat_map(|pattern| (0..3).map(move |it| (pattern, it))) {
-            let points = published(Case { place: 0, pattern, routing, size: 8 });
+            let points = published(Case { pattern, routing, size: 8 });
             assert!(points.len() >= 11, "{pattern} {routing}");
             assert!(points.iter().all(|(load, time)| *load >= 0.1 && *time > 1e-6));
         }
@@ -498,7 +492,7 @@ mod tests {
 
     #[test]
     fn adaptive_bubble_sustains_of_the_butterfly_what_is_published_within_a_step_of_the_grid() {
-        let case = Case { place: 0, pattern: 0, routing: 0, size: 8 };
+        let case = Case { pattern: 0, routing: 0, size: 8 };
         let found = explore(case, true);
         let Throughput { sustained_load, published_sustained_load, .. } = found.throughput;
         assert!((sustained_load - published_sustained_load.unwrap()).abs() < 0.051);

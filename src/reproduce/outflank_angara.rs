@@ -7,11 +7,11 @@
 
 use serde::Serialize;
 
-use super::{Extent, Progress, Reproduction, json};
+use super::{Extent, Progress, Reproduction, all, json};
 use crate::report::figure::latency_figure;
 use crate::report::{PointRow, Status, rows_text};
 use crate::scenario::{Document, Scenario};
-use crate::sweep::{Simulation, find_saturation, in_parallel};
+use crate::sweep::{Simulation, find_saturation};
 
 /// Tori; a quick run takes the first one.
 const TORI: [&[u32]; 4] = [&[8, 8, 8], &[16, 8, 8], &[4, 4, 4, 4], &[8, 4, 4, 4]];
@@ -48,7 +48,6 @@ const LOW_LOAD: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 struct Case {
-    place: usize,
     torus: String,
     pattern: &'static str,
     routing: &'static str,
@@ -81,16 +80,7 @@ struct Found {
 #[must_use]
 pub fn outflank_angara(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
-    let mut found: Vec<Option<Found>> = cases.iter().map(|_| None).collect();
-    let mut done = 0;
-    let take = |(place, result): (usize, Found)| {
-        done += 1;
-        progress(done, cases.len() as u64, line(&result.row).trim_end());
-        found[place] = Some(result);
-        Ok::<(), std::convert::Infallible>(())
-    };
-    let Ok(()) = in_parallel(&cases, extent.threads, |case| (case.place, explore(case)), take);
-    let found: Vec<Found> = found.into_iter().flatten().collect();
+    let found = all(&cases, extent, explore, |found| line(&found.row), progress);
     let rows: Vec<Row> = found.iter().map(|found| found.row.clone()).collect();
     let points: Vec<PointRow> = found.iter().flat_map(|found| found.points.clone()).collect();
     let mut figures = Vec::new();
@@ -123,8 +113,8 @@ fn cases(quick: bool) -> Vec<Case> {
         for pattern in PATTERNS {
             for (routing, written) in if quick { &ROUTINGS[..3] } else { &ROUTINGS[..] } {
                 let Some(scenario) = scenario(sizes, pattern, written) else { continue };
-                let (place, torus) = (cases.len(), super::tori::sizes_text(sizes));
-                cases.push(Case { place, torus, pattern, routing, scenario });
+                let torus = super::tori::sizes_text(sizes);
+                cases.push(Case { torus, pattern, routing, scenario });
             }
         }
     }
@@ -231,7 +221,7 @@ mod tests {
     fn a_small_torus_gives_a_curve_up_to_the_highest_sustained_load() {
         let scenario = scenario(&[4, 4], "tornado", "outflank = {}").unwrap();
         let (torus, pattern, routing) = ("4x4".into(), "tornado", "OFR");
-        let Found { row, points } = explore(&Case { place: 0, torus, pattern, routing, scenario });
+        let Found { row, points } = explore(&Case { torus, pattern, routing, scenario });
         assert!(row.sustained_load > 0.2, "{row:?}");
         assert!(row.derouted_at_load_0_1.is_some_and(|share| (0.0..1.0).contains(&share)));
         let loads: Vec<f64> = points.iter().map(load).collect();

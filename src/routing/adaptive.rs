@@ -211,12 +211,6 @@ impl Adaptive {
         self.seed
     }
 
-    /// Bytes that its tables take.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.detours.as_ref().map_or(0, Detours::memory)
-    }
-
     /// The output ports, a bit each, that lead a packet on. Direction order takes the lowest: positive
     /// directions come first, and are chosen where both ways round lead on.
     #[inline]

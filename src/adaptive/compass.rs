@@ -44,6 +44,13 @@ impl Compass {
         &self.coordinates[node as usize * self.sizes.len()..][..self.sizes.len()]
     }
 
+    /// Whether two nodes have the same coordinate in a dimension.
+    #[inline]
+    #[must_use]
+    pub fn level(&self, one: u32, other: u32, dimension: u32) -> bool {
+        self.at(one)[dimension as usize] == self.at(other)[dimension as usize]
+    }
+
     /// Hops from one node to another in each dimension, in the positive and in the negative direction;
     /// `None` if that direction doesn't lead there.
     pub fn hops(

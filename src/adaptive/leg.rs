@@ -12,17 +12,50 @@ pub enum Tie {
     Random,
 }
 
-/// Hops left in each dimension with one direction each: an orthant, and how far it is followed.
+/// The directions that lead to the end of a leg, one in each dimension that has hops left.
 ///
 /// A minimal router never changes the directions of a leg, so they are decided once at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leg {
-    /// Hops left in each dimension.
-    hops: [u16; MAXIMUM_DIMENSIONS],
+pub struct Bearing {
     /// Bit i set: dimension i goes in the negative direction.
     negative: u8,
     /// Bit i set: dimension i has hops left.
     open: u8,
+}
+
+impl Bearing {
+    /// Whether nothing is left.
+    #[inline]
+    #[must_use]
+    pub fn is_done(self) -> bool {
+        self.open == 0
+    }
+
+    /// Notes that nothing is left in `dimension`.
+    #[inline]
+    pub fn reach(&mut self, dimension: u32) {
+        self.open &= !(1 << dimension);
+    }
+
+    /// The directions that lead on, lowest dimension first, numbered as [`Torus`] does: positive ones
+    /// first.
+    #[inline]
+    pub fn directions(self, dimensions: u32) -> impl Iterator<Item = u32> {
+        let (mut open, negative) = (u32::from(self.open), u32::from(self.negative));
+        std::iter::from_fn(move || {
+            let dimension = open.trailing_zeros();
+            open &= open.wrapping_sub(1);
+            (dimension < 32).then(|| dimension + dimensions * (negative >> dimension & 1))
+        })
+    }
+}
+
+/// Hops in each dimension with one direction each: an orthant, and how far it is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leg {
+    /// Hops in each dimension.
+    hops: [u16; MAXIMUM_DIMENSIONS],
+    bearing: Bearing,
 }
 
 impl Leg {
@@ -53,7 +86,7 @@ impl Leg {
         for (dimension, &size) in torus.sizes().iter().enumerate() {
             if flipped >> dimension & 1 == 1 && self.hops[dimension] > 0 {
                 let hops = size - u32::from(self.hops[dimension]);
-                leg.set(dimension, hops, self.negative >> dimension & 1 == 0);
+                leg.set(dimension, hops, self.bearing.negative >> dimension & 1 == 0);
             }
         }
         leg
@@ -62,56 +95,30 @@ impl Leg {
     fn set(&mut self, dimension: usize, hops: u32, negative: bool) {
         let bit = 1 << dimension;
         self.hops[dimension] = hops as u16;
-        self.negative = if negative { self.negative | bit } else { self.negative & !bit };
-        self.open = if hops > 0 { self.open | bit } else { self.open & !bit };
+        let Bearing { negative: old, open } = self.bearing;
+        self.bearing.negative = if negative { old | bit } else { old & !bit };
+        self.bearing.open = if hops > 0 { open | bit } else { open & !bit };
     }
 
-    /// Hops left in all.
+    /// Hops in all.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.hops.iter().map(|&hops| u32::from(hops)).sum()
     }
 
-    /// Whether nothing is left.
+    /// The directions that lead to its end.
     #[inline]
     #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.open == 0
-    }
-
-    /// The leg after a hop in `dimension`, which must have hops left.
-    #[inline]
-    pub fn step(&mut self, dimension: usize) {
-        self.hops[dimension] -= 1;
-        if self.hops[dimension] == 0 {
-            self.open &= !(1 << dimension);
-        }
-    }
-
-    /// The direction of a dimension, numbered as [`Torus`] does: positive ones first.
-    #[inline]
-    #[must_use]
-    pub fn direction(&self, dimension: u32, dimensions: u32) -> u32 {
-        dimension + dimensions * u32::from(self.negative >> dimension & 1)
-    }
-
-    /// The directions that lead on, lowest dimension first.
-    #[inline]
-    pub fn directions(&self, dimensions: u32) -> impl Iterator<Item = u32> + use<> {
-        let leg = *self;
-        let mut open = u32::from(self.open);
-        std::iter::from_fn(move || {
-            let dimension = open.trailing_zeros();
-            open &= open.wrapping_sub(1);
-            (dimension < 32).then(|| leg.direction(dimension, dimensions))
-        })
+    pub fn bearing(&self) -> Bearing {
+        self.bearing
     }
 
     /// The directions that lead on as a set of bits, numbered as [`Torus`] does.
     #[inline]
     #[must_use]
     pub fn direction_set(&self, dimensions: u32) -> u32 {
-        let (open, negative) = (u32::from(self.open), u32::from(self.negative));
+        let Bearing { negative, open } = self.bearing;
+        let (open, negative) = (u32::from(open), u32::from(negative));
         open & !negative | (open & negative) << dimensions
     }
 }
@@ -126,7 +133,7 @@ mod tests {
         let at = |x, y, z| torus.node(&[x, y, z]).unwrap();
         let leg = Leg::minimal(&torus, at(1, 1, 0), at(7, 3, 0), 0);
         assert_eq!(leg.distance(), 4);
-        assert_eq!(leg.directions(3).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(leg.bearing().directions(3).collect::<Vec<_>>(), [3, 1]);
         assert_eq!(leg.direction_set(3), 0b1010);
         assert_eq!(leg.flipped(&torus, 0b111).distance(), 6 + 3);
         assert_eq!(leg.flipped(&torus, 0b111).direction_set(3), 0b1_0001);
@@ -141,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn steps_end_a_leg() {
-        let torus = Torus::new(&[8, 8], &[]).unwrap();
-        let mut leg = Leg::minimal(&torus, 0, 2 + 8, 0);
-        for dimension in [0, 1, 0] {
-            assert!(!leg.is_done());
-            leg.step(dimension);
-        }
-        assert!(leg.is_done());
-        assert_eq!(leg.directions(2).next(), None);
+    fn a_dimension_that_is_reached_leads_on_no_more() {
+        let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
+        let mut bearing = Leg::minimal(&torus, 0, 2 + 7 * 64, 0).bearing();
+        assert_eq!(bearing.directions(3).collect::<Vec<_>>(), [0, 5]);
+        bearing.reach(0);
+        assert_eq!(bearing.directions(3).collect::<Vec<_>>(), [5]);
+        assert!(!bearing.is_done());
+        bearing.reach(2);
+        assert!(bearing.is_done());
     }
 }

@@ -31,6 +31,6 @@ mod selection;
 pub use compass::{Compass, Heading};
 pub use detours::{Decision, Detours, Family};
 pub use intermediate::{Candidate, Derouting, Midpoint, Nodes, OutFlank, outflank, wraparound};
-pub use leg::{Leg, Tie};
+pub use leg::{Bearing, Leg, Tie};
 pub use orthant::{channel_queue, goal, orthants};
 pub use selection::{Selection, drawn_at};

@@ -12,8 +12,8 @@
 
 use std::collections::VecDeque;
 
-use super::link::Answer;
-use super::packet::{Delivered, Packet};
+use super::link::{Answer, Slot};
+use super::packet::Delivered;
 
 /// Time in femtoseconds: an acknowledgement takes 312.5 ps on the internal link.
 pub(super) type Femtoseconds = u64;
@@ -118,8 +118,8 @@ pub(super) struct Delays {
 /// Future events.
 #[derive(Debug)]
 pub(super) struct Events {
-    /// A packet has arrived from the output port.
-    pub(super) arrivals: Queue<(u32, Packet)>,
+    /// The packet in a slot of the output port has arrived at the other end.
+    pub(super) arrivals: Queue<(u32, Slot)>,
     /// An answer has arrived from the output port.
     pub(super) answers: Queue<(u32, Answer)>,
     /// A packet has arrived from the node's generator.

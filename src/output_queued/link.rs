@@ -35,9 +35,9 @@ pub(super) struct Answer {
 }
 
 /// What a link sends next.
-pub(super) enum Next<'a> {
+pub(super) enum Next {
     Answer(Answer),
-    Packet(&'a Packet),
+    Packet(Slot),
 }
 
 /// A link's state, in one line of the cache: links are looked up in no order.
@@ -68,7 +68,7 @@ pub(super) struct Links {
     links: Vec<Link>,
     /// Used slots of each queue, by channel and link: a node's adaptive queues lie side by side.
     used: Vec<u8>,
-    /// What each slot holds, by link, channel and slot.
+    /// What each slot holds, by channel, link and slot.
     packets: Vec<Packet>,
 }
 
@@ -94,8 +94,7 @@ impl Links {
     }
 
     fn position(&self, link: u32, slot: Slot) -> usize {
-        let queue = (link * CHANNELS + slot.channel()) as usize;
-        queue * self.capacity as usize + usize::from(slot.number())
+        self.queue(link, slot.channel()) * self.capacity as usize + usize::from(slot.number())
     }
 
     /// Free slots of a queue.
@@ -120,7 +119,13 @@ impl Links {
         state.ready[channel as usize] |= 1 << place;
         let slot = Slot::new(channel as usize, state.order[channel as usize].slot(place));
         let position = self.position(link, slot);
-        self.packets[position] = Packet { slot, ..packet };
+        self.packets[position] = packet;
+    }
+
+    /// The packet in a slot.
+    #[inline]
+    pub(super) fn packet(&self, link: u32, slot: Slot) -> Packet {
+        self.packets[self.position(link, slot)]
     }
 
     /// Adds an answer.
@@ -135,7 +140,7 @@ impl Links {
     /// Takes what comes next over a link, for which something waits, and tells whether more does. A packet
     /// keeps its slot.
     #[inline]
-    pub(super) fn send(&mut self, link: u32) -> (Next<'_>, bool) {
+    pub(super) fn send(&mut self, link: u32) -> (Next, bool) {
         let state = &mut self.links[link as usize];
         if state.waiting_answers > 0 {
             state.waiting_answers -= 1;
@@ -149,8 +154,7 @@ impl Links {
         let ready = state.ready[channel];
         state.ready[channel] = ready & (ready - 1);
         let slot = Slot::new(channel, state.order[channel].slot(ready.trailing_zeros()));
-        let more = state.waits();
-        (Next::Packet(&self.packets[self.position(link, slot)]), more)
+        (Next::Packet(slot), state.waits())
     }
 
     /// Frees the slot of a packet that was taken by the next router.

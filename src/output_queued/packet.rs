@@ -1,21 +1,25 @@
 //! What goes through the network.
 
-use super::link::Slot;
-use crate::adaptive::{Derouting, Leg};
+use crate::adaptive::{Bearing, Derouting};
 
-/// A packet. Small, as each router keeps a copy until the next one has taken it.
+/// A packet: 16 bytes, as what a run waits for is reading them from memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
     /// Number of its message at its source: all nodes create their messages at the same instants.
     pub(super) message: u32,
     pub(super) destination: u32,
-    /// What is left of the way to the intermediate node or the destination.
-    pub(super) leg: Leg,
-    pub(super) derouting: Option<Derouting>,
-    pub(super) to_intermediate: bool,
-    /// The slot of the link that it is sent over.
-    pub(super) slot: Slot,
+    /// The intermediate node, and once that is reached the destination.
+    pub(super) target: u32,
+    /// What leads to the target.
+    pub(super) bearing: Bearing,
     pub(super) negative_ties: u8,
+    pub(super) derouting: Option<Derouting>,
+}
+
+impl Packet {
+    pub(super) fn is_on_detour(&self) -> bool {
+        self.target != self.destination
+    }
 }
 
 /// What a sink needs to know of a packet.

@@ -10,7 +10,7 @@ use super::link::{
 use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Measured, Parameters, Settings, SimulationError};
-use crate::adaptive::{Derouting, Leg};
+use crate::adaptive::{Compass, Derouting, Leg};
 use crate::topology::Torus;
 use crate::traffic::Pattern;
 
@@ -108,6 +108,7 @@ impl Outlets {
 #[derive(Debug)]
 pub(super) struct Network<'a> {
     torus: &'a Torus,
+    compass: Compass,
     capacity: u32,
     ports: Ports,
     events: Events,
@@ -144,6 +145,7 @@ impl<'a> Network<'a> {
         let answered = delays.injection + delays.injection_answer;
         Self {
             torus,
+            compass: Compass::new(torus, false),
             capacity: parameters.capacity,
             ports,
             events: Events::new(delays, nodes),
@@ -220,9 +222,9 @@ impl<'a> Network<'a> {
     /// All events of an instant. As every delay is above 0, none of them sets off another one now.
     #[inline]
     fn step(&mut self, now: Femtoseconds) {
-        while let Some((number, (port, packet))) = self.events.arrivals.take(now) {
+        while let Some((number, (port, slot))) = self.events.arrivals.take(now) {
             self.wake_up(now, number);
-            self.arrival(now, port, packet);
+            self.arrival(now, port, slot);
         }
         while let Some((number, (port, answer))) = self.events.answers.take(now) {
             self.wake_up(now, number);
@@ -253,12 +255,15 @@ impl<'a> Network<'a> {
 
     /// A packet has come over the link of another node's port.
     #[inline]
-    fn arrival(&mut self, now: Femtoseconds, from: u32, mut packet: Packet) {
+    fn arrival(&mut self, now: Femtoseconds, from: u32, slot: Slot) {
         let port = self.far[from as usize];
         let (node, direction) = (self.ports.node(port), self.ports.direction(port));
-        packet.leg.step(self.ports.dimension(direction) as usize);
-        let (slot, channel) = (packet.slot, packet.slot.channel());
-        let accepted = self.take(node, packet, From::Link { direction, channel });
+        let mut packet = self.links.packet(from, slot);
+        let dimension = self.ports.dimension(direction);
+        if self.compass.level(node, packet.target, dimension) {
+            packet.bearing.reach(dimension);
+        }
+        let accepted = self.take(node, packet, From::Link { direction, channel: slot.channel() });
         self.measured.witness(now, node * self.ports.directions + direction, accepted);
         let back = self.ports.opposite(port);
         self.links.push_answer(back, Answer { slot, accepted });
@@ -278,11 +283,10 @@ impl<'a> Network<'a> {
         let packet = Packet {
             message: offer.message,
             destination: offer.destination,
-            leg,
-            derouting,
-            to_intermediate: derouting.is_some_and(|kind| kind != Derouting::Orthant),
-            slot: Slot::default(),
+            target: end,
+            bearing: leg.bearing(),
             negative_ties: offer.negative_ties,
+            derouting,
         };
         let accepted = self.take(node, packet, From::Generator);
         let events = &mut self.events;
@@ -294,16 +298,16 @@ impl<'a> Network<'a> {
     #[inline]
     fn take(&mut self, node: u32, mut packet: Packet, from: From) -> bool {
         let mut from_channel = from;
-        if packet.leg.is_done() && packet.to_intermediate {
-            packet.to_intermediate = false;
+        if packet.bearing.is_done() && packet.is_on_detour() {
+            packet.target = packet.destination;
             let ties = u32::from(packet.negative_ties);
-            packet.leg = Leg::minimal(self.torus, node, packet.destination, ties);
+            packet.bearing = Leg::minimal(self.torus, node, packet.target, ties).bearing();
             // The second leg starts on another escape network.
             if let From::Link { channel, .. } = &mut from_channel {
                 *channel = CHANNELS;
             }
         }
-        if packet.leg.is_done() {
+        if packet.bearing.is_done() {
             let Packet { message, derouting, .. } = packet;
             let delivered = Delivered { message, derouting };
             self.outlets[node as usize].pending |= 1 << self.ports.directions;
@@ -324,7 +328,7 @@ impl<'a> Network<'a> {
         let injected = self.capacity / 2 + 1;
         let mut most = if from == From::Generator { injected - 1 } else { 0 };
         let mut best = None;
-        for direction in packet.leg.directions(self.ports.dimensions) {
+        for direction in packet.bearing.directions(self.ports.dimensions) {
             let free = self.links.free(first + direction, ADAPTIVE);
             if free > most {
                 most = free;
@@ -335,8 +339,8 @@ impl<'a> Network<'a> {
             return best;
         }
         let channel =
-            if packet.to_intermediate { ESCAPE_TO_INTERMEDIATE } else { ESCAPE_TO_DESTINATION };
-        let direction = packet.leg.directions(self.ports.dimensions).next()?;
+            if packet.is_on_detour() { ESCAPE_TO_INTERMEDIATE } else { ESCAPE_TO_DESTINATION };
+        let direction = packet.bearing.directions(self.ports.dimensions).next()?;
         let needed = match from {
             From::Generator => injected,
             _ if from == (From::Link { direction, channel }) => 1,
@@ -399,8 +403,8 @@ impl<'a> Network<'a> {
         let port = self.ports.first(node) + direction;
         let (next, more) = self.links.send(port);
         let sending = match next {
-            Next::Packet(packet) => {
-                events.arrivals.add(now, &mut events.set_off, (port, *packet));
+            Next::Packet(slot) => {
+                events.arrivals.add(now, &mut events.set_off, (port, slot));
                 Sending::Packet
             }
             Next::Answer(answer) => {

@@ -1,5 +1,6 @@
 //! Links: packets that wait to be sent, packets that wait for an answer, and answers.
 
+use super::event::Femtoseconds;
 use super::order::{MOST_SLOTS, Order};
 use super::packet::Packet;
 
@@ -14,7 +15,7 @@ pub(super) const CHANNELS: u32 = 3;
 pub(super) struct Slot(u8);
 
 impl Slot {
-    fn new(channel: usize, number: u8) -> Self {
+    fn new(channel: u32, number: u8) -> Self {
         Self(channel as u8 * MOST_SLOTS as u8 + number)
     }
 
@@ -40,17 +41,21 @@ pub(super) enum Next {
     Packet(Slot),
 }
 
-/// A link's state, in one line of the cache: links are looked up in no order.
+/// A link's state, in half a line of the cache: links are looked up in no order, but several of one node
+/// one after the other.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Link {
+    /// When it has sent what it is sending.
+    free_at: Femtoseconds,
+    /// Of the adaptive queue.
+    order: Order,
+    /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
+    /// than packets, there are never more than two.
+    answers: u32,
     waiting_answers: u8,
     /// Bit i of a queue: what is in its i-th oldest slot is not under way.
     ready: [u16; CHANNELS as usize],
-    order: [Order; CHANNELS as usize],
-    /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
-    /// than packets, there are never more than a few.
-    answers: u64,
 }
 
 impl Link {
@@ -66,6 +71,8 @@ impl Link {
 pub(super) struct Links {
     capacity: u32,
     links: Vec<Link>,
+    /// Orders of the escape queues, by link.
+    escape_orders: Vec<[Order; ADAPTIVE as usize]>,
     /// Used slots of each queue, by channel and link: a node's adaptive queues lie side by side.
     used: Vec<u8>,
     /// What each slot holds, by channel, link and slot.
@@ -76,14 +83,16 @@ impl Links {
     pub(super) fn new(links: u32, capacity: u32) -> Self {
         let queues = (links * CHANNELS) as usize;
         let link = Link {
+            free_at: 0,
+            order: Order::ASCENDING,
+            answers: 0,
             waiting_answers: 0,
             ready: [0; CHANNELS as usize],
-            order: [Order::ASCENDING; CHANNELS as usize],
-            answers: 0,
         };
         Self {
             capacity,
             links: vec![link; links as usize],
+            escape_orders: vec![[Order::ASCENDING; ADAPTIVE as usize]; links as usize],
             used: vec![0; queues],
             packets: vec![Packet::default(); queues * capacity as usize],
         }
@@ -95,6 +104,27 @@ impl Links {
 
     fn position(&self, link: u32, slot: Slot) -> usize {
         self.queue(link, slot.channel()) * self.capacity as usize + usize::from(slot.number())
+    }
+
+    #[inline]
+    fn order(&mut self, link: u32, channel: u32) -> &mut Order {
+        if channel == ADAPTIVE {
+            &mut self.links[link as usize].order
+        } else {
+            &mut self.escape_orders[link as usize][channel as usize]
+        }
+    }
+
+    /// When a link has sent what it is sending.
+    #[inline]
+    pub(super) fn free_at(&self, link: u32) -> Femtoseconds {
+        self.links[link as usize].free_at
+    }
+
+    /// Notes when a link will have sent what it is sending.
+    #[inline]
+    pub(super) fn set_free_at(&mut self, link: u32, time: Femtoseconds) {
+        self.links[link as usize].free_at = time;
     }
 
     /// Free slots of a queue.
@@ -115,9 +145,8 @@ impl Links {
         let queue = self.queue(link, channel);
         let place = u32::from(self.used[queue]);
         self.used[queue] += 1;
-        let state = &mut self.links[link as usize];
-        state.ready[channel as usize] |= 1 << place;
-        let slot = Slot::new(channel as usize, state.order[channel as usize].slot(place));
+        self.links[link as usize].ready[channel as usize] |= 1 << place;
+        let slot = Slot::new(channel, self.order(link, channel).slot(place));
         let position = self.position(link, slot);
         self.packets[position] = packet;
     }
@@ -132,7 +161,7 @@ impl Links {
     #[inline]
     pub(super) fn push_answer(&mut self, link: u32, answer: Answer) {
         let state = &mut self.links[link as usize];
-        let byte = u64::from(answer.slot.0 << 1 | u8::from(answer.accepted));
+        let byte = u32::from(answer.slot.0 << 1 | u8::from(answer.accepted));
         state.answers |= byte << (8 * state.waiting_answers);
         state.waiting_answers += 1;
     }
@@ -153,8 +182,10 @@ impl Links {
         let channel = waiting.expect("something waits");
         let ready = state.ready[channel];
         state.ready[channel] = ready & (ready - 1);
-        let slot = Slot::new(channel, state.order[channel].slot(ready.trailing_zeros()));
-        (Next::Packet(slot), state.waits())
+        let more = state.waits();
+        let place = ready.trailing_zeros();
+        let slot = Slot::new(channel as u32, self.order(link, channel as u32).slot(place));
+        (Next::Packet(slot), more)
     }
 
     /// Frees the slot of a packet that was taken by the next router.
@@ -162,12 +193,12 @@ impl Links {
     pub(super) fn release(&mut self, link: u32, slot: Slot) {
         let channel = slot.channel();
         let queue = self.queue(link, channel);
-        let state = &mut self.links[link as usize];
         self.used[queue] -= 1;
-        let order = &mut state.order[channel as usize];
+        let used = u32::from(self.used[queue]);
+        let order = self.order(link, channel);
         let place = order.place(slot.number());
-        order.put_off(place, u32::from(self.used[queue]));
-        let ready = &mut state.ready[channel as usize];
+        order.put_off(place, used);
+        let ready = &mut self.links[link as usize].ready[channel as usize];
         let older = (1 << place) - 1;
         *ready = *ready & older | *ready >> 1 & !older;
     }
@@ -175,9 +206,9 @@ impl Links {
     /// Makes a packet wait for its link again.
     #[inline]
     pub(super) fn retry(&mut self, link: u32, slot: Slot) {
-        let state = &mut self.links[link as usize];
-        let channel = slot.channel() as usize;
-        state.ready[channel] |= 1 << state.order[channel].place(slot.number());
+        let channel = slot.channel();
+        let place = self.order(link, channel).place(slot.number());
+        self.links[link as usize].ready[channel as usize] |= 1 << place;
     }
 
     /// Whether no slot is used.

@@ -31,19 +31,19 @@ enum From {
     },
 }
 
-/// How the ports of all nodes are numbered: by node, then by direction.
+/// How the ports of all nodes are numbered: by node, then by direction; the last one leads to the sink.
 #[derive(Clone, Copy, Debug)]
 struct Ports {
     dimensions: u32,
     directions: u32,
-    /// Each node has as many numbers as the next power of two of its directions.
+    /// Each node has as many numbers as the next power of two.
     shift: u32,
 }
 
 impl Ports {
     fn new(torus: &Torus) -> Self {
         let directions = torus.directions();
-        let shift = directions.next_power_of_two().trailing_zeros();
+        let shift = (directions + 1).next_power_of_two().trailing_zeros();
         Self { dimensions: torus.dimensions() as u32, directions, shift }
     }
 
@@ -68,6 +68,12 @@ impl Ports {
     fn opposite(self, port: u32) -> u32 {
         let positive = self.direction(port) < self.dimensions;
         if positive { port + self.dimensions } else { port - self.dimensions }
+    }
+
+    /// The port of an outlet: those of a dimension follow one another.
+    fn outlet(self, node: u32, outlet: u32) -> u32 {
+        let direction = outlet / 2 + self.dimensions * (outlet % 2);
+        self.first(node) + if outlet < self.directions { direction } else { outlet }
     }
 
     fn dimension(self, direction: u32) -> u32 {
@@ -119,10 +125,6 @@ pub(super) struct Network<'a> {
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
     outlets: Vec<Outlets>,
-    /// When each outlet has sent what it is sending.
-    free_at: Vec<Femtoseconds>,
-    /// Each node has room for as many outlets as the next power of two.
-    outlet_shift: u32,
     patience: Femtoseconds,
     ages: Ages,
     measured: Measured,
@@ -138,7 +140,6 @@ impl<'a> Network<'a> {
         let nodes = torus.nodes();
         let ports = Ports::new(torus);
         let links = ports.count(nodes);
-        let outlet_shift = (ports.directions + 1).next_power_of_two().trailing_zeros();
         let destinations = Destinations::new(pattern, nodes, settings);
         let delays = delays(parameters);
         let generators = Generators::new(torus, parameters, settings, destinations);
@@ -155,8 +156,6 @@ impl<'a> Network<'a> {
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
             outlets: vec![Outlets::IDLE; nodes as usize],
-            free_at: vec![0; (nodes as usize) << outlet_shift],
-            outlet_shift,
             patience: PATIENCE * delays.packet_sent,
             measured: Measured::default(),
         }
@@ -362,12 +361,11 @@ impl<'a> Network<'a> {
     /// Sends what comes next through all free outlets of a node, and sets off its next wake-up.
     #[inline]
     fn flush(&mut self, now: Femtoseconds, node: u32) {
-        let first = (node << self.outlet_shift) as usize;
         let mut outlets = self.outlets[node as usize];
         if outlets.first <= now {
             (outlets.busy, outlets.first) = (0, NEVER);
-            let free_at = &self.free_at[first..first + (1 << self.outlet_shift)];
-            for (outlet, &time) in free_at.iter().enumerate() {
+            for outlet in 0..=self.ports.directions {
+                let time = self.links.free_at(self.ports.outlet(node, outlet));
                 let busy = time > now;
                 outlets.busy |= u16::from(busy) << outlet;
                 outlets.first = outlets.first.min(if busy { time } else { NEVER });
@@ -378,7 +376,7 @@ impl<'a> Network<'a> {
             let outlet = ready.trailing_zeros();
             ready &= ready - 1;
             let (time, more) = self.send(now, node, outlet);
-            self.free_at[first + outlet as usize] = time;
+            self.links.set_free_at(self.ports.outlet(node, outlet), time);
             outlets.busy |= 1 << outlet;
             outlets.pending &= !(u16::from(!more) << outlet);
             outlets.first = outlets.first.min(time);
@@ -399,8 +397,7 @@ impl<'a> Network<'a> {
             events.deliveries.add(now, &mut events.set_off, packet);
             return (events.begin(now, Sending::Ejection, node), more);
         }
-        let direction = outlet / 2 + self.ports.dimensions * (outlet % 2);
-        let port = self.ports.first(node) + direction;
+        let port = self.ports.outlet(node, outlet);
         let (next, more) = self.links.send(port);
         let sending = match next {
             Next::Packet(slot) => {

@@ -8,7 +8,7 @@
 //! Every delay but one is a constant of its kind of event, so the events of one kind are set off in the
 //! order in which they happen: a queue for each kind takes the place of a heap, and kinds come in the
 //! order of their delays, longest first. The exception is a router's wake-up. It comes when the next of
-//! the router's links gets free, and is set off anew whenever something happens at the router.
+//! the router's outlets gets free, and is set off anew whenever something happens at the router.
 
 use std::collections::VecDeque;
 
@@ -57,7 +57,7 @@ impl<T: Copy> Queue<T> {
     }
 }
 
-/// What keeps a link of a router busy.
+/// What keeps an outlet of a router busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Sending {
@@ -67,39 +67,15 @@ pub(super) enum Sending {
     Ejection,
 }
 
-/// When the routers wake up.
+/// When outlets get free.
 #[derive(Debug)]
-struct WakeUps {
-    /// How long links are busy, by what they send.
+struct Frees {
+    /// How long outlets are busy, by what they send.
     durations: [Femtoseconds; 3],
-    /// When links get free, by what they send, and whose they are.
-    free: [VecDeque<(Femtoseconds, u32)>; 3],
+    /// When outlets get free, by what they send.
+    queues: [VecDeque<(Femtoseconds, u32)>; 3],
     /// When the first of them gets free.
     first: Femtoseconds,
-    /// The next wake-up of each router, and how many events had been set off up to it.
-    next: Vec<(Femtoseconds, u64)>,
-    /// Routers that may wake up at this instant, the last first.
-    due: Vec<(u64, u32)>,
-}
-
-impl WakeUps {
-    fn find_due(&mut self, now: Femtoseconds) {
-        self.first = NEVER;
-        for queue in &mut self.free {
-            while let Some(&(time, router)) = queue.front() {
-                if time > now {
-                    self.first = self.first.min(time);
-                    break;
-                }
-                queue.pop_front();
-                let next = self.next[router as usize];
-                if next.0 == now {
-                    self.due.push((next.1, router));
-                }
-            }
-        }
-        self.due.sort_unstable_by(|one, other| other.cmp(one));
-    }
 }
 
 /// How long each kind of event takes.
@@ -128,26 +104,24 @@ pub(super) struct Events {
     pub(super) deliveries: Queue<Delivered>,
     /// An answer has arrived at the node's generator: whether it is an acknowledgement.
     pub(super) injection_answers: Queue<(u32, bool)>,
-    wake_ups: WakeUps,
+    frees: Frees,
     /// How many events have been set off.
     pub(super) set_off: u64,
 }
 
 impl Events {
     /// No events.
-    pub(super) fn new(delays: Delays, routers: u32) -> Self {
+    pub(super) fn new(delays: Delays) -> Self {
         Self {
             arrivals: Queue::new(delays.arrival),
             answers: Queue::new(delays.answer),
             injections: Queue::new(delays.injection),
             deliveries: Queue::new(delays.delivery),
             injection_answers: Queue::new(delays.injection_answer),
-            wake_ups: WakeUps {
+            frees: Frees {
                 durations: [delays.packet_sent, delays.answer_sent, delays.ejection_sent],
-                free: Default::default(),
+                queues: Default::default(),
                 first: NEVER,
-                next: vec![(NEVER, 0); routers as usize],
-                due: Vec::new(),
             },
             set_off: 0,
         }
@@ -158,49 +132,35 @@ impl Events {
     pub(super) fn next_time(&self) -> Femtoseconds {
         let links = self.arrivals.first.min(self.answers.first);
         let injection = self.injections.first.min(self.injection_answers.first);
-        links.min(injection).min(self.deliveries.first.min(self.wake_ups.first))
+        links.min(injection).min(self.deliveries.first.min(self.frees.first))
     }
 
-    /// Notes that a link of `router` begins to send, and returns when it gets free.
+    /// Notes that an outlet begins to send.
     #[inline]
-    pub(super) fn begin(
-        &mut self,
-        now: Femtoseconds,
-        sending: Sending,
-        router: u32,
-    ) -> Femtoseconds {
-        let wake_ups = &mut self.wake_ups;
-        let time = now + wake_ups.durations[sending as usize];
-        wake_ups.first = wake_ups.first.min(time);
-        wake_ups.free[sending as usize].push_back((time, router));
-        time
+    pub(super) fn begin(&mut self, now: Femtoseconds, sending: Sending, outlet: u32) {
+        let frees = &mut self.frees;
+        let time = now + frees.durations[sending as usize];
+        frees.first = frees.first.min(time);
+        frees.queues[sending as usize].push_back((time, outlet));
     }
 
-    /// Sets off the next wake-up of `router`, which takes the place of the last one. Some link of the
-    /// router gets free at `time`; if none does, it is [`NEVER`].
+    /// Takes the outlets that get free now, in no order.
     #[inline]
-    pub(super) fn wake(&mut self, router: u32, time: Femtoseconds) {
-        self.set_off += 1;
-        self.wake_ups.next[router as usize] = (time, self.set_off);
-    }
-
-    /// Takes the next router that wakes up now, if that was set off before the event of the given number.
-    #[inline]
-    pub(super) fn take_wake_up(&mut self, now: Femtoseconds, before: u64) -> Option<u32> {
-        let wake_ups = &mut self.wake_ups;
-        if wake_ups.first == now {
-            wake_ups.find_due(now);
+    pub(super) fn take_freed(&mut self, now: Femtoseconds, mut take: impl FnMut(u32)) {
+        let frees = &mut self.frees;
+        if frees.first != now {
+            return;
         }
-        while let Some(&(set_off, router)) = wake_ups.due.last() {
-            if set_off > before {
-                return None;
-            }
-            wake_ups.due.pop();
-            // Something else at this instant may have taken its place.
-            if wake_ups.next[router as usize] == (now, set_off) {
-                return Some(router);
+        frees.first = NEVER;
+        for queue in &mut frees.queues {
+            while let Some(&(time, outlet)) = queue.front() {
+                if time > now {
+                    frees.first = frees.first.min(time);
+                    break;
+                }
+                queue.pop_front();
+                take(outlet);
             }
         }
-        None
     }
 }

@@ -1,6 +1,5 @@
 //! Links: packets that wait to be sent, packets that wait for an answer, and answers.
 
-use super::event::Femtoseconds;
 use super::order::{MOST_SLOTS, Order};
 use super::packet::Packet;
 
@@ -46,8 +45,6 @@ pub(super) enum Next {
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 struct Link {
-    /// When it has sent what it is sending.
-    free_at: Femtoseconds,
     /// Of the adaptive queue.
     order: Order,
     /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
@@ -83,7 +80,6 @@ impl Links {
     pub(super) fn new(links: u32, capacity: u32) -> Self {
         let queues = (links * CHANNELS) as usize;
         let link = Link {
-            free_at: 0,
             order: Order::ASCENDING,
             answers: 0,
             waiting_answers: 0,
@@ -113,18 +109,6 @@ impl Links {
         } else {
             &mut self.escape_orders[link as usize][channel as usize]
         }
-    }
-
-    /// When a link has sent what it is sending.
-    #[inline]
-    pub(super) fn free_at(&self, link: u32) -> Femtoseconds {
-        self.links[link as usize].free_at
-    }
-
-    /// Notes when a link will have sent what it is sending.
-    #[inline]
-    pub(super) fn set_free_at(&mut self, link: u32, time: Femtoseconds) {
-        self.links[link as usize].free_at = time;
     }
 
     /// Free slots of a queue.

@@ -72,8 +72,7 @@ impl Ports {
 
     /// The port of an outlet: those of a dimension follow one another.
     fn outlet(self, node: u32, outlet: u32) -> u32 {
-        let direction = outlet / 2 + self.dimensions * (outlet % 2);
-        self.first(node) + if outlet < self.directions { direction } else { outlet }
+        self.first(node) + outlet / 2 + self.dimensions * (outlet % 2)
     }
 
     fn dimension(self, direction: u32) -> u32 {
@@ -96,18 +95,15 @@ impl Ports {
 
 /// The outlets of a node, as bits. An outlet is a link to a neighbour, the lowest dimension first and its
 /// positive direction first, or the link to the sink, the last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Outlets {
     /// For which something waits.
     pending: u16,
-    /// That send something, or have just sent it.
+    /// That send something.
     busy: u16,
-    /// When the first of those that are busy gets free.
-    first: Femtoseconds,
-}
-
-impl Outlets {
-    const IDLE: Self = Self { pending: 0, busy: 0, first: NEVER };
+    /// How many events had been set off up to the node's next wake-up. It comes when the next of those
+    /// that are busy gets free.
+    wake_up: u64,
 }
 
 /// All routers, links, generators and sinks.
@@ -125,6 +121,8 @@ pub(super) struct Network<'a> {
     /// Where a link leads, as the next node's port of the same direction.
     far: Vec<u32>,
     outlets: Vec<Outlets>,
+    /// Nodes that may wake up at this instant, those whose wake-up was set off last first.
+    due: Vec<(u64, u32)>,
     patience: Femtoseconds,
     ages: Ages,
     measured: Measured,
@@ -149,13 +147,14 @@ impl<'a> Network<'a> {
             compass: Compass::new(torus, false),
             capacity: parameters.capacity,
             ports,
-            events: Events::new(delays, nodes),
+            events: Events::new(delays),
             ages: generators.ages(answered, delays.injection + delays.delivery),
             generators,
             ejection: Ejection::new(nodes, parameters.capacity),
             links: Links::new(links, parameters.capacity),
             far: ports.ends(torus),
-            outlets: vec![Outlets::IDLE; nodes as usize],
+            outlets: vec![Outlets::default(); nodes as usize],
+            due: Vec::new(),
             patience: PATIENCE * delays.packet_sent,
             measured: Measured::default(),
         }
@@ -221,6 +220,7 @@ impl<'a> Network<'a> {
     /// All events of an instant. As every delay is above 0, none of them sets off another one now.
     #[inline]
     fn step(&mut self, now: Femtoseconds) {
+        self.free(now);
         while let Some((number, (port, slot))) = self.events.arrivals.take(now) {
             self.wake_up(now, number);
             self.arrival(now, port, slot);
@@ -244,11 +244,33 @@ impl<'a> Network<'a> {
         self.wake_up(now, u64::MAX);
     }
 
+    /// Frees the outlets that have sent what they were sending. Their routers wake up if something waits.
+    #[inline]
+    fn free(&mut self, now: Femtoseconds) {
+        let Self { events, ports, outlets, due, .. } = self;
+        events.take_freed(now, |place| {
+            let node = ports.node(place);
+            let outlets = &mut outlets[node as usize];
+            outlets.busy &= !(1 << ports.direction(place));
+            if outlets.pending != 0 {
+                due.push((outlets.wake_up, node));
+            }
+        });
+        due.sort_unstable_by(|one, other| other.cmp(one));
+    }
+
     /// Wakes up all routers whose wake-up was set off before the event of the given number.
     #[inline]
     fn wake_up(&mut self, now: Femtoseconds, number: u64) {
-        while let Some(node) = self.events.take_wake_up(now, number) {
-            self.flush(now, node);
+        while let Some(&(set_off, node)) = self.due.last() {
+            if set_off > number {
+                break;
+            }
+            self.due.pop();
+            // Something else at this instant may have taken its place.
+            if self.outlets[node as usize].wake_up == set_off {
+                self.flush(now, node);
+            }
         }
     }
 
@@ -361,55 +383,43 @@ impl<'a> Network<'a> {
     /// Sends what comes next through all free outlets of a node, and sets off its next wake-up.
     #[inline]
     fn flush(&mut self, now: Femtoseconds, node: u32) {
-        let mut outlets = self.outlets[node as usize];
-        if outlets.first <= now {
-            (outlets.busy, outlets.first) = (0, NEVER);
-            for outlet in 0..=self.ports.directions {
-                let time = self.links.free_at(self.ports.outlet(node, outlet));
-                let busy = time > now;
-                outlets.busy |= u16::from(busy) << outlet;
-                outlets.first = outlets.first.min(if busy { time } else { NEVER });
-            }
-        }
-        let mut ready = outlets.pending & !outlets.busy;
+        let Outlets { mut pending, mut busy, .. } = self.outlets[node as usize];
+        let mut ready = pending & !busy;
+        busy |= ready;
         while ready != 0 {
             let outlet = ready.trailing_zeros();
             ready &= ready - 1;
-            let (time, more) = self.send(now, node, outlet);
-            self.links.set_free_at(self.ports.outlet(node, outlet), time);
-            outlets.busy |= 1 << outlet;
-            outlets.pending &= !(u16::from(!more) << outlet);
-            outlets.first = outlets.first.min(time);
+            let more = self.send(now, node, outlet);
+            pending &= !(u16::from(!more) << outlet);
         }
-        self.outlets[node as usize] = outlets;
-        // Where nothing waits a wake-up does nothing but set off the next one.
-        let next = if outlets.pending == 0 { NEVER } else { outlets.first };
-        self.events.wake(node, next);
+        self.events.set_off += 1;
+        self.outlets[node as usize] = Outlets { pending, busy, wake_up: self.events.set_off };
     }
 
-    /// Sends what comes next through a free outlet for which something waits. Returns when it gets free
-    /// again, and whether more waits.
+    /// Sends what comes next through a free outlet for which something waits, and tells whether more does.
     #[inline]
-    fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> (Femtoseconds, bool) {
+    fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> bool {
         let events = &mut self.events;
+        let place = self.ports.first(node) + outlet;
         if outlet == self.ports.directions {
             let (packet, more) = self.ejection.send(node);
             events.deliveries.add(now, &mut events.set_off, packet);
-            return (events.begin(now, Sending::Ejection, node), more);
+            events.begin(now, Sending::Ejection, place);
+            return more;
         }
         let port = self.ports.outlet(node, outlet);
         let (next, more) = self.links.send(port);
-        let sending = match next {
+        match next {
             Next::Packet(slot) => {
                 events.arrivals.add(now, &mut events.set_off, (port, slot));
-                Sending::Packet
+                events.begin(now, Sending::Packet, place);
             }
             Next::Answer(answer) => {
                 events.answers.add(now, &mut events.set_off, (port, answer));
-                Sending::Answer
+                events.begin(now, Sending::Answer, place);
             }
-        };
-        (events.begin(now, sending, node), more)
+        }
+        more
     }
 
     /// An answer has come over the link of another node's port.

@@ -86,15 +86,13 @@ impl Way {
     }
 
     /// The profit, equation (15) or (16), or 0 if nothing is free in any of its directions.
-    ///
-    /// `used` counts the used slots of each direction; from `full` on nothing is free.
     #[inline]
     fn profit<Slots: Copy + Ord + Into<u32>>(
         &self,
-        used: &[Slots],
-        full: u32,
+        congestion: &Congestion<'_, Slots>,
         idle: IdleRatio,
     ) -> f64 {
+        let &Congestion { used, full, least } = congestion;
         let (mut sum, mut left) = (0, self.directions);
         let mut free = false;
         while left != 0 {
@@ -106,7 +104,6 @@ impl Way {
         if !free {
             return 0.0;
         }
-        let least = used.iter().copied().min().map_or(0, Into::into);
         let divisor = f64::from(self.divisor);
         let average = if self.free {
             let free = (full * self.directions.count_ones()).saturating_sub(sum);
@@ -123,6 +120,22 @@ impl Way {
     }
 }
 
+/// The used slots of each direction.
+#[derive(Clone, Copy, Debug)]
+struct Congestion<'u, Slots> {
+    used: &'u [Slots],
+    /// From so many used slots on nothing is free.
+    full: u32,
+    /// The least used slots of a direction, u*.
+    least: u32,
+}
+
+impl<'u, Slots: Copy + Ord + Into<u32>> Congestion<'u, Slots> {
+    fn new(used: &'u [Slots], full: u32) -> Self {
+        Self { used, full, least: used.iter().copied().min().map_or(0, Into::into) }
+    }
+}
+
 /// The most profitable detour, if it is better than the minimal way; the first of equals (17).
 ///
 /// `used` counts the used slots of each direction; from `full` on nothing is free.
@@ -134,10 +147,15 @@ pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     full: u32,
     idle: IdleRatio,
 ) -> Option<usize> {
+    let congestion = Congestion::new(used, full);
     let mut best = None;
-    let mut most = minimal.profit(used, full, idle);
+    let mut most = minimal.profit(&congestion, idle);
+    if congestion.least == 0 && idle == IdleRatio::AnyIdle && most > 0.0 {
+        // All ratios are one, and no detour is shorter than the minimal way.
+        return None;
+    }
     for (number, detour) in detours.into_iter().enumerate() {
-        let profit = detour.profit(used, full, idle);
+        let profit = detour.profit(&congestion, idle);
         if profit > most {
             (best, most) = (Some(number), profit);
         }
@@ -173,7 +191,7 @@ mod tests {
     fn profits_by_hand() {
         let (minimal, detours) = ways();
         let used = [6u8, 3, 2, 3];
-        let profit = |way: &Way| way.profit(&used, 8, AS_WRITTEN.idle);
+        let profit = |way: &Way| way.profit(&Congestion::new(&used, 8), AS_WRITTEN.idle);
         assert!((profit(&minimal) - (2.0 / 6.0 + 2.0)).abs() < 1e-12);
         assert!((profit(&detours[0]) - (2.0 / 2.0 + 2.0 * 2.0 / 6.0)).abs() < 1e-12);
         assert_eq!(best_detour(&minimal, detours.clone(), &used, 8, AS_WRITTEN.idle), None);
@@ -202,7 +220,7 @@ mod tests {
             let (first, second) = (leg(0, node), leg(node, end));
             let candidate = Candidate { kind: Derouting::OutFlank, node, first, second };
             let weights = Weights { average, distance: 0.0, ..AS_WRITTEN };
-            Way::detour(&candidate, &leg(0, 2), 2, &weights).profit(&used, 8, weights.idle)
+            Way::detour(&candidate, &leg(0, 2), 2, &weights).profit(&Congestion::new(&used, 8), weights.idle)
         };
         let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} {other}");
         close(profit(1, 2, Average::Directions), 2.0 / 6.0);
@@ -217,7 +235,7 @@ mod tests {
     fn an_idle_direction_makes_all_alike_if_told() {
         let (minimal, _) = ways();
         let used = [4u8, 0, 0, 0];
-        assert!((minimal.profit(&used, 8, IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
-        assert!((minimal.profit(&used, 8, IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
+        assert!((minimal.profit(&Congestion::new(&used, 8), IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
+        assert!((minimal.profit(&Congestion::new(&used, 8), IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
     }
 }

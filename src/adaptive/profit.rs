@@ -220,7 +220,8 @@ mod tests {
             let (first, second) = (leg(0, node), leg(node, end));
             let candidate = Candidate { kind: Derouting::OutFlank, node, first, second };
             let weights = Weights { average, distance: 0.0, ..AS_WRITTEN };
-            Way::detour(&candidate, &leg(0, 2), 2, &weights).profit(&Congestion::new(&used, 8), weights.idle)
+            Way::detour(&candidate, &leg(0, 2), 2, &weights)
+                .profit(&Congestion::new(&used, 8), weights.idle)
         };
         let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} {other}");
         close(profit(1, 2, Average::Directions), 2.0 / 6.0);
@@ -235,7 +236,12 @@ mod tests {
     fn an_idle_direction_makes_all_alike_if_told() {
         let (minimal, _) = ways();
         let used = [4u8, 0, 0, 0];
-        assert!((minimal.profit(&Congestion::new(&used, 8), IdleRatio::CandidateIdle) - 2.0).abs() < 1e-12);
-        assert!((minimal.profit(&Congestion::new(&used, 8), IdleRatio::AnyIdle) - 3.0).abs() < 1e-12);
+        assert!(
+            (minimal.profit(&Congestion::new(&used, 8), IdleRatio::CandidateIdle) - 2.0).abs()
+                < 1e-12
+        );
+        assert!(
+            (minimal.profit(&Congestion::new(&used, 8), IdleRatio::AnyIdle) - 3.0).abs() < 1e-12
+        );
     }
 }

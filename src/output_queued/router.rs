@@ -1,5 +1,7 @@
 //! The routers and the links between them.
 
+use std::cmp::Reverse;
+
 use super::age::Ages;
 use super::ejection::Ejection;
 use super::event::{Delays, Events, Femtoseconds, NEVER, Sending};
@@ -256,7 +258,7 @@ impl<'a> Network<'a> {
                 due.push((outlets.wake_up, node));
             }
         });
-        due.sort_unstable_by(|one, other| other.cmp(one));
+        due.sort_unstable_by_key(|due| Reverse(due.0));
     }
 
     /// Wakes up all routers whose wake-up was set off before the event of the given number.

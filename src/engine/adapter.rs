@@ -3,54 +3,15 @@
 
 use super::Engine;
 use super::event::Event;
+use super::message::{Arrival, Queued, Role, Slots};
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES, Stage};
-use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
+use super::parameters::{Switching, VIRTUAL_CHANNELS};
 use crate::adaptive::Heading;
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake};
 use crate::units::Picoseconds;
-
-/// What a message's last packet brings about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Data,
-    /// A read request, which asks for so many bytes.
-    Request(u64),
-    /// The response to a read request.
-    Response,
-}
-
-impl Role {
-    fn virtual_channel(self) -> u8 {
-        match self {
-            Self::Data | Self::Request(_) => REQUEST_CHANNEL,
-            Self::Response => RESPONSE_CHANNEL,
-        }
-    }
-}
-
-/// A message that is queued or under way.
-#[derive(Clone, Copy, Debug)]
-struct Transfer {
-    /// When the message, for a response the read, was created.
-    started: Picoseconds,
-    /// When its packets were: behind the send overhead.
-    created: Picoseconds,
-    source: u32,
-    destination: u32,
-    bytes: u64,
-    /// Payload and packets that are still to be injected.
-    bytes_left: u64,
-    packets_left: u32,
-    packets_undelivered: u32,
-    role: Role,
-    injection_channel: u8,
-    tag: u32,
-    /// The message behind it in its source queue.
-    next: u32,
-}
 
 /// First and last message of a source queue.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +44,10 @@ pub(super) struct Adapters {
     adapters: Vec<Adapter>,
     /// By injection channel, then virtual channel.
     queues: Vec<SourceQueue>,
-    transfers: Vec<Transfer>,
-    free: Vec<u32>,
+    queued: Slots<Queued>,
+    arrivals: Slots<Arrival>,
+    /// Messages that are queued or under way.
+    messages: usize,
     pub touched: Vec<u32>,
     created: Vec<Message>,
 }
@@ -95,8 +58,9 @@ impl Adapters {
         Self {
             adapters: vec![Adapter::default(); terminals as usize],
             queues: vec![SourceQueue::EMPTY; queues],
-            transfers: Vec::new(),
-            free: Vec::new(),
+            queued: Slots::new(),
+            arrivals: Slots::new(),
+            messages: 0,
             touched: Vec::new(),
             created: Vec::new(),
         }
@@ -106,21 +70,13 @@ impl Adapters {
     pub(super) fn memory(&self) -> usize {
         self.adapters.len() * size_of::<Adapter>()
             + self.queues.len() * size_of::<SourceQueue>()
-            + self.transfers.capacity() * size_of::<Transfer>()
+            + self.queued.memory()
+            + self.arrivals.memory()
     }
 
     /// Messages that are queued or under way.
     pub(super) fn messages(&self) -> usize {
-        self.transfers.len() - self.free.len()
-    }
-
-    fn insert(&mut self, transfer: Transfer) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.transfers[slot as usize] = transfer;
-            return slot;
-        }
-        self.transfers.push(transfer);
-        self.transfers.len() as u32 - 1
+        self.messages
     }
 
     pub(super) fn touch(&mut self, terminal: u32) {
@@ -148,19 +104,18 @@ impl<O: Observer> Engine<'_, O> {
             let injection_channel = adapter.next_channel;
             adapter.next_channel =
                 (injection_channel + 1) % self.parameters.injection_channels as u8;
-            let packets = self.packets_of(bytes);
-            let slot = self.adapters.insert(Transfer {
+            self.adapters.messages += 1;
+            let slot = self.adapters.queued.insert(Queued {
                 started: message.time,
                 created: now,
+                bytes_left: bytes,
+                packets_left: self.packets_of(bytes),
                 source: terminal,
                 destination: message.destination,
-                bytes,
-                bytes_left: bytes,
-                packets_left: packets,
-                packets_undelivered: packets,
                 role,
                 injection_channel,
                 tag: message.tag,
+                arrival: NONE,
                 next: NONE,
             });
             self.enqueue(slot);
@@ -179,32 +134,31 @@ impl<O: Observer> Engine<'_, O> {
 
     /// A message joins its source queue.
     pub(super) fn enqueue(&mut self, slot: u32) {
-        let transfer = &self.adapters.transfers[slot as usize];
-        self.counters.flits_created += self.parameters.message_flits(transfer.bytes);
-        let channel = transfer.source * self.parameters.injection_channels
-            + u32::from(transfer.injection_channel);
-        let virtual_channel = match (transfer.role, self.routes) {
+        let Queued { source, bytes_left, injection_channel, role, .. } =
+            *self.adapters.queued.at(slot);
+        self.counters.flits_created += self.parameters.message_flits(bytes_left);
+        let channel = source * self.parameters.injection_channels + u32::from(injection_channel);
+        let virtual_channel = match (role, self.routes) {
             (Role::Data, Routes::Adaptive(_)) => self.channels.adaptive,
             (role, _) => role.virtual_channel(),
         };
         let queue = channel as usize * VIRTUAL_CHANNELS + usize::from(virtual_channel);
-        let terminal = transfer.source;
         let tail = std::mem::replace(&mut self.adapters.queues[queue].tail, slot);
         if self.adapters.queues[queue].head == NONE {
             self.adapters.queues[queue].head = slot;
             self.next_packet(queue);
             self.outputs[(self.network.first_injection() + channel) as usize].asking += 1;
-            self.adapters.touch(terminal);
+            self.adapters.touch(source);
         } else {
-            self.adapters.transfers[tail as usize].next = slot;
+            self.adapters.queued.at(tail).next = slot;
         }
     }
 
     /// Notes the size of the packet that a source queue sends next.
     fn next_packet(&mut self, queue: usize) {
         let queue = &mut self.adapters.queues[queue];
-        if let Some(transfer) = self.adapters.transfers.get(queue.head as usize) {
-            let payload = transfer.bytes_left.min(self.parameters.maximum_payload.0);
+        if let Some(message) = self.adapters.queued.get(queue.head) {
+            let payload = message.bytes_left.min(self.parameters.maximum_payload.0);
             queue.payload = payload as u32;
             queue.flits = self.parameters.packet_flits(payload);
         }
@@ -266,31 +220,46 @@ impl<O: Observer> Engine<'_, O> {
         let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
         let place = first + virtual_channel;
         let queue = &mut self.adapters.queues[place];
-        let SourceQueue { head: message, payload, flits, .. } = *queue;
-        let transfer = &mut self.adapters.transfers[message as usize];
-        transfer.bytes_left -= u64::from(payload);
-        transfer.packets_left -= 1;
-        let is_last = transfer.packets_left == 0;
+        let SourceQueue { head: slot, payload, flits, .. } = *queue;
+        let message = self.adapters.queued.at(slot);
+        message.bytes_left -= u64::from(payload);
+        message.packets_left -= 1;
+        let message = *message;
+        let is_last = message.packets_left == 0;
         if is_last {
-            queue.head = std::mem::replace(&mut transfer.next, NONE);
+            queue.head = message.next;
             if queue.head == NONE {
                 self.outputs[channel as usize].asking -= 1;
             }
+            self.adapters.queued.remove(slot);
         }
-        let transfer = *transfer;
         self.next_packet(place);
-        let is_data = transfer.role == Role::Data;
+        let is_data = message.role == Role::Data;
+        let wants_receipts = self.workload.wants_receipts();
+        let mut arrival = message.arrival;
+        if arrival == NONE && !(is_last && is_data && !wants_receipts) {
+            arrival = self.adapters.arrivals.insert(Arrival {
+                started: message.started,
+                bytes: message.bytes_left + u64::from(payload),
+                packets_left: message.packets_left + 1,
+                role: message.role,
+                tag: message.tag,
+            });
+            if !is_last {
+                self.adapters.queued.at(slot).arrival = arrival;
+            }
+        }
         let adapter = &mut self.adapters.adapters[terminal as usize];
         let sequence = adapter.sequence;
         adapter.sequence += 1;
 
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
-        let (from, to) = (router(terminal), router(transfer.destination));
+        let (from, to) = (router(terminal), router(message.destination));
         let route = self.routes.route(self.fabric, from, to);
-        let runs = *route.padded();
+        let (first_run, runs) = route.first_and_rest();
         let course = self.course(virtual_channel as u8, terminal, from, to);
-        let ejection = self.network.ejection_of_terminal[transfer.destination as usize]
-            + u32::from(transfer.injection_channel) % self.parameters.ejection_channels;
+        let ejection = self.network.ejection_of_terminal[message.destination as usize]
+            + u32::from(message.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];
         let mut packet = Packet {
             lines: [0; RATE_CLASSES],
@@ -302,18 +271,20 @@ impl<O: Observer> Engine<'_, O> {
             sequence,
             destination: course.map_or(NONE, |course| course.to),
             flits: flits as u16,
-            hops_left: if course.is_some() { 0 } else { runs[0].hops },
-            port: runs[0].port,
+            hops_left: if course.is_some() { 0 } else { first_run.hops },
+            port: first_run.port,
             run: 0,
             virtual_channel: virtual_channel as u8,
             heading: course.map_or_else(Heading::default, |course| course.heading),
             stage: Stage::New,
         };
         let origin = PacketOrigin {
-            created: transfer.created,
+            created: message.created,
             injected: now,
-            message,
+            arrival,
             payload,
+            destination: message.destination,
+            injection_channel: message.injection_channel,
             hops: route.hops() as u16,
             drawn: course.map_or(0, |course| course.drawn),
             derouting: course.and_then(|course| course.kind),
@@ -336,7 +307,7 @@ impl<O: Observer> Engine<'_, O> {
         let slot = self.packets.insert(packet, origin);
         let virtual_channel = packet.virtual_channel;
         self.calendar.add(ready, Event::Ready { packet: slot, input, output, virtual_channel });
-        if is_last && is_data && self.workload.wants_receipts() {
+        if is_last && is_data && wants_receipts {
             let event = Event::Sent { terminal };
             self.calendar.add(self.outputs[channel as usize].free_at, event);
         }
@@ -353,18 +324,15 @@ impl<O: Observer> Engine<'_, O> {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
-        let transfer = &mut self.adapters.transfers[origin.message as usize];
-        transfer.packets_undelivered -= 1;
-        let is_last = transfer.packets_undelivered == 0;
         self.counters.flits_delivered += u64::from(packet.flits);
         self.counters.packets_delivered += 1;
         self.counters.flit_hops += u64::from(packet.flits) * u64::from(origin.hops);
         self.counters.packet_hops += u64::from(origin.hops);
         self.observer.packet_delivered(&DeliveredPacket {
             source: packet.source,
-            destination: transfer.destination,
+            destination: origin.destination,
             sequence: packet.sequence,
-            injection_channel: transfer.injection_channel,
+            injection_channel: origin.injection_channel,
             virtual_channel: packet.virtual_channel,
             flits: u32::from(packet.flits),
             payload: origin.payload,
@@ -374,64 +342,79 @@ impl<O: Observer> Engine<'_, O> {
             injected: origin.injected,
             delivered: now,
         });
-        if is_last {
-            self.complete(origin.message, now);
-        }
+        let arrival = if origin.arrival == NONE {
+            Arrival {
+                started: origin.created - self.parameters.send_overhead,
+                bytes: u64::from(origin.payload),
+                packets_left: 0,
+                role: Role::Data,
+                tag: 0,
+            }
+        } else {
+            let arrival = self.adapters.arrivals.at(origin.arrival);
+            arrival.packets_left -= 1;
+            if arrival.packets_left > 0 {
+                return;
+            }
+            self.adapters.arrivals.remove(origin.arrival)
+        };
+        self.complete(arrival, packet.source, &origin, now);
     }
 
-    /// All packets of a message are at the sink.
-    fn complete(&mut self, message: u32, now: Picoseconds) {
-        let transfer = self.adapters.transfers[message as usize];
-        if let Role::Request(bytes) = transfer.role {
+    /// All packets of a message are at the sink, the last one just now.
+    fn complete(&mut self, arrival: Arrival, source: u32, origin: &PacketOrigin, now: Picoseconds) {
+        let Arrival { started, bytes, role, tag, .. } = arrival;
+        let &PacketOrigin { destination, injection_channel, .. } = origin;
+        if let Role::Request(bytes) = role {
             let created = now + self.parameters.service_time;
-            let packets = self.packets_of(bytes);
-            self.adapters.transfers[message as usize] = Transfer {
+            let response = self.adapters.queued.insert(Queued {
+                started,
                 created,
-                source: transfer.destination,
-                destination: transfer.source,
-                bytes,
                 bytes_left: bytes,
-                packets_left: packets,
-                packets_undelivered: packets,
+                packets_left: self.packets_of(bytes),
+                source: destination,
+                destination: source,
                 role: Role::Response,
-                ..transfer
-            };
+                injection_channel,
+                tag,
+                arrival: NONE,
+                next: NONE,
+            });
             if created > now {
-                self.calendar.add(created, Event::Enqueue { message });
+                self.calendar.add(created, Event::Enqueue { message: response });
             } else {
-                self.enqueue(message);
+                self.enqueue(response);
             }
             return;
         }
-        let (source, destination) = match transfer.role {
-            Role::Response => (transfer.destination, transfer.source),
-            _ => (transfer.source, transfer.destination),
-        };
+        let is_response = role == Role::Response;
         let completed = now + self.parameters.receive_overhead;
+        let (reader, read) = (destination, source);
+        self.adapters.messages -= 1;
         self.observer.message_completed(&CompletedMessage {
-            source,
-            destination,
-            bytes: transfer.bytes,
-            created: transfer.started,
+            source: if is_response { reader } else { source },
+            destination: if is_response { read } else { destination },
+            bytes,
+            created: started,
             completed,
         });
-        if !self.workload.wants_receipts() {
-            self.adapters.free.push(message);
-        } else if completed > now {
-            self.calendar.add(completed, Event::Receive { message });
-        } else {
-            self.receive(message, now);
+        if self.workload.wants_receipts() {
+            let event = if is_response {
+                Event::Sent { terminal: destination }
+            } else {
+                Event::Receive { terminal: destination, tag }
+            };
+            if completed > now {
+                self.calendar.add(completed, event);
+            } else {
+                self.happen(event, now);
+            }
         }
     }
 
-    /// A message has been received by its destination's host (a read's response by its source's).
-    pub(super) fn receive(&mut self, message: u32, now: Picoseconds) {
-        let transfer = self.adapters.transfers[message as usize];
-        self.adapters.free.push(message);
-        let wake = match transfer.role {
-            Role::Response => self.workload.sent(transfer.destination, now),
-            _ => self.workload.received(transfer.destination, transfer.tag, now),
-        };
+    /// A terminal's host has received a message.
+    pub(super) fn receive(&mut self, terminal: u32, tag: u32, now: Picoseconds) {
+        let wake = self.workload.received(terminal, tag, now);
         self.wake(wake, now);
     }
 

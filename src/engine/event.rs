@@ -16,8 +16,8 @@ pub(super) enum Event {
     Create { terminal: u32 },
     /// A message enters its source queue.
     Enqueue { message: u32 },
-    /// A terminal's message has left.
+    /// A terminal's message has left, or its read's response has been received.
     Sent { terminal: u32 },
-    /// A message has been received, the host's overhead included.
-    Receive { message: u32 },
+    /// A terminal has received a message with this tag, the host's overhead included.
+    Receive { terminal: u32, tag: u32 },
 }

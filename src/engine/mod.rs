@@ -17,6 +17,7 @@ mod credit;
 mod deadlock;
 mod digest;
 mod event;
+mod message;
 mod network;
 mod observer;
 mod packet;
@@ -321,7 +322,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             Event::Create { terminal } => self.create(terminal, now),
             Event::Enqueue { message } => self.enqueue(message),
             Event::Sent { terminal } => self.sent(terminal, now),
-            Event::Receive { message } => self.receive(message, now),
+            Event::Receive { terminal, tag } => self.receive(terminal, tag, now),
         }
     }
 }

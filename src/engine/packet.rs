@@ -39,6 +39,7 @@ pub(super) struct Packet {
     pub hops_left: u16,
     /// Output port of the present run.
     pub port: u16,
+    /// Number of the run that follows it, among those behind the first.
     pub run: u8,
     pub virtual_channel: u8,
     /// Of a packet that chooses its way: what it is bound to, and how far it has come.
@@ -110,13 +111,18 @@ impl Packet {
 pub(super) struct PacketOrigin {
     pub created: Picoseconds,
     pub injected: Picoseconds,
-    pub message: u32,
+    /// Where its sink keeps the message's arrival; [`NONE`] if the packet is the message.
+    pub arrival: u32,
     pub payload: u32,
+    /// The terminal.
+    pub destination: u32,
+    pub injection_channel: u8,
     pub hops: u16,
     /// Of a packet that chooses its way: its random number, and its detour.
     pub drawn: u16,
     pub derouting: Option<Derouting>,
-    pub runs: [Run; MAXIMUM_RUNS],
+    /// The runs behind the first one.
+    pub runs: [Run; MAXIMUM_RUNS - 1],
 }
 
 /// All packets under way. Slots are reused; their numbers have no meaning in the model.

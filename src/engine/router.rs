@@ -382,8 +382,8 @@ impl<O: Observer> Engine<'_, O> {
             if packet.destination == NONE {
                 packet.hops_left -= 1;
                 if packet.hops_left == 0 {
-                    packet.run += 1;
                     let run = self.packets.origins[slot as usize].runs.get(usize::from(packet.run));
+                    packet.run += 1;
                     (packet.port, packet.hops_left) =
                         run.map_or((0, 0), |run| (run.port, run.hops));
                 }

@@ -51,10 +51,11 @@ impl Route {
         &self.runs[..self.length as usize]
     }
 
-    /// The runs, then empty ones.
+    /// The first run, and those behind it, then empty ones.
     #[inline]
-    pub(crate) fn padded(&self) -> &[Run; MAXIMUM_RUNS] {
-        &self.runs
+    pub(crate) fn first_and_rest(&self) -> (Run, [Run; MAXIMUM_RUNS - 1]) {
+        let [first, rest @ ..] = self.runs;
+        (first, rest)
     }
 
     /// Number of hops between routers.

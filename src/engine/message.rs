@@ -1,0 +1,102 @@
+//! Messages: what the source needs of one that waits, and what the sink needs of one that is on its way.
+//!
+//! A message's two ends share nothing but its packets: most messages are one packet, which carries all that
+//! its sink needs. Of the others the sink keeps an [`Arrival`].
+
+use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use crate::units::Picoseconds;
+
+/// What a message's last packet brings about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Data,
+    /// A read request, which asks for so many bytes.
+    Request(u64),
+    /// The response to a read request.
+    Response,
+}
+
+impl Role {
+    pub(super) fn virtual_channel(self) -> u8 {
+        match self {
+            Self::Data | Self::Request(_) => REQUEST_CHANNEL,
+            Self::Response => RESPONSE_CHANNEL,
+        }
+    }
+}
+
+/// A message that waits in a source queue, or whose packets are being injected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queued {
+    /// When the message, for a response the read, was created.
+    pub started: Picoseconds,
+    /// When its packets were: behind the send overhead.
+    pub created: Picoseconds,
+    /// Payload and packets that are still to be injected.
+    pub bytes_left: u64,
+    pub packets_left: u32,
+    pub source: u32,
+    pub destination: u32,
+    pub role: Role,
+    pub injection_channel: u8,
+    pub tag: u32,
+    /// Where its sink keeps its arrival; [`NONE`](crate::topology::NONE) before its first packet, and if
+    /// that is the only one and says all.
+    pub arrival: u32,
+    /// The message behind it in its source queue.
+    pub next: u32,
+}
+
+/// A message of several packets, or one that is answered or acknowledged, as its sink knows it from its
+/// first packet's injection on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub started: Picoseconds,
+    pub bytes: u64,
+    pub packets_left: u32,
+    pub role: Role,
+    pub tag: u32,
+}
+
+/// Records by slot. Slots are reused; their numbers have no meaning in the model.
+#[derive(Debug)]
+pub(super) struct Slots<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Copy> Slots<T> {
+    pub(super) fn new() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, item: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.items[slot as usize] = item;
+            return slot;
+        }
+        self.items.push(item);
+        self.items.len() as u32 - 1
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, slot: u32) -> T {
+        self.free.push(slot);
+        self.items[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+        self.items.get(slot as usize)
+    }
+
+    #[inline]
+    pub(super) fn at(&mut self, slot: u32) -> &mut T {
+        &mut self.items[slot as usize]
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.items.capacity() * size_of::<T>() + self.free.capacity() * size_of::<u32>()
+    }
+}

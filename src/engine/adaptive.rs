@@ -88,10 +88,12 @@ impl<O: Observer> Engine<'_, O> {
     /// Flits free behind an output on the adaptive channel; `None` if it is no channel.
     fn room(&mut self, channel: u32, now: Picoseconds) -> Option<u32> {
         let output = &mut self.outputs[channel as usize];
-        let input = self.inputs.get_mut(output.input as usize)?;
-        input.settle(&mut self.credits, now);
-        output.take_returned(input);
-        Some(u32::from(output.credits[usize::from(self.channels.adaptive)]))
+        if output.input == NONE {
+            return None;
+        }
+        let adaptive = self.channels.adaptive;
+        self.credits.collect(channel, output, adaptive, now);
+        Some(u32::from(output.credits[usize::from(adaptive)]))
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.

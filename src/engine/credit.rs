@@ -1,11 +1,12 @@
-//! Credits on their way back from an input port to the channel that feeds it.
+//! Credits on their way back to the channel whose packets took them.
 //!
-//! They are known from the grant on, but count only from the time at which they arrive. They stay at the
-//! input port until the feeder runs short and looks for them, so that a packet's move does not touch the
-//! router behind it.
+//! They are known from the grant on, but count only from the time at which they arrive. They stay here
+//! until the channel's sender runs short and looks for them. A sender that found too few is looked at
+//! whenever credits arrive: so what it sees, and the reason for which its packets stall, do not depend on
+//! when it was told of them.
 
 use super::parameters::VIRTUAL_CHANNELS;
-use super::port::{Input, Output};
+use super::port::Output;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -19,16 +20,38 @@ pub(super) struct Credit {
     pub next: u32,
 }
 
-/// All credits on their way, in chains by input port.
+/// What comes back to a channel's sender.
+#[derive(Clone, Copy, Debug)]
+struct Returning {
+    /// First and last of the credits on their way, in the order in which they arrive.
+    first: u32,
+    last: u32,
+    /// Flits whose credits have arrived and that the sender has not looked for yet.
+    returned: [u16; VIRTUAL_CHANNELS],
+    /// Whether packets wait for credits.
+    awaited: bool,
+}
+
+/// The credits of all channels.
 #[derive(Debug)]
 pub(super) struct Credits {
-    pub credits: Vec<Credit>,
+    channels: Vec<Returning>,
+    /// All credits on their way, in chains by channel.
+    credits: Vec<Credit>,
     free: u32,
 }
 
 impl Credits {
-    pub(super) fn new() -> Self {
-        Self { credits: Vec::new(), free: NONE }
+    /// No credits on their way to any of so many channels.
+    pub(super) fn new(channels: usize) -> Self {
+        let none =
+            Returning { first: NONE, last: NONE, returned: [0; VIRTUAL_CHANNELS], awaited: false };
+        Self { channels: vec![none; channels], credits: Vec::new(), free: NONE }
+    }
+
+    /// Bytes before traffic.
+    pub(super) fn memory(&self) -> usize {
+        self.channels.len() * size_of::<Returning>()
     }
 
     #[inline]
@@ -42,61 +65,97 @@ impl Credits {
         self.credits[slot as usize] = credit;
         slot
     }
-}
 
-impl Input {
-    /// Notes which credits have arrived at the feeder by `now`.
+    /// Notes which of a channel's credits have arrived by `now`.
     #[inline]
-    pub(super) fn settle(&mut self, credits: &mut Credits, now: Picoseconds) {
-        while self.returning != NONE {
-            let slot = self.returning;
-            let credit = credits.credits[slot as usize];
+    fn settle(&mut self, channel: u32, now: Picoseconds) {
+        let returning = &mut self.channels[channel as usize];
+        while returning.first != NONE {
+            let slot = returning.first;
+            let credit = self.credits[slot as usize];
             if credit.time > now {
                 break;
             }
-            self.queues[usize::from(credit.virtual_channel)].returned += credit.flits;
-            self.returning = credit.next;
-            credits.credits[slot as usize].next = credits.free;
-            credits.free = slot;
+            returning.returned[usize::from(credit.virtual_channel)] += credit.flits;
+            returning.first = credit.next;
+            self.credits[slot as usize].next = self.free;
+            self.free = slot;
         }
     }
 
-    /// Sends credits to the feeder, behind those that arrive before or with them.
+    /// Sends credits, which are not there yet, to a channel's sender, behind those that arrive before or
+    /// with them. Whether the sender waits for some.
     #[inline]
-    pub(super) fn send_credit(&mut self, credits: &mut Credits, credit: Credit) {
-        if self.returning != NONE
-            && credits.credits[self.returning_last as usize].time <= credit.time
-        {
-            let slot = credits.insert(credit);
-            credits.credits[self.returning_last as usize].next = slot;
-            self.returning_last = slot;
-            return;
+    pub(super) fn send(&mut self, channel: u32, credit: Credit, now: Picoseconds) -> bool {
+        self.settle(channel, now);
+        let Returning { first, last, awaited, .. } = self.channels[channel as usize];
+        if first != NONE && self.credits[last as usize].time <= credit.time {
+            let slot = self.insert(credit);
+            self.credits[last as usize].next = slot;
+            self.channels[channel as usize].last = slot;
+            return awaited;
         }
         let mut before = NONE;
-        let mut at = self.returning;
-        while at != NONE && credits.credits[at as usize].time <= credit.time {
+        let mut at = first;
+        while at != NONE && self.credits[at as usize].time <= credit.time {
             before = at;
-            at = credits.credits[at as usize].next;
+            at = self.credits[at as usize].next;
         }
-        let slot = credits.insert(Credit { next: at, ..credit });
+        let slot = self.insert(Credit { next: at, ..credit });
+        let returning = &mut self.channels[channel as usize];
         if at == NONE {
-            self.returning_last = slot;
+            returning.last = slot;
         }
         if before == NONE {
-            self.returning = slot;
+            returning.first = slot;
         } else {
-            credits.credits[before as usize].next = slot;
+            self.credits[before as usize].next = slot;
         }
+        awaited
     }
-}
 
-impl Output {
-    /// Takes over what has been settled at the far end.
+    /// Notes that nobody waits for credits any more.
     #[inline]
-    pub(super) fn take_returned(&mut self, input: &mut Input) {
-        let buffers: &mut [_; VIRTUAL_CHANNELS] = &mut input.queues;
-        for (credits, queue) in self.credits.iter_mut().zip(buffers) {
-            *credits += std::mem::take(&mut queue.returned);
+    pub(super) fn no_longer_awaited(&mut self, channel: u32) {
+        self.channels[channel as usize].awaited = false;
+    }
+
+    /// Gives a channel's sender what has arrived on a virtual channel by `now`.
+    #[inline]
+    pub(super) fn collect(
+        &mut self,
+        channel: u32,
+        output: &mut Output,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) {
+        self.settle(channel, now);
+        let place = usize::from(virtual_channel);
+        let returned = &mut self.channels[channel as usize].returned[place];
+        output.credits[place] += std::mem::take(returned);
+    }
+
+    /// When the next credits arrive, for packets that wait for them; `None` if none are on their way. Those
+    /// that follow wake the sender.
+    #[inline]
+    pub(super) fn wait(&mut self, channel: u32) -> Option<Picoseconds> {
+        let returning = &mut self.channels[channel as usize];
+        returning.awaited = true;
+        self.credits.get(returning.first as usize).map(|credit| credit.time)
+    }
+
+    /// Flits on a virtual channel whose credits have arrived and have not been looked for, or are on their
+    /// way.
+    pub(super) fn due(&self, channel: u32, virtual_channel: usize) -> u32 {
+        let returning = &self.channels[channel as usize];
+        let mut flits = u32::from(returning.returned[virtual_channel]);
+        let mut at = returning.first;
+        while let Some(credit) = self.credits.get(at as usize) {
+            if usize::from(credit.virtual_channel) == virtual_channel {
+                flits += u32::from(credit.flits);
+            }
+            at = credit.next;
         }
+        flits
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::adaptive::ports;
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
-use super::port::{Output, Queue};
+use super::port::Queue;
 use super::{ChannelKind, Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
@@ -147,7 +147,7 @@ impl<O: Observer> Engine<'_, O> {
     fn blocked_by(&self, wish: Wish) -> Option<u32> {
         let output = &self.outputs[wish.output as usize];
         let virtual_channel = usize::from(wish.virtual_channel);
-        let credits = self.credits_due(output, virtual_channel);
+        let credits = self.credits_due(wish.output, virtual_channel);
         if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
             return None;
         }
@@ -173,31 +173,24 @@ impl<O: Observer> Engine<'_, O> {
                 flits[usize::from(packet.virtual_channel)] += u32::from(packet.flits);
             }
         }
-        self.outputs.iter().filter(|output| output.input != NONE).all(|output| {
-            let injects = output.kind == ChannelKind::Injection as u8;
-            let parameters = &self.parameters;
-            let capacity = if injects { parameters.injection_buffer } else { parameters.buffer };
-            (0..VIRTUAL_CHANNELS).all(|virtual_channel| {
-                let held = flits[output.input as usize][virtual_channel];
-                self.credits_due(output, virtual_channel) + held == capacity
-            })
-        })
+        (0..).zip(&self.outputs).filter(|(_, output)| output.input != NONE).all(
+            |(channel, output)| {
+                let injects = output.kind == ChannelKind::Injection as u8;
+                let parameters = &self.parameters;
+                let capacity =
+                    if injects { parameters.injection_buffer } else { parameters.buffer };
+                (0..VIRTUAL_CHANNELS).all(|virtual_channel| {
+                    let held = flits[output.input as usize][virtual_channel];
+                    self.credits_due(channel, virtual_channel) + held == capacity
+                })
+            },
+        )
     }
 
     /// Credits that a virtual channel has or will get without anything else having to move.
-    fn credits_due(&self, output: &Output, virtual_channel: usize) -> u32 {
-        let mut credits = u32::from(output.credits[virtual_channel]);
-        let Some(input) = self.inputs.get(output.input as usize) else { return credits };
-        credits += u32::from(input.queues[virtual_channel].returned);
-        let mut at = input.returning;
-        while at != NONE {
-            let credit = &self.credits.credits[at as usize];
-            if usize::from(credit.virtual_channel) == virtual_channel {
-                credits += u32::from(credit.flits);
-            }
-            at = credit.next;
-        }
-        credits
+    fn credits_due(&self, channel: u32, virtual_channel: usize) -> u32 {
+        u32::from(self.outputs[channel as usize].credits[virtual_channel])
+            + self.credits.due(channel, virtual_channel)
     }
 
     fn describe(&self, start: u32, waits: &[Vec<u32>]) -> Deadlock {
@@ -233,10 +226,7 @@ impl<O: Observer> Engine<'_, O> {
             destination: self.fabric.router_name(ejection_router),
             output: channel_name(wish.output),
             needed: wish.need,
-            free: self.credits_due(
-                &self.outputs[wish.output as usize],
-                usize::from(wish.virtual_channel),
-            ),
+            free: self.credits_due(wish.output, usize::from(wish.virtual_channel)),
         }
     }
 }

@@ -150,7 +150,7 @@ impl<'f, O: Observer> Engine<'f, O> {
                 Vec::new()
             },
             inputs: port::inputs(&network),
-            credits: Credits::new(),
+            credits: Credits::new(network.channels()),
             passed_over: Vec::new(),
             channels: rules.map_or_else(AdaptiveChannels::default, |rules| rules.channels),
             injection_bubble: if rules.is_some_and(|rules| rules.injection_bubble) {
@@ -288,6 +288,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             + self.inputs.len() * size_of::<Input>()
             + self.random.len() * size_of::<ChaCha8Rng>()
             + self.routers.len() * size_of::<Router>()
+            + self.credits.memory()
             + self.statistics.memory()
             + self.network.memory()
             + self.workload.memory()
@@ -303,7 +304,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         for (_, event) in self.calendar.next_few() {
             if let Event::Ready { packet, input, output, .. } = *event {
                 fetched ^= self.packets.packets[packet as usize].flits;
-                fetched ^= u16::from(self.inputs[input as usize].awaited);
+                fetched ^= self.inputs[input as usize].first_bit;
                 fetched ^= self.outputs.get(output as usize).map_or(0, |output| output.asking);
             }
         }

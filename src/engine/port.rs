@@ -52,8 +52,6 @@ pub(super) struct Queue {
     pub output: u32,
     /// Flits of the head that asks; [`ENTERS`] is set if it would enter a ring, and so needs the bubble.
     pub asks: u16,
-    /// Credits that have arrived at the feeder and that it has not looked for yet.
-    pub returned: u16,
     /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
     /// for is then that of its escape.
     pub options: u16,
@@ -68,16 +66,8 @@ pub(super) const ENTERS: u16 = 1 << 15;
 pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
 
 impl Queue {
-    const EMPTY: Self = Self {
-        free_at: 0,
-        head: NONE,
-        tail: NONE,
-        output: NONE,
-        asks: 0,
-        returned: 0,
-        options: 0,
-        escape: 0,
-    };
+    const EMPTY: Self =
+        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, options: 0, escape: 0 };
 
     /// Flits of the head that asks.
     #[inline]
@@ -105,17 +95,14 @@ pub(super) struct Input {
     pub router: u32,
     /// The ring of the channel that feeds it, or [`NONE`].
     pub ring: u32,
-    /// First and last of the credits on their way to the feeder, in the order in which they arrive.
-    pub returning: u32,
-    pub returning_last: u32,
+    /// The channel that feeds it.
+    pub feeder: u32,
     /// Its first (input port, virtual channel) pair among those of its router.
     pub first_bit: u16,
     /// The kind of the channel that feeds it, and its port at the router it leaves; of an injection channel
     /// [`NO_PORT`].
     pub feeder_kind: u8,
     pub port: u8,
-    /// Whether packets at the feeder wait for credits that are not on their way yet.
-    pub awaited: bool,
     pub queues: [Queue; VIRTUAL_CHANNELS],
 }
 
@@ -211,9 +198,7 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
                     let router = network.router_of_output(feeder);
                     (feeder - network.first_output[router as usize]) as u8
                 },
-                awaited: false,
-                returning: NONE,
-                returning_last: NONE,
+                feeder,
                 free_at: 0,
                 queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
             }

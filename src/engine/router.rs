@@ -306,8 +306,8 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Looks for the credits that a channel's sender has got by `now`. If it still has fewer than
-    /// `need`, gives the time at which those under way suffice; if they don't, sees to it that the
-    /// sender is woken by the ones that follow.
+    /// `need`, sees to it that it is woken by those that are sent to it from now on, and gives the time at
+    /// which the next of those on their way arrive.
     #[inline]
     pub(super) fn await_credits(
         &mut self,
@@ -317,23 +317,11 @@ impl<O: Observer> Engine<'_, O> {
         now: Picoseconds,
     ) -> Picoseconds {
         let output = &mut self.outputs[channel as usize];
-        let input = &mut self.inputs[output.input as usize];
-        input.settle(&mut self.credits, now);
-        output.take_returned(input);
-        let mut have = u32::from(output.credits[usize::from(virtual_channel)]);
-        let mut at = input.returning;
-        while have < need && at != NONE {
-            let credit = self.credits.credits[at as usize];
-            if credit.virtual_channel == virtual_channel {
-                have += u32::from(credit.flits);
-                if have >= need {
-                    return credit.time;
-                }
-            }
-            at = credit.next;
+        self.credits.collect(channel, output, virtual_channel, now);
+        if u32::from(output.credits[usize::from(virtual_channel)]) >= need {
+            return NEVER;
         }
-        input.awaited |= have < need;
-        NEVER
+        self.credits.wait(channel).unwrap_or(NEVER)
     }
 
     /// Sends the head of a buffer, whose request has been withdrawn, through an output, onto a virtual
@@ -408,21 +396,23 @@ impl<O: Observer> Engine<'_, O> {
         if queue.head != NONE {
             self.calendar.add(released, Event::Ask { input: index, virtual_channel });
         }
-        input.settle(&mut self.credits, now);
         let back = released + self.network.timings[usize::from(input.feeder_kind)].back;
-        let credit = Credit { time: back, flits, virtual_channel, next: NONE };
-        input.send_credit(&mut self.credits, credit);
-        let awaited = input.awaited;
+        let feeder = input.feeder;
         if asking {
             self.wake_at(channel, released);
         }
-        if awaited {
-            // Stays so until nobody asks: credits of two packets may overtake each other.
-            let feeder = self.network.channel_of_input[index as usize];
-            if self.outputs[feeder as usize].asking > 0 {
-                self.wake_at(feeder, back);
+        let credit = Credit { time: back, flits, virtual_channel, next: NONE };
+        self.send_credit(feeder, credit, now);
+    }
+
+    /// Sends credits to the sender of a channel, and wakes it when they arrive if it waits for some.
+    #[inline]
+    fn send_credit(&mut self, channel: u32, credit: Credit, now: Picoseconds) {
+        if self.credits.send(channel, credit, now) {
+            if self.outputs[channel as usize].asking > 0 {
+                self.wake_at(channel, credit.time);
             } else {
-                self.inputs[index as usize].awaited = false;
+                self.credits.no_longer_awaited(channel);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::folder::Output;
 use super::input::Input;
 use super::progress::Bar;
 use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
+use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::report::figure::draw_all;
 use crate::report::{ChannelRow, PointRow, RowWriter};
@@ -22,13 +23,15 @@ pub(super) struct Run {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
     output: Output,
 }
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let (document, scenario) = self.input.scenario()?;
-        let simulation = Simulation::new(&scenario)?;
+        let simulation = Simulation::new(&scenario)?.on_threads(self.threads.count());
         let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {

@@ -55,6 +55,8 @@ impl Expectation {
 /// What a simulation cost; printed by `--json`, never written to results, since it differs each time.
 #[derive(Debug, Serialize)]
 pub(super) struct Cost {
+    /// On the clock, without setting up.
+    pub seconds: f64,
     pub cpu_seconds: f64,
     pub set_up_cpu_seconds: f64,
     pub cpu_ns_per_flit_hop: f64,
@@ -68,6 +70,7 @@ impl Cost {
     pub(super) fn new(work: &Work) -> Self {
         let seconds = work.simulating.as_secs_f64();
         Self {
+            seconds: work.elapsed.as_secs_f64(),
             cpu_seconds: seconds,
             set_up_cpu_seconds: work.building.as_secs_f64(),
             cpu_ns_per_flit_hop: work.nanoseconds_each(work.counters.flit_hops),

@@ -144,8 +144,9 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     line(
         "simulated",
         format!(
-            "{} events in {:.2} s of CPU; digest {:016x}",
+            "{} events in {:.2} s, {:.2} s of CPU; digest {:016x}",
             row.events,
+            work.elapsed.as_secs_f64(),
             work.simulating.as_secs_f64(),
             row.digest.unwrap_or(0)
         ),

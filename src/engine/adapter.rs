@@ -1,12 +1,12 @@
 //! Terminals: messages wait in source queues, are cut into packets, injected, and completed at the
 //! sink (docs/model.md, "Adapter" and "Sink").
 
-use super::Engine;
 use super::event::Event;
-use super::message::{Arrival, Queued, Role, Slots};
+use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES, Stage};
 use super::parameters::{Switching, VIRTUAL_CHANNELS};
+use super::part::Part;
 use crate::adaptive::Heading;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -45,22 +45,26 @@ pub(super) struct Adapters {
     /// By injection channel, then virtual channel.
     queues: Vec<SourceQueue>,
     queued: Slots<Queued>,
-    arrivals: Slots<Arrival>,
-    /// Messages that are queued or under way.
-    messages: usize,
+    /// Numbers for messages to each part's terminals.
+    numbers: Vec<Numbers>,
+    /// Messages on their way from each part's terminals, by number.
+    arrivals: Vec<Vec<Arrival>>,
+    /// Messages that were created here, and that were completed here.
+    messages: (u64, u64),
     pub touched: Vec<u32>,
     created: Vec<Message>,
 }
 
 impl Adapters {
-    pub(super) fn new(terminals: u32, injection_channels: u32) -> Self {
-        let queues = (terminals * injection_channels) as usize * VIRTUAL_CHANNELS;
+    pub(super) fn new(terminals: usize, injection_channels: u32, parts: usize) -> Self {
+        let queues = terminals * injection_channels as usize * VIRTUAL_CHANNELS;
         Self {
-            adapters: vec![Adapter::default(); terminals as usize],
+            adapters: vec![Adapter::default(); terminals],
             queues: vec![SourceQueue::EMPTY; queues],
             queued: Slots::new(),
-            arrivals: Slots::new(),
-            messages: 0,
+            numbers: vec![Numbers::default(); parts],
+            arrivals: vec![Vec::new(); parts],
+            messages: (0, 0),
             touched: Vec::new(),
             created: Vec::new(),
         }
@@ -71,12 +75,37 @@ impl Adapters {
         self.adapters.len() * size_of::<Adapter>()
             + self.queues.len() * size_of::<SourceQueue>()
             + self.queued.memory()
-            + self.arrivals.memory()
     }
 
-    /// Messages that are queued or under way.
-    pub(super) fn messages(&self) -> usize {
+    /// Messages that were created here, and that were completed here.
+    pub(super) fn messages(&self) -> (u64, u64) {
         self.messages
+    }
+
+    /// A number for a message to a terminal of a part.
+    pub(super) fn number(&mut self, part: usize) -> u32 {
+        self.numbers[part].take()
+    }
+
+    /// A part has announced a message under this number.
+    pub(super) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
+        let arrivals = &mut self.arrivals[part];
+        if arrivals.len() <= number as usize {
+            arrivals.resize(number as usize + 1, arrival);
+        }
+        arrivals[number as usize] = arrival;
+    }
+
+    /// A packet of a message that a part has announced is here. The message, if all of them are.
+    pub(super) fn arrive(&mut self, part: usize, number: u32) -> Option<Arrival> {
+        let arrival = &mut self.arrivals[part][number as usize];
+        arrival.packets_left -= 1;
+        (arrival.packets_left == 0).then_some(*arrival)
+    }
+
+    /// A message to a part has arrived: its number is free.
+    pub(super) fn forget(&mut self, part: usize, number: u32) {
+        self.numbers[part].give_back(number);
     }
 
     pub(super) fn touch(&mut self, terminal: u32) {
@@ -88,14 +117,15 @@ impl Adapters {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer> Part<'_, O> {
     /// A terminal creates its messages of this instant (the send overhead lies behind them).
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
         let overhead = self.parameters.send_overhead;
         let mut messages = std::mem::take(&mut self.adapters.created);
-        let next = self.workload.create(terminal, now - overhead, &mut messages);
+        let number = terminal + self.first_terminal;
+        let next = self.workload.create(number, now - overhead, &mut messages);
         for message in messages.drain(..) {
-            debug_assert_eq!(message.source, terminal);
+            debug_assert_eq!((message.source, message.time), (number, now - overhead));
             let (role, bytes) = match message.kind {
                 Kind::Data => (Role::Data, message.bytes),
                 Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
@@ -104,7 +134,7 @@ impl<O: Observer> Engine<'_, O> {
             let injection_channel = adapter.next_channel;
             adapter.next_channel =
                 (injection_channel + 1) % self.parameters.injection_channels as u8;
-            self.adapters.messages += 1;
+            self.adapters.messages.0 += 1;
             let slot = self.adapters.queued.insert(Queued {
                 started: message.time,
                 created: now,
@@ -147,7 +177,7 @@ impl<O: Observer> Engine<'_, O> {
         if self.adapters.queues[queue].head == NONE {
             self.adapters.queues[queue].head = slot;
             self.next_packet(queue);
-            self.outputs[(self.network.first_injection() + channel) as usize].asking += 1;
+            self.outputs[(self.first_injection + channel) as usize].asking += 1;
             self.adapters.touch(source);
         } else {
             self.adapters.queued.at(tail).next = slot;
@@ -169,7 +199,8 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn inject_all(&mut self, terminal: u32, now: Picoseconds) {
         self.adapters.adapters[terminal as usize].touched = false;
         for number in 0..self.parameters.injection_channels {
-            self.inject(self.network.injection(terminal, number), terminal, now);
+            let channel = terminal * self.parameters.injection_channels + number;
+            self.inject(self.first_injection + channel, terminal, now);
         }
     }
 
@@ -177,7 +208,7 @@ impl<O: Observer> Engine<'_, O> {
     /// that the channel is looked at again when the next one may go.
     #[inline]
     fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
-        let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
+        let first = (channel - self.first_injection) as usize * VIRTUAL_CHANNELS;
         let output = &self.outputs[channel as usize];
         if output.asking == 0 {
             return;
@@ -192,8 +223,8 @@ impl<O: Observer> Engine<'_, O> {
                 if head == NONE {
                     continue;
                 }
-                let credits = |engine: &Self| {
-                    u32::from(engine.outputs[channel as usize].credits[virtual_channel])
+                let credits = |part: &Self| {
+                    u32::from(part.outputs[channel as usize].credits[virtual_channel])
                 };
                 if credits(self) < flits {
                     let until = self.await_credits(channel, virtual_channel as u8, flits, now);
@@ -217,7 +248,7 @@ impl<O: Observer> Engine<'_, O> {
         virtual_channel: usize,
         now: Picoseconds,
     ) {
-        let first = (channel - self.network.first_injection()) as usize * VIRTUAL_CHANNELS;
+        let first = (channel - self.first_injection) as usize * VIRTUAL_CHANNELS;
         let place = first + virtual_channel;
         let queue = &mut self.adapters.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
@@ -238,13 +269,14 @@ impl<O: Observer> Engine<'_, O> {
         let wants_receipts = self.workload.wants_receipts();
         let mut arrival = message.arrival;
         if arrival == NONE && !(is_last && is_data && !wants_receipts) {
-            arrival = self.adapters.arrivals.insert(Arrival {
+            let announced = Arrival {
                 started: message.started,
                 bytes: message.bytes_left + u64::from(payload),
                 packets_left: message.packets_left + 1,
                 role: message.role,
                 tag: message.tag,
-            });
+            };
+            arrival = self.announce(message.destination, announced);
             if !is_last {
                 self.adapters.queued.at(slot).arrival = arrival;
             }
@@ -254,11 +286,12 @@ impl<O: Observer> Engine<'_, O> {
         adapter.sequence += 1;
 
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
-        let (from, to) = (router(terminal), router(message.destination));
+        let source = terminal + self.first_terminal;
+        let (from, to) = (router(source), router(message.destination));
         let route = self.routes.route(self.fabric, from, to);
         let (first_run, runs) = route.first_and_rest();
         let course = self.course(virtual_channel as u8, terminal, from, to);
-        let ejection = self.network.ejection_of_terminal[message.destination as usize]
+        let ejection = self.whole.ejection(message.destination)
             + u32::from(message.injection_channel) % self.parameters.ejection_channels;
         let output = &mut self.outputs[channel as usize];
         let mut packet = Packet {
@@ -267,7 +300,7 @@ impl<O: Observer> Engine<'_, O> {
             output: NONE,
             next: NONE,
             ejection,
-            source: terminal,
+            source,
             sequence,
             destination: course.map_or(NONE, |course| course.to),
             flits: flits as u16,
@@ -284,6 +317,7 @@ impl<O: Observer> Engine<'_, O> {
             arrival,
             payload,
             destination: message.destination,
+            router: to,
             injection_channel: message.injection_channel,
             hops: route.hops() as u16,
             drawn: course.map_or(0, |course| course.drawn),
@@ -292,10 +326,10 @@ impl<O: Observer> Engine<'_, O> {
         };
         output.credits[virtual_channel] -= flits as u16;
         output.pointer = ((virtual_channel + 1) % VIRTUAL_CHANNELS) as u16;
-        self.digest.add(now, channel, terminal, sequence);
+        self.digest.add(now, channel + self.injection_offset, source, sequence);
         self.statistics.sent(channel, output, virtual_channel as u8, flits as u16);
-        let timing = &self.network.timings[usize::from(output.kind)];
-        let last = packet.send(now, timing, &self.network.flit_times);
+        let timing = &self.timings[usize::from(output.kind)];
+        let last = packet.send(now, timing, &self.flit_times);
         output.free_at = last + timing.flit_time;
         let header = match self.parameters.switching {
             Switching::VirtualCutThrough => now,
@@ -315,7 +349,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The last flit of a terminal's message has left.
     pub(super) fn sent(&mut self, terminal: u32, now: Picoseconds) {
-        let wake = self.workload.sent(terminal, now);
+        let wake = self.workload.sent(terminal + self.first_terminal, now);
         self.wake(wake, now);
     }
 
@@ -351,12 +385,10 @@ impl<O: Observer> Engine<'_, O> {
                 tag: 0,
             }
         } else {
-            let arrival = self.adapters.arrivals.at(origin.arrival);
-            arrival.packets_left -= 1;
-            if arrival.packets_left > 0 {
-                return;
+            match self.arrive(packet.source, origin.arrival) {
+                Some(arrival) => arrival,
+                None => return,
             }
-            self.adapters.arrivals.remove(origin.arrival)
         };
         self.complete(arrival, packet.source, &origin, now);
     }
@@ -372,7 +404,7 @@ impl<O: Observer> Engine<'_, O> {
                 created,
                 bytes_left: bytes,
                 packets_left: self.packets_of(bytes),
-                source: destination,
+                source: destination - self.first_terminal,
                 destination: source,
                 role: Role::Response,
                 injection_channel,
@@ -390,7 +422,7 @@ impl<O: Observer> Engine<'_, O> {
         let is_response = role == Role::Response;
         let completed = now + self.parameters.receive_overhead;
         let (reader, read) = (destination, source);
-        self.adapters.messages -= 1;
+        self.adapters.messages.1 += 1;
         self.observer.message_completed(&CompletedMessage {
             source: if is_response { reader } else { source },
             destination: if is_response { read } else { destination },
@@ -399,10 +431,11 @@ impl<O: Observer> Engine<'_, O> {
             completed,
         });
         if self.workload.wants_receipts() {
+            let terminal = destination - self.first_terminal;
             let event = if is_response {
-                Event::Sent { terminal: destination }
+                Event::Sent { terminal }
             } else {
-                Event::Receive { terminal: destination, tag }
+                Event::Receive { terminal, tag }
             };
             if completed > now {
                 self.calendar.add(completed, event);
@@ -414,7 +447,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// A terminal's host has received a message.
     pub(super) fn receive(&mut self, terminal: u32, tag: u32, now: Picoseconds) {
-        let wake = self.workload.received(terminal, tag, now);
+        let wake = self.workload.received(terminal + self.first_terminal, tag, now);
         self.wake(wake, now);
     }
 
@@ -422,7 +455,10 @@ impl<O: Observer> Engine<'_, O> {
     fn wake(&mut self, wake: Wake, now: Picoseconds) {
         match wake {
             Wake::Nobody => {}
-            Wake::Terminal(terminal) => self.start_creating(terminal, now, now),
+            Wake::Terminal(terminal) => {
+                self.start_creating(terminal - self.first_terminal, now, now);
+            }
+            // Such a workload has one part.
             Wake::All(time) => {
                 for terminal in self.fabric.live_terminals() {
                     self.start_creating(terminal, time, now);

@@ -8,23 +8,25 @@
 //! of the adaptive channel's, so walking again would grant nothing. The second walk visits those
 //! outputs only that passed a packet over in the first.
 
+use std::ops::Range;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::Engine;
 use super::observer::Observer;
 use super::packet::Stage;
 use super::parameters::{Arbitration, VIRTUAL_CHANNELS};
+use super::part::Part;
 use super::port::{Input, NEVER, NO_PORT};
 use super::router::Walk;
 use super::statistics::Stall;
-use super::walk::{Part, between, cyclic, steps};
+use super::walk::{Stretch, between, cyclic, steps};
 use crate::adaptive::drawn_at;
 use crate::routing::{Adaptive, Course, Routes};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer> Part<'_, O> {
     /// The ports among which the head of a buffer chooses; 0 if it has no choice.
     #[inline]
     pub(super) fn options(&self, index: u32, virtual_channel: u8) -> u16 {
@@ -52,7 +54,8 @@ impl<O: Observer> Engine<'_, O> {
     /// Decides at its source router how a new packet goes on.
     fn decide(&mut self, adaptive: &Adaptive, slot: u32, router: u32, now: Picoseconds) {
         let packet = &self.packets.packets[slot as usize];
-        let (source, destination, flits) = (router, packet.destination, u32::from(packet.flits));
+        let source = router + self.first_router;
+        let (destination, flits) = (packet.destination, u32::from(packet.flits));
         let origin = &self.packets.origins[slot as usize];
         let course = Course {
             to: destination,
@@ -63,7 +66,7 @@ impl<O: Observer> Engine<'_, O> {
         let course = if adaptive.decides() {
             let capacity = self.parameters.buffer;
             let mut used = [0; u16::BITS as usize];
-            let channels = self.fabric.outputs(router).len();
+            let channels = self.fabric.outputs(source).len();
             let first = self.routers[router as usize].first_output;
             for (channel, used) in (first..).zip(&mut used[..channels]) {
                 *used = match self.room(channel, now) {
@@ -116,7 +119,8 @@ impl<O: Observer> Engine<'_, O> {
             self.decide(adaptive, head, router, now);
         }
         let packet = &self.packets.packets[head as usize];
-        let options = adaptive.ports(router, packet.destination, packet.heading);
+        let here = router + self.first_router;
+        let options = adaptive.ports(here, packet.destination, packet.heading);
         let queue = &mut self.inputs[index as usize].queues[usize::from(virtual_channel)];
         queue.asks = flits;
         queue.options = options;
@@ -217,7 +221,7 @@ impl<O: Observer> Engine<'_, O> {
                 open |= 1 << port;
             }
         }
-        let drawn = drawn_at(router, self.packets.origins[head as usize].drawn);
+        let drawn = drawn_at(router + self.first_router, self.packets.origins[head as usize].drawn);
         let adaptive_channel = usize::from(self.channels.adaptive);
         let room =
             |port| u32::from(self.outputs[(first + port) as usize].credits[adaptive_channel]);
@@ -236,7 +240,8 @@ impl<O: Observer> Engine<'_, O> {
     /// Serves a router's free outputs once, from `start` on, with packets that have to escape.
     pub(super) fn serve_escapes(&mut self, router: u32, start: u32, now: Picoseconds) {
         let first = self.routers[router as usize].first_output;
-        let count = self.network.first_output[router as usize + 1] - first;
+        let end = self.routers.get(router as usize + 1);
+        let count = end.map_or(self.first_injection, |next| next.first_output) - first;
         for channel in (0..count).map(|step| first + (start + step) % count) {
             let words = self.request_word(channel, 0)..self.request_word(channel + 1, 0);
             let asked = self.escapes[words].iter().any(|&word| word != 0);
@@ -257,7 +262,7 @@ impl<O: Observer> Engine<'_, O> {
         let mut retry = NEVER;
         for (low, high) in [(0, transit), (transit, u32::MAX)] {
             for step in 0..steps(self.request_words) {
-                let Part { word, mask, turn } = cyclic(pointer, step, self.request_words);
+                let Stretch { word, mask, turn } = cyclic(pointer, step, self.request_words);
                 let of_set = between(low, high, word as u32 * 64);
                 let place = self.request_word(channel, 0) + word;
                 let mut bits = (self.escapes[place] & mask & of_set).rotate_right(turn);
@@ -343,7 +348,7 @@ impl<O: Observer> Engine<'_, O> {
         now: Picoseconds,
     ) -> Result<(), Picoseconds> {
         let place = usize::from(virtual_channel);
-        let have = |engine: &Self| u32::from(engine.outputs[channel as usize].credits[place]);
+        let have = |part: &Self| u32::from(part.outputs[channel as usize].credits[place]);
         if have(self) >= need {
             return Ok(());
         }
@@ -352,8 +357,8 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// The random numbers of each terminal's packets: a stream each, or none if packets get none.
-pub(super) fn random(routes: &Routes, terminals: u32) -> Vec<ChaCha8Rng> {
+/// The random numbers of each of these terminals' packets: a stream each, or none if packets get none.
+pub(super) fn random(routes: &Routes, terminals: Range<u32>) -> Vec<ChaCha8Rng> {
     let Routes::Adaptive(adaptive) = routes else { return Vec::new() };
     if !adaptive.rules().is_random() {
         return Vec::new();
@@ -363,7 +368,7 @@ pub(super) fn random(routes: &Routes, terminals: u32) -> Vec<ChaCha8Rng> {
         random.set_stream(u64::from(terminal));
         random
     };
-    (0..terminals).map(stream).collect()
+    terminals.map(stream).collect()
 }
 
 /// The ports of a set, ascending.

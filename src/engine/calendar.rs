@@ -70,6 +70,24 @@ impl<E: Copy + Ord> Calendar<E> {
         self.open.is_empty() && self.far.is_empty() && self.occupied.next(0).is_none()
     }
 
+    /// A time before which nothing happens: the next event's, or the start of its bucket. The latest of
+    /// all times if no event is left.
+    pub(super) fn earliest(&self) -> Picoseconds {
+        if let Some(next) = self.open.last() {
+            return next.0;
+        }
+        let near = self.next_bucket().map_or(Picoseconds::MAX, |number| number << self.shift);
+        self.far.peek().map_or(near, |entry| near.min(entry.0.0))
+    }
+
+    /// Number of the next bucket that has events, but for those that lie far ahead.
+    fn next_bucket(&self) -> Option<u64> {
+        let mask = self.buckets.len() - 1;
+        let start = (self.opened + 1) as usize & mask;
+        let bucket = self.occupied.next(start)?;
+        Some(self.opened + 1 + (bucket.wrapping_sub(start) & mask) as u64)
+    }
+
     /// Adds an event at a time after that of the events taken last.
     #[inline]
     pub(super) fn add(&mut self, time: Picoseconds, event: E) {
@@ -127,11 +145,7 @@ impl<E: Copy + Ord> Calendar<E> {
     /// Opens the next bucket that has events, if it starts by `limit`.
     fn open_next(&mut self, limit: Picoseconds) -> bool {
         let mask = self.buckets.len() - 1;
-        let start = (self.opened + 1) as usize & mask;
-        let near = self
-            .occupied
-            .next(start)
-            .map(|bucket| self.opened + 1 + (bucket.wrapping_sub(start) & mask) as u64);
+        let near = self.next_bucket();
         let far = self.far.peek().map(|entry| entry.0.0 >> self.shift);
         // Far events are later than all buckets were when they were added, but the wheel has turned.
         let Some(number) = near.into_iter().chain(far).min() else { return false };

@@ -10,8 +10,9 @@ use std::fmt;
 
 use super::adaptive::ports;
 use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
+use super::part::{Part, Whole};
 use super::port::Queue;
-use super::{ChannelKind, Engine, Observer};
+use super::{Engine, Observer};
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
 
@@ -80,58 +81,143 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
+/// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
+type Buffer = (usize, u32);
+
 impl<O: Observer> Engine<'_, O> {
     /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
     /// chains of packets that have a choice.
     #[must_use]
     pub fn find_deadlock(&self) -> Option<Deadlock> {
-        let buffers = (self.inputs.len() * VIRTUAL_CHANNELS) as u32;
+        let mut firsts = vec![0];
+        for part in &self.parts {
+            firsts.push(firsts.last().expect("one") + part.inputs.len() * VIRTUAL_CHANNELS);
+        }
+        let buffers = *firsts.last().expect("one");
+        let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
+        let buffer = |place: usize| {
+            let part = firsts.partition_point(|&first| first <= place) - 1;
+            (part, (place - firsts[part]) as u32)
+        };
         // What each buffer's head waits for; nothing if it may yet move without any of it.
-        let mut waits: Vec<Vec<u32>> = (0..buffers).map(|queue| self.waits_for(queue)).collect();
+        let mut waits: Vec<Vec<usize>> = (0..buffers)
+            .map(|index| self.waits_for(buffer(index)).into_iter().map(place).collect())
+            .collect();
         loop {
-            let free = |queue: &u32| waits[*queue as usize].is_empty();
-            let freed: Vec<usize> = (0..waits.len())
-                .filter(|&queue| !waits[queue].is_empty() && waits[queue].iter().any(free))
+            let free = |place: &usize| waits[*place].is_empty();
+            let freed: Vec<usize> = (0..buffers)
+                .filter(|&place| !waits[place].is_empty() && waits[place].iter().any(free))
                 .collect();
             if freed.is_empty() {
                 break;
             }
-            freed.into_iter().for_each(|queue| waits[queue].clear());
+            freed.into_iter().for_each(|place| waits[place].clear());
         }
         // All that is left waits for good, so any way along it ends in a cycle.
-        let mut at = (0..buffers).find(|&queue| !waits[queue as usize].is_empty())?;
-        let mut passed = vec![false; waits.len()];
-        while !std::mem::replace(&mut passed[at as usize], true) {
-            at = waits[at as usize][0];
+        let mut at = (0..buffers).find(|&place| !waits[place].is_empty())?;
+        let mut passed = vec![false; buffers];
+        while !std::mem::replace(&mut passed[at], true) {
+            at = waits[at][0];
         }
-        Some(self.describe(at, &waits))
-    }
-
-    /// A buffer by number: input port, then virtual channel.
-    fn queue(&self, index: u32) -> &Queue {
-        &self.inputs[index as usize / VIRTUAL_CHANNELS].queues[index as usize % VIRTUAL_CHANNELS]
+        let mut cycle = vec![self.waiting(buffer(at))];
+        let mut next = waits[at][0];
+        while next != at {
+            cycle.push(self.waiting(buffer(next)));
+            next = waits[next][0];
+        }
+        Some(Deadlock { time: self.clock, cycle, packets: self.packets_under_way() })
     }
 
     /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
     /// change it; else none.
-    fn waits_for(&self, index: u32) -> Vec<u32> {
-        let waits: Option<Vec<u32>> =
-            self.wishes(index).into_iter().map(|wish| self.blocked_by(wish)).collect();
+    fn waits_for(&self, (number, buffer): Buffer) -> Vec<Buffer> {
+        let part = &self.parts[number];
+        let blocked_by = |wish| self.blocked_by(part, wish);
+        let waits: Option<Vec<Buffer>> = part.wishes(buffer).into_iter().map(blocked_by).collect();
         waits.unwrap_or_default()
     }
 
+    /// The buffer whose own packets alone can make room for a wish.
+    fn blocked_by(&self, part: &Part<'_, O>, wish: Wish) -> Option<Buffer> {
+        let output = &part.outputs[wish.output as usize];
+        let credits = part.credits_due(wish.output, usize::from(wish.virtual_channel));
+        if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
+            return None;
+        }
+        let (far, input) = part.far_end(output.input);
+        let buffer = input * VIRTUAL_CHANNELS as u32 + u32::from(wish.virtual_channel);
+        let packets = &self.parts[far].packets.packets;
+        let mut settled = credits;
+        let mut packet = self.parts[far].queue(buffer).head;
+        while packet != NONE {
+            settled += u32::from(packets[packet as usize].flits);
+            packet = packets[packet as usize].next;
+        }
+        (settled == self.whole.parameters.buffer).then_some((far, buffer))
+    }
+
+    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
+    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
+    /// packets.
+    #[must_use]
+    pub fn credits_are_conserved(&self) -> bool {
+        let held: Vec<_> = self.parts.iter().map(Part::flits_held).collect();
+        let parameters = &self.whole.parameters;
+        self.parts.iter().all(|part| {
+            (0..).zip(&part.outputs).filter(|(_, output)| output.input != NONE).all(
+                |(channel, output)| {
+                    let injects = channel >= part.first_injection;
+                    let capacity =
+                        if injects { parameters.injection_buffer } else { parameters.buffer };
+                    let (far, input) = part.far_end(output.input);
+                    held[far][input as usize].iter().enumerate().all(|(virtual_channel, held)| {
+                        part.credits_due(channel, virtual_channel) + held == capacity
+                    })
+                },
+            )
+        })
+    }
+
+    fn waiting(&self, (number, buffer): Buffer) -> Waiting {
+        let Whole { fabric, network, cut, .. } = &*self.whole;
+        let part = &self.parts[number];
+        let virtual_channel = (buffer as usize % VIRTUAL_CHANNELS) as u8;
+        let head = part.queue(buffer).head as usize;
+        let input = buffer as usize / VIRTUAL_CHANNELS + cut.first_input(number) as usize;
+        let wish = part.wishes(buffer)[0];
+        let channel_name = |channel: u32| network.channel_name(fabric, channel);
+        let terminal_name =
+            |terminal: u32| fabric.router_name(fabric.terminal_router(terminal).expect("live"));
+        Waiting {
+            router: fabric.router_name(network.router_of_input[input]),
+            input: channel_name(network.channel_of_input[input]),
+            virtual_channel,
+            source: terminal_name(part.packets.packets[head].source),
+            destination: fabric.router_name(part.packets.origins[head].router),
+            output: channel_name(part.in_whole(wish.output)),
+            needed: wish.need,
+            free: part.credits_due(wish.output, usize::from(wish.virtual_channel)),
+        }
+    }
+}
+
+impl<O: Observer> Part<'_, O> {
+    fn queue(&self, buffer: u32) -> &Queue {
+        &self.inputs[buffer as usize / VIRTUAL_CHANNELS].queues[buffer as usize % VIRTUAL_CHANNELS]
+    }
+
     /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
-    fn wishes(&self, index: u32) -> Vec<Wish> {
-        let queue = self.queue(index);
+    fn wishes(&self, buffer: u32) -> Vec<Wish> {
+        let queue = self.queue(buffer);
         if queue.output == NONE {
             return Vec::new();
         }
-        let virtual_channel = (index as usize % VIRTUAL_CHANNELS) as u8;
+        let virtual_channel = (buffer as usize % VIRTUAL_CHANNELS) as u8;
         if queue.options == 0 {
             let need = queue.need(self.bubble);
             return vec![Wish { output: queue.output, virtual_channel, need }];
         }
-        let input = &self.inputs[index as usize / VIRTUAL_CHANNELS];
+        let input = &self.inputs[buffer as usize / VIRTUAL_CHANNELS];
         let first = self.routers[input.router as usize].first_output;
         let options = ports(queue.options).map(|port| Wish {
             output: first + port,
@@ -143,48 +229,15 @@ impl<O: Observer> Engine<'_, O> {
         std::iter::once(escape).chain(options).collect()
     }
 
-    /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, wish: Wish) -> Option<u32> {
-        let output = &self.outputs[wish.output as usize];
-        let virtual_channel = usize::from(wish.virtual_channel);
-        let credits = self.credits_due(wish.output, virtual_channel);
-        if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
-            return None;
-        }
-        let next = output.input * VIRTUAL_CHANNELS as u32 + u32::from(wish.virtual_channel);
-        let mut settled = credits;
-        let mut packet = self.queue(next).head;
-        while packet != NONE {
-            let packet_state = &self.packets.packets[packet as usize];
-            settled += u32::from(packet_state.flits);
-            packet = packet_state.next;
-        }
-        (settled == self.parameters.buffer).then_some(next)
-    }
-
-    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
-    /// packets.
-    #[must_use]
-    pub fn credits_are_conserved(&self) -> bool {
-        let mut flits = vec![[0u32; VIRTUAL_CHANNELS]; self.inputs.len()];
+    /// Flits in, or on their way to, each input port's buffers.
+    fn flits_held(&self) -> Vec<[u32; VIRTUAL_CHANNELS]> {
+        let mut held = vec![[0; VIRTUAL_CHANNELS]; self.inputs.len()];
         for packet in &self.packets.packets {
-            if let Some(flits) = flits.get_mut(packet.input as usize) {
-                flits[usize::from(packet.virtual_channel)] += u32::from(packet.flits);
+            if let Some(held) = held.get_mut(packet.input as usize) {
+                held[usize::from(packet.virtual_channel)] += u32::from(packet.flits);
             }
         }
-        (0..).zip(&self.outputs).filter(|(_, output)| output.input != NONE).all(
-            |(channel, output)| {
-                let injects = output.kind == ChannelKind::Injection as u8;
-                let parameters = &self.parameters;
-                let capacity =
-                    if injects { parameters.injection_buffer } else { parameters.buffer };
-                (0..VIRTUAL_CHANNELS).all(|virtual_channel| {
-                    let held = flits[output.input as usize][virtual_channel];
-                    self.credits_due(channel, virtual_channel) + held == capacity
-                })
-            },
-        )
+        held
     }
 
     /// Credits that a virtual channel has or will get without anything else having to move.
@@ -193,40 +246,8 @@ impl<O: Observer> Engine<'_, O> {
             + self.credits.due(channel, virtual_channel)
     }
 
-    fn describe(&self, start: u32, waits: &[Vec<u32>]) -> Deadlock {
-        let mut cycle = Vec::new();
-        let mut at = start;
-        loop {
-            cycle.push(self.waiting(at));
-            at = waits[at as usize][0];
-            if at == start {
-                break;
-            }
-        }
-        Deadlock { time: self.clock, cycle, packets: self.packets.count() }
-    }
-
-    fn waiting(&self, index: u32) -> Waiting {
-        let queue = self.queue(index);
-        let input = index as usize / VIRTUAL_CHANNELS;
-        let virtual_channel = index as usize % VIRTUAL_CHANNELS;
-        let packet = &self.packets.packets[queue.head as usize];
-        let wish = self.wishes(index)[0];
-        let terminal_name = |terminal: u32| {
-            let router = self.fabric.terminal_router(terminal).expect("live");
-            self.fabric.router_name(router)
-        };
-        let channel_name = |channel: u32| self.network.channel_name(self.fabric, channel);
-        let ejection_router = self.network.router_of_output(packet.ejection);
-        Waiting {
-            router: self.fabric.router_name(self.network.router_of_input[input]),
-            input: channel_name(self.network.channel_of_input[input]),
-            virtual_channel: virtual_channel as u8,
-            source: terminal_name(packet.source),
-            destination: self.fabric.router_name(ejection_router),
-            output: channel_name(wish.output),
-            needed: wish.need,
-            free: self.credits_due(wish.output, usize::from(wish.virtual_channel)),
-        }
+    /// The part that an input port is in, and its number there.
+    fn far_end(&self, input: u32) -> (usize, u32) {
+        self.exit(input).map_or((self.number, input), |exit| (exit.part as usize, exit.input))
     }
 }

@@ -18,6 +18,11 @@ impl Digest {
         hash = (hash ^ hash >> 31).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.0 = self.0.wrapping_add(hash ^ hash >> 29);
     }
+
+    /// The digest of both runs' grants.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
 }
 
 impl fmt::Display for Digest {

@@ -35,12 +35,13 @@ pub(super) struct Queued {
     /// Payload and packets that are still to be injected.
     pub bytes_left: u64,
     pub packets_left: u32,
+    /// The terminal, as its part numbers it.
     pub source: u32,
     pub destination: u32,
     pub role: Role,
     pub injection_channel: u8,
     pub tag: u32,
-    /// Where its sink keeps its arrival; [`NONE`](crate::topology::NONE) before its first packet, and if
+    /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first packet, and if
     /// that is the only one and says all.
     pub arrival: u32,
     /// The message behind it in its source queue.
@@ -98,5 +99,25 @@ impl<T: Copy> Slots<T> {
 
     pub(super) fn memory(&self) -> usize {
         self.items.capacity() * size_of::<T>() + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+/// Numbers that are given out and come back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    next: u32,
+    free: Vec<u32>,
+}
+
+impl Numbers {
+    pub(super) fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    pub(super) fn give_back(&mut self, number: u32) {
+        self.free.push(number);
     }
 }

@@ -8,21 +8,26 @@
 //! since nothing of it depends on anything else of it. Then every router and adapter that something
 //! happened to allocates once. What a grant brings about lies in the future, at least a flit time or a
 //! channel's latency ahead. So results can't depend on the order in which events of an instant are
-//! stored.
+//! stored, nor on the number of threads: each simulates a part of the network for as long as nothing that
+//! happens in another part can reach it, and then takes in what has been sent to it.
 
 mod adapter;
 mod adaptive;
 mod calendar;
 mod credit;
+mod cut;
 mod deadlock;
 mod digest;
 mod event;
+mod mail;
 mod message;
 mod network;
 mod observer;
 mod packet;
 mod parameters;
+mod part;
 mod port;
+mod rendezvous;
 mod router;
 mod statistics;
 mod walk;
@@ -37,24 +42,27 @@ pub use port::MOST_FLITS;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use zero_load::zero_load_latency;
 
-use crate::routing::{AdaptiveChannels, Routes};
-use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
+
+use crate::routing::Routes;
 use crate::topology::Fabric;
 use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
-use adapter::Adapters;
-use calendar::Calendar;
-use credit::Credits;
-use event::Event;
+use cut::Cut;
+use mail::Post;
 use network::Network;
 use packet::Packets;
-use port::{Input, Output, Router};
-use statistics::Statistics;
+use part::{Part, Whole};
+use rendezvous::Rendezvous;
 
 /// Work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
+    /// What has happened; looking again at a channel that packets wait for doesn't count.
     pub events: u64,
     /// Flits of all messages that have entered a source queue.
     pub flits_created: u64,
@@ -77,136 +85,136 @@ pub struct ChannelReport {
     pub stalled: [f64; STALLS],
 }
 
+impl Counters {
+    fn add(&mut self, other: &Self) {
+        self.events += other.events;
+        self.flits_created += other.flits_created;
+        self.flits_delivered += other.flits_delivered;
+        self.packets_delivered += other.packets_delivered;
+        self.packet_hops += other.packet_hops;
+        self.flit_hops += other.flit_hops;
+    }
+}
+
 /// One simulation.
 pub struct Engine<'f, O> {
-    fabric: &'f Fabric,
-    routes: &'f Routes,
-    parameters: Parameters,
-    network: Network,
-    calendar: Calendar<Event>,
-    packets: Packets,
-    outputs: Vec<Output>,
-    /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
-    requests: Vec<u64>,
-    request_words: usize,
-    /// As `requests`, of packets that may leave by an escape channel; empty if routing is not adaptive.
-    escapes: Vec<u64>,
-    /// Outputs that packets have passed over in the present walk since they like others better.
-    passed_over: Vec<u32>,
-    /// The virtual channels of packets that choose their way.
-    channels: AdaptiveChannels,
-    /// Room that a new packet has to leave on the adaptive channel.
-    injection_bubble: u32,
-    /// The random numbers of each terminal's packets, if they get any.
-    random: Vec<ChaCha8Rng>,
-    inputs: Vec<Input>,
-    credits: Credits,
-    /// Flits that entering a ring needs beyond the packet.
-    bubble: u32,
-    routers: Vec<Router>,
-    /// For each router, the set of its outputs that may be able to grant.
-    dirty: Vec<u64>,
-    output_words: usize,
-    touched_routers: Vec<u32>,
-    adapters: Adapters,
-    workload: Workload,
-    observer: O,
-    statistics: Statistics,
-    statistics_since: Picoseconds,
-    digest: Digest,
+    whole: Arc<Whole<'f>>,
+    parts: Vec<Part<'f, O>>,
+    /// Nothing that happens in one part reaches another one before so much time has passed.
+    reach: Picoseconds,
     clock: Picoseconds,
-    counters: Counters,
+    statistics_since: Picoseconds,
+    /// CPU time of all threads but the caller's.
+    others: Duration,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
-    /// An empty network at time 0. The parameters must have been checked (a scenario's have): at
-    /// least one injection and ejection channel, latencies of at least a flit time, buffers of two
-    /// maximum packets, at most 65535 flits a packet.
+    /// An empty network at time 0, simulated by one thread. The parameters must have been checked (a
+    /// scenario's have): at least one injection and ejection channel, latencies of at least a flit
+    /// time, buffers of two maximum packets, at most 65535 flits a packet.
     #[must_use]
     pub fn new(
         fabric: &'f Fabric,
         routes: &'f Routes,
         parameters: &Parameters,
-        mut workload: Workload,
+        workload: Workload,
+        observer: O,
+    ) -> Self {
+        Self::on_threads(1, fabric, routes, parameters, workload, observer)
+    }
+
+    /// Like [`new`](Self::new), simulated by at most so many threads. Results do not depend on how many
+    /// there are. One does it alone if the workload's terminals wait for each other otherwise than by
+    /// packets ([`Workload::splits`]).
+    #[must_use]
+    pub fn on_threads(
+        threads: usize,
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        workload: Workload,
         observer: O,
     ) -> Self {
         let network = Network::new(fabric, parameters);
-        let calendar = calendar(parameters, &network);
-        let rules = match routes {
-            Routes::Adaptive(adaptive) => Some(*adaptive.rules()),
-            Routes::DirectionOrder(_) | Routes::Table(_) => None,
+        let threads = if workload.splits() { threads } else { 1 };
+        let cut = Cut::new(fabric, &network, threads);
+        let outputs = port::outputs(&network, parameters);
+        let (inputs, routers) = (port::inputs(&network), port::routers(&network));
+        let ports = cut.distribute(&network, outputs, inputs, routers);
+        let link = network.timings[ChannelKind::Network as usize];
+        // A packet on a cable, or the credits for one that has left by any channel.
+        let fastest = network.flit_times[0];
+        let reach = (link.forward + parameters.routing_latency).min(link.back + fastest);
+        let terminals: Vec<_> = (0..cut.parts()).map(|part| cut.terminals(part)).collect();
+        let parameters = parameters.clone();
+        let whole = Arc::new(Whole { fabric, routes, parameters, network, cut });
+        let mut observers: Vec<O> = ports.iter().skip(1).map(|_| observer.fork()).collect();
+        observers.insert(0, observer);
+        let workloads = workload.split(&terminals);
+        let parts = ports.into_iter().zip(workloads).zip(observers).enumerate();
+        let part = |(number, ((ports, workload), observer))| {
+            Part::new(&whole, number, ports, workload, observer)
         };
-        let mut engine = Self {
-            fabric,
-            routes,
-            calendar,
-            packets: Packets::default(),
-            outputs: port::outputs(&network, parameters),
-            requests: vec![0; network.channels() * network.request_words()],
-            request_words: network.request_words(),
-            escapes: if rules.is_some() {
-                vec![0; network.channels() * network.request_words()]
-            } else {
-                Vec::new()
-            },
-            inputs: port::inputs(&network),
-            credits: Credits::new(network.channels()),
-            passed_over: Vec::new(),
-            channels: rules.map_or_else(AdaptiveChannels::default, |rules| rules.channels),
-            injection_bubble: if rules.is_some_and(|rules| rules.injection_bubble) {
-                parameters.maximum_packet()
-            } else {
-                0
-            },
-            random: adaptive::random(routes, fabric.terminals()),
-            bubble: if parameters.bubble { parameters.maximum_packet() } else { 0 },
-            routers: port::routers(&network),
-            dirty: vec![0; network.routers() * network.output_words()],
-            output_words: network.output_words(),
-            touched_routers: Vec::new(),
-            adapters: Adapters::new(fabric.terminals(), parameters.injection_channels),
-            statistics: Statistics::new(network.channels()),
-            statistics_since: 0,
-            digest: Digest::default(),
-            clock: 0,
-            counters: Counters::default(),
-            parameters: parameters.clone(),
-            workload: Workload::Script(Script::default()),
-            network,
-            observer,
-        };
-        for terminal in fabric.live_terminals() {
-            if let Some(time) = workload.first(terminal) {
-                let event = Event::Create { terminal };
-                engine.calendar.add(time + parameters.send_overhead, event);
-            }
-        }
-        engine.workload = workload;
-        engine
+        let parts = parts.map(part).collect();
+        Self { parts, whole, reach, clock: 0, statistics_since: 0, others: Duration::ZERO }
     }
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
-    pub fn run_until(&mut self, limit: Picoseconds) -> bool {
-        while let Some(now) = self.calendar.advance(limit) {
-            self.clock = now;
-            self.fetch();
-            while let Some(event) = self.calendar.next_at(now) {
-                self.counters.events += 1;
-                self.happen(event, now);
-            }
-            while let Some(router) = self.touched_routers.pop() {
-                self.allocate(router, now);
-            }
-            while let Some(terminal) = self.adapters.touched.pop() {
-                self.inject_all(terminal, now);
-            }
-        }
-        let left = !self.calendar.is_empty();
-        if left {
-            self.clock = limit;
-        }
+    pub fn run_until(&mut self, limit: Picoseconds) -> bool
+    where
+        O: Send,
+    {
+        let left = if let [part] = &mut self.parts[..] {
+            part.run_until(limit)
+        } else {
+            self.run_together(limit)
+        };
+        let latest = self.parts.iter().map(|part| part.clock).max().expect("there is a part");
+        self.clock = if left { limit } else { latest };
         debug_assert!(self.credits_are_conserved());
+        left
+    }
+
+    /// Runs each part on a thread of its own.
+    fn run_together(&mut self, limit: Picoseconds) -> bool
+    where
+        O: Send,
+    {
+        let parts = self.parts.len();
+        let together = Together {
+            post: Post::new(parts),
+            rendezvous: Rendezvous::new(parts),
+            earliest: (0..2 * parts).map(|_| AtomicU64::new(0)).collect(),
+            reach: self.reach,
+            limit,
+        };
+        let (first, others) = self.parts.split_first_mut().expect("there is a part");
+        for part in &mut *others {
+            first.observer.gather(&mut part.observer);
+        }
+        let (mut left, mut busy) = (false, Duration::ZERO);
+        std::thread::scope(|scope| {
+            let together = &together;
+            let start = |part| {
+                move || {
+                    let started = ThreadTime::now();
+                    (together.run(part), started.elapsed())
+                }
+            };
+            let workers: Vec<_> = others.iter_mut().map(|part| scope.spawn(start(part))).collect();
+            left |= together.run(first);
+            for worker in workers {
+                let (more, time) =
+                    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                left |= more;
+                busy += time;
+            }
+        });
+        for part in others {
+            first.observer.gather(&mut part.observer);
+        }
+        self.others += busy;
         left
     }
 
@@ -220,40 +228,50 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// The fingerprint of all grants so far.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.digest
+        self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.digest))
     }
 
     /// Work done so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.counters
+        let mut counters = Counters::default();
+        self.parts.iter().for_each(|part| counters.add(&part.counters));
+        counters
+    }
+
+    /// CPU time that threads other than the caller's have taken, waiting for each other included.
+    #[must_use]
+    pub fn time_of_other_threads(&self) -> Duration {
+        self.others
     }
 
     /// Packets that are in the network or on their way to a sink.
     #[must_use]
     pub fn packets_under_way(&self) -> usize {
-        self.packets.count()
+        self.parts.iter().map(|part| part.packets.count()).sum()
     }
 
     /// Messages that are queued at their sources or under way.
     #[must_use]
-    pub fn messages_under_way(&self) -> usize {
-        self.adapters.messages()
+    pub fn messages_under_way(&self) -> u64 {
+        let (created, completed) = self
+            .parts
+            .iter()
+            .map(|part| part.adapters.messages())
+            .fold((0, 0), |(created, completed), (more, done)| (created + more, completed + done));
+        created - completed
     }
 
-    /// The traffic, with its state.
-    #[must_use]
-    pub fn workload(&self) -> &Workload {
-        &self.workload
-    }
-
+    /// What has been observed so far.
     pub fn observer(&mut self) -> &mut O {
-        &mut self.observer
+        &mut self.parts[0].observer
     }
 
     /// Forgets what channels have carried so far; they count from now on.
     pub fn reset_channels(&mut self) {
-        self.statistics.reset(&mut self.outputs, self.clock);
+        for part in &mut self.parts {
+            part.statistics.reset(&mut part.outputs, self.clock);
+        }
         self.statistics_since = self.clock;
     }
 
@@ -261,82 +279,73 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// then ejection channels; then injection channels.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelReport> {
+        let outputs = self.parts.iter().flat_map(|part| {
+            (0..part.first_injection).filter_map(|channel| self.report(part, channel))
+        });
+        let injections = self.parts.iter().flat_map(|part| {
+            let channels = part.first_injection..part.outputs.len() as u32;
+            channels.filter_map(|channel| self.report(part, channel))
+        });
+        outputs.chain(injections).collect()
+    }
+
+    /// What a part's channel has carried; `None` for a vacant port.
+    fn report(&self, part: &Part<'f, O>, channel: u32) -> Option<ChannelReport> {
+        let Whole { fabric, network, .. } = &*self.whole;
+        let number = part.in_whole(channel);
+        let kind = network.kind(fabric, number)?;
+        let output = &part.outputs[channel as usize];
+        let statistics = part.statistics.channel(channel, output, self.clock);
+        let flits: u64 = statistics.flits.iter().sum();
+        let flit_time = network.timings[kind as usize].flit_time;
         let time = (self.clock - self.statistics_since).max(1) as f64;
-        (0..self.network.channels() as u32)
-            .filter_map(|channel| {
-                let kind = self.network.kind(self.fabric, channel)?;
-                let output = &self.outputs[channel as usize];
-                let statistics = self.statistics.channel(channel, output, self.clock);
-                let flits: u64 = statistics.flits.iter().sum();
-                let flit_time = self.network.timings[kind as usize].flit_time;
-                Some(ChannelReport {
-                    name: self.network.channel_name(self.fabric, channel),
-                    kind,
-                    utilisation: (flits * flit_time) as f64 / time,
-                    stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
-                    statistics,
-                })
-            })
-            .collect()
+        Some(ChannelReport {
+            name: network.channel_name(fabric, number),
+            kind,
+            utilisation: (flits * flit_time) as f64 / time,
+            stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
+            statistics,
+        })
     }
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     #[must_use]
     pub fn memory(&self) -> (usize, usize) {
-        let network = self.outputs.len() * size_of::<Output>()
-            + (self.requests.len() + self.escapes.len() + self.dirty.len()) * size_of::<u64>()
-            + self.inputs.len() * size_of::<Input>()
-            + self.random.len() * size_of::<ChaCha8Rng>()
-            + self.routers.len() * size_of::<Router>()
-            + self.credits.memory()
-            + self.statistics.memory()
-            + self.network.memory()
-            + self.workload.memory()
-            + self.adapters.memory();
-        (network, Packets::BYTES)
-    }
-
-    /// Reads what the next events will need, so that the processor waits for several memory accesses at
-    /// once and not for one after the other (8% at load 0.3 on an 8x8x8 torus).
-    #[inline]
-    fn fetch(&self) {
-        let mut fetched = 0;
-        for (_, event) in self.calendar.next_few() {
-            if let Event::Ready { packet, input, output, .. } = *event {
-                fetched ^= self.packets.packets[packet as usize].flits;
-                fetched ^= self.inputs[input as usize].first_bit;
-                fetched ^= self.outputs.get(output as usize).map_or(0, |output| output.asking);
-            }
-        }
-        std::hint::black_box(fetched);
-    }
-
-    #[inline]
-    fn happen(&mut self, event: Event, now: Picoseconds) {
-        match event {
-            Event::Ready { packet, input, output, virtual_channel } => {
-                self.ready(packet, input, output, virtual_channel, now);
-            }
-            Event::Ask { input, virtual_channel } => self.next_asks(input, virtual_channel, now),
-            Event::Wake { channel } => self.wake_up(channel, now),
-            Event::Deliver { packet } => self.deliver(packet, now),
-            Event::Create { terminal } => self.create(terminal, now),
-            Event::Enqueue { message } => self.enqueue(message),
-            Event::Sent { terminal } => self.sent(terminal, now),
-            Event::Receive { terminal, tag } => self.receive(terminal, tag, now),
-        }
+        let parts: usize = self.parts.iter().map(Part::memory).sum();
+        (parts + self.whole.network.memory(), Packets::BYTES)
     }
 }
 
-/// A calendar whose wheel covers the delays of a packet's move, in buckets of a few events: a
-/// busy router has about one event a flit time.
-fn calendar(parameters: &Parameters, network: &Network) -> Calendar<Event> {
-    let slowest = network.flit_times[2];
-    let packet = u64::from(parameters.maximum_packet()) * slowest;
-    let longest = network.timings.iter().map(|timing| timing.forward.max(timing.back)).max();
-    let horizon = longest.expect("three kinds") + parameters.routing_latency + packet;
-    let fastest = network.flit_times[0];
-    Calendar::new((16 * fastest / network.routers() as u64).clamp(1, fastest), horizon)
+/// What the threads of a simulation share while it runs.
+struct Together {
+    post: Post,
+    rendezvous: Rendezvous,
+    /// Before which time nothing happens in a part or by its mail, by window's parity and part.
+    earliest: Vec<AtomicU64>,
+    reach: Picoseconds,
+    limit: Picoseconds,
+}
+
+impl Together {
+    /// Simulates a part, window by window, each as long as nothing sent in it can arrive in it. False if
+    /// nothing is left in the part.
+    fn run<O: Observer>(&self, part: &mut Part<'_, O>) -> bool {
+        let _attendance = self.rendezvous.attend();
+        let parts = self.earliest.len() / 2;
+        for window in 0.. {
+            let earliest = &self.earliest[window % 2 * parts..][..parts];
+            earliest[part.number].store(part.post(window, &self.post), Ordering::Relaxed);
+            self.rendezvous.meet();
+            part.collect(window, &self.post);
+            let start = earliest.iter().map(|time| time.load(Ordering::Relaxed)).min();
+            let start = start.expect("there is a part");
+            if start > self.limit || start == Picoseconds::MAX {
+                break;
+            }
+            part.run_until(self.limit.min(start.saturating_add(self.reach - 1)));
+        }
+        !part.calendar.is_empty()
+    }
 }
 
 /// Runs a list of messages until everything is delivered, or nothing moves any more.

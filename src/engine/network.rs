@@ -59,7 +59,7 @@ pub(super) struct Network {
     pub timings: [ChannelTiming; 3],
     /// Distinct flit times, fastest first; the last one repeated if there are fewer.
     pub flit_times: [Picoseconds; RATE_CLASSES],
-    injection_channels: u32,
+    pub injection_channels: u32,
 }
 
 impl Network {
@@ -176,11 +176,6 @@ impl Network {
         *self.first_output.last().expect("one more than routers")
     }
 
-    /// The injection channel `number` of a terminal.
-    pub(super) fn injection(&self, terminal: u32, number: u32) -> u32 {
-        self.first_injection() + terminal * self.injection_channels + number
-    }
-
     /// Terminal and number of an injection channel.
     pub(super) fn injector(&self, channel: u32) -> (u32, u32) {
         let index = channel - self.first_injection();
@@ -199,6 +194,11 @@ impl Network {
             return Some(ChannelKind::Ejection);
         }
         (self.input_of_channel[channel as usize] != NONE).then_some(ChannelKind::Network)
+    }
+
+    /// The router that a network channel leads to.
+    pub(super) fn router_behind(&self, channel: u32) -> u32 {
+        self.router_of_input[self.input_of_channel[channel as usize] as usize]
     }
 
     /// The router that a network or ejection channel leaves.

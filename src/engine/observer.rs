@@ -39,9 +39,14 @@ pub struct CompletedMessage {
     pub completed: Picoseconds,
 }
 
-/// Receives what happens at the edge of the network, in time order; calls at the same time come in no
-/// particular order, so what is kept must not depend on it.
+/// Receives what happens at the edge of the network, in time order within each part of it; calls at the same
+/// time, and calls for several parts, come in no particular order, so what is kept must not depend on it.
 pub trait Observer {
+    /// Another one for a part of the network, that has seen nothing yet.
+    #[must_use]
+    fn fork(&self) -> Self;
+    /// Takes over what another one has seen, which then has seen nothing and goes on as this one does.
+    fn gather(&mut self, part: &mut Self);
     fn packet_delivered(&mut self, packet: &DeliveredPacket);
     fn message_completed(&mut self, message: &CompletedMessage);
 }
@@ -54,6 +59,15 @@ pub struct Log {
 }
 
 impl Observer for Log {
+    fn fork(&self) -> Self {
+        Self::default()
+    }
+
+    fn gather(&mut self, part: &mut Self) {
+        self.packets.append(&mut part.packets);
+        self.messages.append(&mut part.messages);
+    }
+
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
         self.packets.push(*packet);
     }
@@ -65,6 +79,8 @@ impl Observer for Log {
 
 /// Keeps nothing.
 impl Observer for () {
+    fn fork(&self) -> Self {}
+    fn gather(&mut self, (): &mut Self) {}
     fn packet_delivered(&mut self, _: &DeliveredPacket) {}
     fn message_completed(&mut self, _: &CompletedMessage) {}
 }

@@ -1,7 +1,6 @@
 //! Packets under way, in flat arrays, and the closed form of their flits' times.
 
 use super::network::ChannelTiming;
-use super::port::Output;
 use crate::adaptive::{Derouting, Heading};
 use crate::routing::{MAXIMUM_RUNS, Run};
 use crate::topology::NONE;
@@ -67,13 +66,13 @@ impl Packet {
 
     /// Notes the output that a packet takes at a router if it chooses its way hop by hop: [`NONE`] if it
     /// will have to choose one. At its intermediate node it turns to its destination.
-    pub(super) fn choose_at(&mut self, router: u32, outputs: &[Output]) -> u32 {
+    pub(super) fn choose_at(&mut self, router: u32, origin: &PacketOrigin) -> u32 {
         self.output = NONE;
         if self.destination != router {
         } else if self.stage == Stage::ToIntermediate {
             self.stage = Stage::ToDestination;
             self.heading.bound = 0;
-            self.destination = outputs[self.ejection as usize].owner;
+            self.destination = origin.router;
         } else {
             self.output = self.ejection;
         }
@@ -111,11 +110,13 @@ impl Packet {
 pub(super) struct PacketOrigin {
     pub created: Picoseconds,
     pub injected: Picoseconds,
-    /// Where its sink keeps the message's arrival; [`NONE`] if the packet is the message.
+    /// The number under which its message was announced to the sink's part; [`NONE`] if the packet is the
+    /// whole message.
     pub arrival: u32,
     pub payload: u32,
-    /// The terminal.
+    /// The terminal, and its router.
     pub destination: u32,
+    pub router: u32,
     pub injection_channel: u8,
     pub hops: u16,
     /// Of a packet that chooses its way: its random number, and its detour.

@@ -11,15 +11,17 @@
 //! the same grants as looking at all outputs at every instant, since an output that could not grant
 //! before still can't if nothing changed for it.
 
+use super::ChannelKind;
 use super::credit::Credit;
+use super::cut::Entry;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
 use super::parameters::{Arbitration, Switching, VIRTUAL_CHANNELS};
+use super::part::Part;
 use super::port::{ENTERS, NEVER, Router};
 use super::statistics::Stall;
-use super::walk::{Part, between, cyclic, steps};
-use super::{ChannelKind, Engine};
+use super::walk::{Stretch, between, cyclic, steps};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -39,7 +41,7 @@ pub(super) enum Walk {
     Any,
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer> Part<'_, O> {
     /// A packet's header is there and routed: it joins its buffer, and asks if it is the first.
     #[inline]
     pub(super) fn ready(
@@ -168,7 +170,7 @@ impl<O: Observer> Engine<'_, O> {
     fn serve_dirty(&mut self, index: u32, first: u32, start: u32, now: Picoseconds) {
         let words = self.output_words;
         for step in 0..steps(words) {
-            let Part { word, mask, turn } = cyclic(start, step, words);
+            let Stretch { word, mask, turn } = cyclic(start, step, words);
             let dirty = &mut self.dirty[index as usize * words + word];
             let mut bits = (*dirty & mask).rotate_right(turn);
             *dirty &= !mask;
@@ -227,7 +229,7 @@ impl<O: Observer> Engine<'_, O> {
         channel: u32,
         router: u32,
         walk: Walk,
-        part: Part,
+        part: Stretch,
         refusal: &mut Refusal,
         now: Picoseconds,
     ) -> bool {
@@ -347,14 +349,14 @@ impl<O: Observer> Engine<'_, O> {
         state.next_output = channel - state.first_output + 1;
 
         let output = &mut self.outputs[channel as usize];
-        let timing = &self.network.timings[usize::from(output.kind)];
-        let last = packet.send(now, timing, &self.network.flit_times);
+        let timing = &self.timings[usize::from(output.kind)];
+        let last = packet.send(now, timing, &self.flit_times);
         let released = last + timing.flit_time;
         output.pointer = input.first_bit + u16::from(virtual_channel) + 1;
         output.free_at = released;
         input.free_at = released;
         queue.free_at = released;
-        self.digest.add(now, channel, packet.source, packet.sequence);
+        self.digest.add(now, channel + self.first_output, packet.source, packet.sequence);
         self.statistics.sent(channel, output, onto, flits);
         let asking = output.asking > 0;
         if asking {
@@ -387,16 +389,22 @@ impl<O: Observer> Engine<'_, O> {
             let next = if packet.destination == NONE {
                 packet.take_output(output.next_outputs)
             } else {
-                let router = self.network.router_of_input[input as usize];
-                packet.choose_at(router, &self.outputs)
+                let router = self.whole.network.router_behind(channel + self.first_output);
+                packet.choose_at(router, &self.packets.origins[slot as usize])
             };
             (ready, Event::Ready { packet: slot, input, output: next, virtual_channel: onto })
         };
-        self.calendar.add(arrival.0, arrival.1);
-        if queue.head != NONE {
+        match arrival {
+            (ready, Event::Ready { input, output, .. }) if self.is_away(input) => {
+                self.send_away(input, slot, ready, output);
+            }
+            (time, event) => self.calendar.add(time, event),
+        }
+        let input = &self.inputs[index as usize];
+        if input.queues[usize::from(virtual_channel)].head != NONE {
             self.calendar.add(released, Event::Ask { input: index, virtual_channel });
         }
-        let back = released + self.network.timings[usize::from(input.feeder_kind)].back;
+        let back = released + self.timings[usize::from(input.feeder_kind)].back;
         let feeder = input.feeder;
         if asking {
             self.wake_at(channel, released);
@@ -407,8 +415,10 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Sends credits to the sender of a channel, and wakes it when they arrive if it waits for some.
     #[inline]
-    fn send_credit(&mut self, channel: u32, credit: Credit, now: Picoseconds) {
-        if self.credits.send(channel, credit, now) {
+    pub(super) fn send_credit(&mut self, channel: u32, credit: Credit, now: Picoseconds) {
+        if let Some(&Entry { part, channel }) = self.entry(channel) {
+            self.mail_to(part).credits.push((channel, credit));
+        } else if self.credits.send(channel, credit, now) {
             if self.outputs[channel as usize].asking > 0 {
                 self.wake_at(channel, credit.time);
             } else {

@@ -1,7 +1,7 @@
 //! Cyclic walks over sets of bits, for round-robin arbitration of routers of any degree.
 
 /// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
-pub(super) struct Part {
+pub(super) struct Stretch {
     pub word: usize,
     pub mask: u64,
     pub turn: u32,
@@ -13,12 +13,12 @@ pub(super) fn steps(words: usize) -> usize {
     if words == 1 { 1 } else { words + 1 }
 }
 
-/// Part `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
+/// Stretch `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
 /// several, the first is visited twice, first from `start`, at last up to it.
 #[inline]
-pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Part {
+pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
     if words == 1 {
-        return Part { word: 0, mask: u64::MAX, turn: start % 64 };
+        return Stretch { word: 0, mask: u64::MAX, turn: start % 64 };
     }
     // A start behind the last word is one at the first bit.
     let start = if start as usize >= words * 64 { 0 } else { start };
@@ -30,7 +30,7 @@ pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Part {
         _ if step == words => !upper,
         _ => u64::MAX,
     };
-    Part { word, mask, turn: 0 }
+    Stretch { word, mask, turn: 0 }
 }
 
 /// The bits of the word that starts at bit `base` that lie in `low..high`.
@@ -51,7 +51,7 @@ mod tests {
     fn walk(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
         let mut found = Vec::new();
         for step in 0..steps(words) {
-            let Part { word, mask, turn } = cyclic(start, step, words);
+            let Stretch { word, mask, turn } = cyclic(start, step, words);
             let mut bits = (set[word] & mask).rotate_right(turn);
             while bits != 0 {
                 found.push(word as u32 * 64 + (bits.trailing_zeros() + turn) % 64);

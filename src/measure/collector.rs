@@ -38,6 +38,15 @@ impl Latencies {
         self.maximum = self.maximum.max(latency);
     }
 
+    fn gather(&mut self, part: &mut Self) {
+        if !part.histogram.is_empty() {
+            self.histogram.add(&part.histogram).expect("the histogram resizes itself");
+            part.histogram.reset();
+        }
+        self.sum += std::mem::take(&mut part.sum);
+        self.maximum = self.maximum.max(part.maximum);
+    }
+
     fn distribution(&self) -> Option<Distribution> {
         let count = self.histogram.len();
         let quantile = |share: f64| self.histogram.value_at_quantile(share).min(self.maximum);
@@ -159,6 +168,21 @@ impl Collector {
 }
 
 impl Observer for Collector {
+    fn fork(&self) -> Self {
+        Self { on: self.on, ..Self::new(self.payload_by_source.len() as u32) }
+    }
+
+    fn gather(&mut self, part: &mut Self) {
+        self.window.add(std::mem::take(&mut part.window));
+        self.packets.gather(&mut part.packets);
+        self.messages.gather(&mut part.messages);
+        for (payload, more) in self.payload_by_source.iter_mut().zip(&mut part.payload_by_source) {
+            *payload += std::mem::take(more);
+        }
+        self.latest_completion = self.latest_completion.max(part.latest_completion);
+        part.on = self.on;
+    }
+
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
         if !self.on {
             return;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
@@ -48,6 +48,7 @@ impl std::error::Error for SetupError {}
 pub struct Simulation {
     scenario: Scenario,
     traffic: Traffic,
+    threads: usize,
     outlook: OnceLock<Outlook>,
 }
 
@@ -72,9 +73,11 @@ pub struct Outcome {
 /// What a simulation cost. No part of the results: it differs from run to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
-    /// CPU time of this thread while simulating, and while building what is simulated.
+    /// CPU time of all threads while simulating, and of this one while building what is simulated.
     pub simulating: Duration,
     pub building: Duration,
+    /// Simulating, on the clock.
+    pub elapsed: Duration,
     pub counters: Counters,
     /// Bytes of the simulator's arrays per node before traffic, and per packet under way.
     pub bytes_a_node: f64,
@@ -84,14 +87,16 @@ pub struct Work {
 impl Work {
     fn new(
         started: ThreadTime,
-        built: ThreadTime,
+        built: (ThreadTime, Instant),
         counters: Counters,
         memory: (usize, usize),
         nodes: u32,
+        others: Duration,
     ) -> Self {
         Self {
-            simulating: built.elapsed(),
-            building: built.duration_since(started),
+            simulating: built.0.elapsed() + others,
+            building: built.0.duration_since(started),
+            elapsed: built.1.elapsed(),
             counters,
             bytes_a_node: memory.0 as f64 / f64::from(nodes),
             bytes_a_packet: memory.1,
@@ -125,7 +130,13 @@ impl Simulation {
                 Pattern::new(&spec.pattern, fabric, scenario.seed).map_err(SetupError::Pattern)?,
             ),
         };
-        Ok(Self { scenario: scenario.clone(), traffic, outlook: OnceLock::new() })
+        Ok(Self { scenario: scenario.clone(), traffic, threads: 1, outlook: OnceLock::new() })
+    }
+
+    /// Runs with at most so many threads; otherwise with one. Results do not depend on them.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     #[must_use]
@@ -205,7 +216,9 @@ impl Simulation {
 
     fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
         let collector = Collector::new(self.fabric().terminals());
-        Engine::new(self.fabric(), self.routes(), &self.scenario.parameters, workload, collector)
+        let (fabric, routes) = (self.fabric(), self.routes());
+        let parameters = &self.scenario.parameters;
+        Engine::on_threads(self.threads, fabric, routes, parameters, workload, collector)
     }
 
     fn run_load(
@@ -221,10 +234,13 @@ impl Simulation {
         let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
         let offered = self.offered(&load, spec, senders.len());
         let mut engine = self.engine(Workload::Load(load));
-        let (built, memory) = (ThreadTime::now(), engine.memory());
+        let memory = engine.memory();
+        let built = (ThreadTime::now(), Instant::now());
         let measured =
             measure_load(&mut engine, &offered, &senders, &self.scenario.measure, progress);
-        let work = Work::new(started, built, measured.counters, memory, self.fabric().routers());
+        let others = engine.time_of_other_threads();
+        let nodes = self.fabric().routers();
+        let work = Work::new(started, built, measured.counters, memory, nodes, others);
         let to_fraction = 1.0 / self.fabric().capacity();
         let row = PointRow {
             status: match measured.status {
@@ -299,9 +315,12 @@ impl Simulation {
         let started = ThreadTime::now();
         let messages = exchange.messages();
         let mut engine = self.engine(Workload::Exchange(exchange));
-        let (built, memory) = (ThreadTime::now(), engine.memory());
+        let memory = engine.memory();
+        let built = (ThreadTime::now(), Instant::now());
         let measured = measure_exchange(&mut engine, messages, self.senders().len(), progress);
-        let work = Work::new(started, built, engine.counters(), memory, self.fabric().routers());
+        let others = engine.time_of_other_threads();
+        let nodes = self.fabric().routers();
+        let work = Work::new(started, built, engine.counters(), memory, nodes, others);
         match measured {
             Ok(measured) => {
                 let row = self.with_derouted(exchange_row(row, &measured), measured.derouted);

@@ -156,6 +156,10 @@ impl Exchange {
         }
     }
 
+    pub(super) fn has_barriers(&self) -> bool {
+        matches!(self.between, Between::Barrier { .. })
+    }
+
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
         let any = match self.between {
             Between::Nothing => (0..self.steps).any(|step| self.partner(terminal, step).is_some()),

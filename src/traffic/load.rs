@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use std::ops::Range;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -93,7 +95,9 @@ pub struct OpenLoad {
     kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
+    /// Those from `first_terminal` on.
     terminals: Vec<Terminal>,
+    first_terminal: u32,
     fraction: f64,
     flits: f64,
     messages: f64,
@@ -156,7 +160,18 @@ impl OpenLoad {
             Terminal { random, index: 0 }
         });
         let terminals = terminals.collect();
-        Ok(Self { pattern, bytes, kind, arrivals, terminals, fraction, flits, messages, payload })
+        Ok(Self {
+            pattern,
+            bytes,
+            kind,
+            arrivals,
+            terminals,
+            first_terminal: 0,
+            fraction,
+            flits,
+            messages,
+            payload,
+        })
     }
 
     /// Creation time of a terminal's first message; `None` if it sends nothing. To be called once a
@@ -166,7 +181,8 @@ impl OpenLoad {
             return None;
         }
         let arrivals = of_terminal(&self.arrivals, terminal);
-        Some(arrivals.first(&mut self.terminals[terminal as usize].random))
+        let place = (terminal - self.first_terminal) as usize;
+        Some(arrivals.first(&mut self.terminals[place].random))
     }
 
     /// The message that a terminal creates at `now`, the time announced last for it, and when it
@@ -175,7 +191,8 @@ impl OpenLoad {
     /// # Panics
     /// If the terminal sends nothing.
     pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
-        let Terminal { random, index } = &mut self.terminals[terminal as usize];
+        let place = (terminal - self.first_terminal) as usize;
+        let Terminal { random, index } = &mut self.terminals[place];
         let destination = self.pattern.destination(terminal, *index, random);
         let message = Message {
             time: now,
@@ -188,6 +205,17 @@ impl OpenLoad {
         let next = of_terminal(&self.arrivals, terminal).next(now, *index, random);
         *index += 1;
         (message, next)
+    }
+
+    /// The same load for each of these ranges of terminals, which follow each other from the first on.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let mut all = std::mem::take(&mut self.terminals).into_iter();
+        let part = |range: &Range<u32>| Self {
+            terminals: all.by_ref().take(range.len()).collect(),
+            first_terminal: range.start,
+            ..self.clone()
+        };
+        terminals.iter().map(part).collect()
     }
 
     /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.

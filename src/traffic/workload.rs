@@ -1,5 +1,7 @@
 //! What the engine runs: one of the kinds of traffic, behind one face.
 
+use std::ops::Range;
+
 use super::{Exchange, Message, OpenLoad, Script};
 use crate::units::Picoseconds;
 
@@ -80,6 +82,26 @@ impl Workload {
     #[must_use]
     pub fn wants_receipts(&self) -> bool {
         matches!(self, Self::Exchange(_))
+    }
+
+    /// Whether what its terminals do depends on the packets that they get alone, so that
+    /// [`split`](Self::split) may part them. A barrier tells all terminals at once.
+    #[must_use]
+    pub fn splits(&self) -> bool {
+        !matches!(self, Self::Exchange(exchange) if exchange.has_barriers())
+    }
+
+    /// One workload for each of these ranges of terminals, which follow each other and are all there are.
+    #[must_use]
+    pub fn split(self, terminals: &[Range<u32>]) -> Vec<Self> {
+        if terminals.len() <= 1 {
+            return vec![self];
+        }
+        match self {
+            Self::Load(load) => load.split(terminals).into_iter().map(Self::Load).collect(),
+            // The state of the other terminals stays what it is.
+            Self::Script(_) | Self::Exchange(_) => vec![self; terminals.len()],
+        }
     }
 
     /// Bytes that its state takes.

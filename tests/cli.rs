@@ -83,6 +83,8 @@ fn every_scenario_of_the_repository_checks_and_runs() {
             place.run(&["check", &path]);
             let exchange = fs::read_to_string(&path).unwrap().contains("[exchange]");
             let more = if exchange { &["--set", "exchange.message=512 B"][..] } else { &SHORT };
+            let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
+            let more = if path.contains("/scale/") { &with(more, &small) } else { more };
             let result = place.json(&with(&["run", &path, "--json"], more));
             assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");
             seen += 1;

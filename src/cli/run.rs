@@ -31,7 +31,8 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let (document, scenario) = self.input.scenario()?;
-        let simulation = Simulation::new(&scenario)?.on_threads(self.threads.count());
+        let threads = self.threads.of_simulation(scenario.network.fabric.routers());
+        let simulation = Simulation::new(&scenario)?.on_threads(threads);
         let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {

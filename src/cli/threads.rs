@@ -4,10 +4,13 @@ use clap::Args;
 
 use super::Failure;
 
+/// A 6x6x6 torus is simulated faster by two threads than by one, a 5x5x5 torus is not (benches/runs).
+const ROUTERS_A_THREAD: u32 = 128;
+
 /// How many threads a command uses.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Threads {
-    /// Threads to use; results do not depend on them [default: one a core]
+    /// Threads to use; results do not depend on them [default: one a core, if that many pay]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
 }
@@ -18,6 +21,15 @@ impl Threads {
         match self.threads {
             Some(threads) => threads as usize,
             None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// As many as were asked for, or as many as pay for one simulation of so many routers: with fewer
+    /// routers each, threads wait for each other for longer than they work.
+    pub(super) fn of_simulation(self, routers: u32) -> usize {
+        match self.threads {
+            Some(threads) => threads as usize,
+            None => self.count().min((routers / ROUTERS_A_THREAD) as usize).max(1),
         }
     }
 

@@ -48,10 +48,11 @@ pub(super) struct Calendar<E> {
 }
 
 impl<E: Copy + Ord> Calendar<E> {
-    /// A calendar at time 0 with buckets of about `width`, enough of them for delays up to `horizon`
-    /// (at most 65536; longer delays cost a heap operation).
+    /// A calendar at time 0 with buckets of about `width`, or so wide that 65536 of them cover delays up
+    /// to `horizon`; a longer delay costs a heap operation.
     pub(super) fn new(width: Picoseconds, horizon: Picoseconds) -> Self {
-        let shift = width.max(1).ilog2().min(31);
+        let least = (horizon / (MOST_BUCKETS - 2)).max(1).next_power_of_two();
+        let shift = width.max(least).ilog2().min(31);
         let buckets = ((horizon >> shift) + 2).next_power_of_two().clamp(64, MOST_BUCKETS) as usize;
         Self {
             shift,

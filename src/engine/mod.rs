@@ -42,6 +42,8 @@ pub use port::MOST_FLITS;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use zero_load::zero_load_latency;
 
+use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -279,14 +281,41 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// then ejection channels; then injection channels.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelReport> {
-        let outputs = self.parts.iter().flat_map(|part| {
-            (0..part.first_injection).filter_map(|channel| self.report(part, channel))
-        });
-        let injections = self.parts.iter().flat_map(|part| {
-            let channels = part.first_injection..part.outputs.len() as u32;
-            channels.filter_map(|channel| self.report(part, channel))
-        });
-        outputs.chain(injections).collect()
+        self.in_order().filter_map(|(part, channel)| self.report(part, channel)).collect()
+    }
+
+    /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
+    /// are in all. Of equally busy ones the first are taken.
+    #[must_use]
+    pub fn busiest_channels(&self, most: usize) -> (Vec<ChannelReport>, usize) {
+        let Whole { fabric, network, .. } = &*self.whole;
+        let mut busy: Vec<(Reverse<Picoseconds>, usize)> = self
+            .in_order()
+            .enumerate()
+            .filter_map(|(place, (part, channel))| {
+                let kind = network.kind(fabric, part.in_whole(channel))?;
+                let flits = part.outputs[channel as usize].flits;
+                Some((Reverse(flits * network.timings[kind as usize].flit_time), place))
+            })
+            .collect();
+        let all = busy.len();
+        if all <= most {
+            return (self.channels(), all);
+        }
+        busy.select_nth_unstable(most);
+        let mut chosen = vec![false; self.parts.iter().map(|part| part.outputs.len()).sum()];
+        busy[..most].iter().for_each(|&(_, place)| chosen[place] = true);
+        let reports = self.in_order().zip(chosen).filter(|(_, chosen)| *chosen);
+        (reports.filter_map(|((part, channel), _)| self.report(part, channel)).collect(), all)
+    }
+
+    /// The parts and channels, in the order of the whole network.
+    fn in_order(&self) -> impl Iterator<Item = (&Part<'f, O>, u32)> {
+        let channels = |range: fn(&Part<'f, O>) -> Range<u32>| {
+            self.parts.iter().flat_map(move |part| range(part).map(move |channel| (part, channel)))
+        };
+        let outputs = channels(|part| 0..part.first_injection);
+        outputs.chain(channels(|part| part.first_injection..part.outputs.len() as u32))
     }
 
     /// What a part's channel has carried; `None` for a vacant port.

@@ -196,9 +196,12 @@ impl<'f, O: Observer> Part<'f, O> {
         let mut fetched = 0;
         for (_, event) in self.calendar.next_few() {
             if let Event::Ready { packet, input, output, .. } = *event {
+                let input = &self.inputs[input as usize];
                 fetched ^= self.packets.packets[packet as usize].flits;
-                fetched ^= self.inputs[input as usize].first_bit;
                 fetched ^= self.outputs.get(output as usize).map_or(0, |output| output.asking);
+                fetched ^= self.routers[input.router as usize].touched as u16;
+                let requests = output as usize * self.request_words;
+                fetched ^= self.requests.get(requests).map_or(0, |&requests| requests as u16);
             }
         }
         std::hint::black_box(fetched);

@@ -1,7 +1,7 @@
 //! A finite workload, run to its end: completion time and bandwidth a node.
 
 use super::collector::{Collector, Distribution};
-use super::{Phase, Progress};
+use super::{MOST_CHANNELS, Phase, Progress};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
@@ -27,7 +27,9 @@ pub struct ExchangeMeasurement {
     pub derouted: Option<[f64; Derouting::KINDS.len()]>,
     pub counters: Counters,
     pub digest: Digest,
+    /// At most [`MOST_CHANNELS`], and how many there are in all.
     pub channels: Vec<ChannelReport>,
+    pub all_channels: usize,
 }
 
 /// Runs until nothing is left, `messages` of them in all.
@@ -58,7 +60,7 @@ pub fn measure_exchange(
         });
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
-    let channels = engine.channels();
+    let (channels, all_channels) = engine.busiest_channels(MOST_CHANNELS);
     let (counters, digest) = (engine.counters(), engine.digest());
     let collector = engine.observer();
     let total = collector.end_window();
@@ -78,5 +80,6 @@ pub fn measure_exchange(
         counters,
         digest,
         channels,
+        all_channels,
     })
 }

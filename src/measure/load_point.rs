@@ -14,7 +14,7 @@ use super::collector::{Collector, Delivered, Distribution};
 use super::interval::{half_width_95, jain_fairness};
 use super::settings::Settings;
 use super::trend::slope;
-use super::{Phase, Progress};
+use super::{MOST_CHANNELS, Phase, Progress};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
@@ -72,7 +72,9 @@ pub struct LoadMeasurement {
     pub windows: u32,
     pub counters: Counters,
     pub digest: Digest,
+    /// At most [`MOST_CHANNELS`], and how many there are in all.
     pub channels: Vec<ChannelReport>,
+    pub all_channels: usize,
 }
 
 /// What the measurement has to know of the traffic.
@@ -224,6 +226,7 @@ impl LoadPoint<'_, '_> {
         interval: Option<f64>,
         senders: &[u32],
     ) -> LoadMeasurement {
+        let (channels, all_channels) = self.engine.busiest_channels(MOST_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(1) as f64;
         let terminals = senders.len().max(1) as f64;
@@ -251,7 +254,8 @@ impl LoadPoint<'_, '_> {
             windows,
             counters: self.engine.counters(),
             digest: self.engine.digest(),
-            channels: self.engine.channels(),
+            channels,
+            all_channels,
         }
     }
 }

@@ -3,6 +3,9 @@
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
+/// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
+pub const MOST_CHANNELS: usize = 100_000;
+
 mod bound;
 mod collector;
 mod exchange;

@@ -266,7 +266,8 @@ impl Simulation {
         };
         let row = self.with_derouted(row, measured.derouted);
         let channels = channel_rows(&row, &measured.channels);
-        let warnings = load_warnings(&measured, fraction, &row, parameters);
+        let mut warnings = load_warnings(&measured, fraction, &row, parameters);
+        warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.status {
             Status::Deadlock(deadlock) => Some(deadlock),
             _ => None,
@@ -325,7 +326,9 @@ impl Simulation {
             Ok(measured) => {
                 let row = self.with_derouted(exchange_row(row, &measured), measured.derouted);
                 let channels = channel_rows(&row, &measured.channels);
-                Outcome { row, channels, deadlock: None, warnings: Vec::new(), work }
+                let warnings = channels_warning(channels.len(), measured.all_channels);
+                let warnings = warnings.into_iter().collect();
+                Outcome { row, channels, deadlock: None, warnings, work }
             }
             Err(deadlock) => Outcome {
                 row: PointRow {
@@ -388,6 +391,11 @@ fn whole(mean: f64) -> Picoseconds {
 
 fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
     channels.iter().map(|channel| ChannelRow::new(&row.series, row.point, channel)).collect()
+}
+
+/// Says that only so many channels are listed, of how many.
+fn channels_warning(listed: usize, all: usize) -> Option<String> {
+    (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
 }
 
 /// Says what the numbers don't, and what to type next.

@@ -9,7 +9,8 @@
 use std::ops::Range;
 
 use super::network::Network;
-use super::port::{Input, Output, Router};
+use super::parameters::Parameters;
+use super::port::{self, Input, Output, Router};
 use crate::topology::{Fabric, NONE};
 
 /// Where the parts begin: the first number of each, and the end.
@@ -37,7 +38,7 @@ pub(super) struct Entry {
 }
 
 /// The ports of a part, in its own numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ports {
     pub outputs: Vec<Output>,
     pub inputs: Vec<Input>,
@@ -117,39 +118,15 @@ impl Cut {
         first_injection + self.terminals[part] * self.injection_channels - self.outputs(part)
     }
 
-    /// Gives each part its ports.
-    pub(super) fn distribute(
-        &self,
-        network: &Network,
-        outputs: Vec<Output>,
-        inputs: Vec<Input>,
-        routers: Vec<Router>,
-    ) -> Vec<Ports> {
-        if self.parts() == 1 {
-            return vec![Ports { outputs, inputs, routers, ..Ports::default() }];
-        }
-        (0..self.parts())
-            .map(|part| self.ports(part, network, &outputs, &inputs, &routers))
-            .collect()
-    }
-
-    fn ports(
-        &self,
-        part: usize,
-        network: &Network,
-        outputs: &[Output],
-        inputs: &[Input],
-        routers: &[Router],
-    ) -> Ports {
-        let range = |firsts: &[u32]| firsts[part] as usize..firsts[part + 1] as usize;
-        let injections = self.injection_offset(part) + self.outputs(part);
-        let injections = injections as usize
-            ..injections as usize + self.terminals(part).len() * self.injection_channels as usize;
+    /// The ports of a part.
+    pub(super) fn ports(&self, part: usize, network: &Network, parameters: &Parameters) -> Ports {
+        let routers = self.routers[part]..self.routers[part + 1];
         let mut ports = Ports {
-            outputs: [&outputs[range(&self.outputs)], &outputs[injections]].concat(),
-            inputs: inputs[range(&self.inputs)].to_vec(),
-            routers: routers[range(&self.routers)].to_vec(),
-            ..Ports::default()
+            outputs: port::outputs(network, parameters, routers.clone(), self.terminals(part)),
+            inputs: port::inputs(network, routers.clone()),
+            routers: port::routers(network, routers),
+            exits: Vec::new(),
+            entries: Vec::new(),
         };
         let own_outputs = self.outputs(part);
         for (number, output) in (0..).zip(&mut ports.outputs) {

@@ -140,9 +140,6 @@ impl<'f, O: Observer> Engine<'f, O> {
         let network = Network::new(fabric, parameters);
         let threads = if workload.splits() { threads } else { 1 };
         let cut = Cut::new(fabric, &network, threads);
-        let outputs = port::outputs(&network, parameters);
-        let (inputs, routers) = (port::inputs(&network), port::routers(&network));
-        let ports = cut.distribute(&network, outputs, inputs, routers);
         let link = network.timings[ChannelKind::Network as usize];
         // A packet on a cable, or the credits for one that has left by any channel.
         let fastest = network.flit_times[0];
@@ -150,14 +147,14 @@ impl<'f, O: Observer> Engine<'f, O> {
         let terminals: Vec<_> = (0..cut.parts()).map(|part| cut.terminals(part)).collect();
         let parameters = parameters.clone();
         let whole = Arc::new(Whole { fabric, routes, parameters, network, cut });
-        let mut observers: Vec<O> = ports.iter().skip(1).map(|_| observer.fork()).collect();
+        let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
         observers.insert(0, observer);
-        let workloads = workload.split(&terminals);
-        let parts = ports.into_iter().zip(workloads).zip(observers).enumerate();
-        let part = |(number, ((ports, workload), observer))| {
+        let workloads = workload.split(&terminals).into_iter().zip(observers);
+        let parts = workloads.enumerate().map(|(number, (workload, observer))| {
+            let ports = whole.cut.ports(number, &whole.network, &whole.parameters);
             Part::new(&whole, number, ports, workload, observer)
-        };
-        let parts = parts.map(part).collect();
+        });
+        let parts = parts.collect();
         Self { parts, whole, reach, clock: 0, statistics_since: 0, others: Duration::ZERO }
     }
 

@@ -6,6 +6,8 @@
 //! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
 //! order of the fabric's channel numbers, then those of injection channels.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::packet::RATE_CLASSES;
@@ -163,17 +165,15 @@ impl Network {
         words * size_of::<u32>()
     }
 
-    pub(super) fn routers(&self) -> usize {
-        self.first_output.len() - 1
-    }
-
-    pub(super) fn channels(&self) -> usize {
-        self.ring_of_channel.len()
-    }
-
     /// The number from which channels are injection channels.
     pub(super) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
+    }
+
+    /// The injection channels of terminals.
+    pub(super) fn injections(&self, terminals: Range<u32>) -> Range<u32> {
+        let first = |terminal| self.first_injection() + terminal * self.injection_channels;
+        first(terminals.start)..first(terminals.end)
     }
 
     /// Terminal and number of an injection channel.

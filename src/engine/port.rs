@@ -1,6 +1,8 @@
 //! What a router consists of: outputs, input ports with their buffers, and what it keeps besides. One
 //! cache line each, or little more; the numbers are those of `network`.
 
+use std::ops::Range;
+
 use super::parameters::{Parameters, VIRTUAL_CHANNELS};
 use super::statistics::Stalled;
 use super::{ChannelKind, Network};
@@ -136,8 +138,14 @@ pub(super) struct Router {
     pub touched_first: u32,
 }
 
-/// The sending ends of all channels, with full credits.
-pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output> {
+/// The sending ends of the channels that leave these routers, and of the injection channels of these
+/// terminals, with full credits.
+pub(super) fn outputs(
+    network: &Network,
+    parameters: &Parameters,
+    routers: Range<u32>,
+    terminals: Range<u32>,
+) -> Vec<Output> {
     let output = |channel: u32, owner: u32, kind: ChannelKind| {
         let input = network.input_of_channel[channel as usize];
         let kind = if input == NONE { ChannelKind::Ejection } else { kind };
@@ -165,25 +173,26 @@ pub(super) fn outputs(network: &Network, parameters: &Parameters) -> Vec<Output>
             kind: kind as u8,
         }
     };
-    let mut outputs = Vec::with_capacity(network.channels());
-    for (router, ends) in (0..).zip(network.first_output.windows(2)) {
-        let channels = ends[0]..ends[1];
+    let first = |router: u32| network.first_output[router as usize];
+    let injections = network.injections(terminals);
+    let count = first(routers.end) - first(routers.start) + injections.len() as u32;
+    let mut outputs = Vec::with_capacity(count as usize);
+    for router in routers {
+        let channels = first(router)..first(router + 1);
         outputs.extend(channels.map(|channel| output(channel, router, ChannelKind::Network)));
     }
-    let injections = network.first_injection()..network.channels() as u32;
-    outputs.extend(
-        injections
-            .map(|channel| output(channel, network.injector(channel).0, ChannelKind::Injection)),
-    );
+    let injection = |channel| output(channel, network.injector(channel).0, ChannelKind::Injection);
+    outputs.extend(injections.map(injection));
     outputs
 }
 
-/// The receiving ends of all channels, empty.
-pub(super) fn inputs(network: &Network) -> Vec<Input> {
-    let feeders = network.channel_of_input.iter().zip(&network.router_of_input);
-    (0u32..)
-        .zip(feeders)
-        .map(|(index, (&feeder, &router))| {
+/// The receiving ends of all channels that enter these routers, empty.
+pub(super) fn inputs(network: &Network, routers: Range<u32>) -> Vec<Input> {
+    let first = |router: u32| network.first_input[router as usize];
+    (first(routers.start)..first(routers.end))
+        .map(|index| {
+            let feeder = network.channel_of_input[index as usize];
+            let router = network.router_of_input[index as usize];
             let injects = feeder >= network.first_injection();
             Input {
                 router,
@@ -206,9 +215,9 @@ pub(super) fn inputs(network: &Network) -> Vec<Input> {
         .collect()
 }
 
-/// All routers, idle.
-pub(super) fn routers(network: &Network) -> Vec<Router> {
-    (0..network.routers())
+/// These routers, idle.
+pub(super) fn routers(network: &Network, routers: Range<u32>) -> Vec<Router> {
+    (routers.start as usize..routers.end as usize)
         .map(|router| Router {
             first_output: network.first_output[router],
             first_input: network.first_input[router],

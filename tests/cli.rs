@@ -129,6 +129,19 @@ fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_run_gives_the_same_bytes_on_any_number_of_threads() {
+    let place = Workplace::new("run_threads");
+    let path = scenario("angara/desmos-uniform");
+    for threads in ["1", "2", "5"] {
+        place.run(&with(&["run", &path, "--threads", threads, "--out", threads], &SHORT));
+    }
+    for file in ["points.csv", "channels.csv", "summary.json", "channels.svg"] {
+        assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("2/{file}")));
+        assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("5/{file}")));
+    }
+}
+
+#[test]
 fn a_sweep_can_look_for_saturation() {
     let place = Workplace::new("saturation");
     let path = scenario("angara/torus-8x8x8-saturation");

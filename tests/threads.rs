@@ -59,6 +59,10 @@ fn run(scenario: &RandomScenario, threads: usize) -> Run {
     }
     engine.run_until(u64::MAX);
     let (channels, deadlock) = (engine.channels(), engine.find_deadlock());
+    let (busiest, all) = engine.busiest_channels(5);
+    assert_eq!((busiest.len(), all), (channels.len().min(5), channels.len()));
+    let busier = |one: &ChannelReport| busiest.iter().all(|it| it.utilisation >= one.utilisation);
+    assert!(channels.iter().filter(|channel| !busiest.contains(channel)).all(busier));
     let (digest, end) = (engine.digest(), engine.now());
     let mut log = std::mem::take(engine.observer());
     log.packets.sort_unstable();

@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::Failure;
 
-/// A 6x6x6 torus is simulated faster by two threads than by one, a 5x5x5 torus is not (benches/runs).
+/// Two threads simulate a 6x6x6 torus, 108 routers each, faster than one does, but no 5x5x5 torus
+/// (benches/runs).
 const ROUTERS_A_THREAD: u32 = 128;
 
 /// How many threads a command uses.

@@ -30,6 +30,7 @@ mod port;
 mod rendezvous;
 mod router;
 mod statistics;
+mod together;
 mod walk;
 mod zero_load;
 
@@ -45,7 +46,6 @@ pub use zero_load::zero_load_latency;
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -55,11 +55,10 @@ use crate::topology::Fabric;
 use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
 use cut::Cut;
-use mail::Post;
 use network::Network;
 use packet::Packets;
 use part::{Part, Whole};
-use rendezvous::Rendezvous;
+use together::Together;
 
 /// Work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,10 +159,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
-    pub fn run_until(&mut self, limit: Picoseconds) -> bool
-    where
-        O: Send,
-    {
+    pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let left = if let [part] = &mut self.parts[..] {
             part.run_until(limit)
         } else {
@@ -176,18 +172,9 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Runs each part on a thread of its own.
-    fn run_together(&mut self, limit: Picoseconds) -> bool
-    where
-        O: Send,
-    {
+    fn run_together(&mut self, limit: Picoseconds) -> bool {
         let parts = self.parts.len();
-        let together = Together {
-            post: Post::new(parts),
-            rendezvous: Rendezvous::new(parts),
-            earliest: (0..2 * parts).map(|_| AtomicU64::new(0)).collect(),
-            reach: self.reach,
-            limit,
-        };
+        let together = Together::new(parts, self.reach, limit);
         let (first, others) = self.parts.split_first_mut().expect("there is a part");
         for part in &mut *others {
             first.observer.gather(&mut part.observer);
@@ -339,38 +326,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn memory(&self) -> (usize, usize) {
         let parts: usize = self.parts.iter().map(Part::memory).sum();
         (parts + self.whole.network.memory(), Packets::BYTES)
-    }
-}
-
-/// What the threads of a simulation share while it runs.
-struct Together {
-    post: Post,
-    rendezvous: Rendezvous,
-    /// Before which time nothing happens in a part or by its mail, by window's parity and part.
-    earliest: Vec<AtomicU64>,
-    reach: Picoseconds,
-    limit: Picoseconds,
-}
-
-impl Together {
-    /// Simulates a part, window by window, each as long as nothing sent in it can arrive in it. False if
-    /// nothing is left in the part.
-    fn run<O: Observer>(&self, part: &mut Part<'_, O>) -> bool {
-        let _attendance = self.rendezvous.attend();
-        let parts = self.earliest.len() / 2;
-        for window in 0.. {
-            let earliest = &self.earliest[window % 2 * parts..][..parts];
-            earliest[part.number].store(part.post(window, &self.post), Ordering::Relaxed);
-            self.rendezvous.meet();
-            part.collect(window, &self.post);
-            let start = earliest.iter().map(|time| time.load(Ordering::Relaxed)).min();
-            let start = start.expect("there is a part");
-            if start > self.limit || start == Picoseconds::MAX {
-                break;
-            }
-            part.run_until(self.limit.min(start.saturating_add(self.reach - 1)));
-        }
-        !part.calendar.is_empty()
     }
 }
 

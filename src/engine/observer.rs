@@ -41,7 +41,7 @@ pub struct CompletedMessage {
 
 /// Receives what happens at the edge of the network, in time order within each part of it; calls at the same
 /// time, and calls for several parts, come in no particular order, so what is kept must not depend on it.
-pub trait Observer {
+pub trait Observer: Send {
     /// Another one for a part of the network, that has seen nothing yet.
     #[must_use]
     fn fork(&self) -> Self;

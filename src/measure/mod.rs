@@ -3,9 +3,6 @@
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
-/// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
-pub const MOST_CHANNELS: usize = 100_000;
-
 mod bound;
 mod collector;
 mod exchange;
@@ -24,6 +21,9 @@ pub use saturation::{Saturation, bisect};
 pub use settings::Settings;
 
 use crate::units::Picoseconds;
+
+/// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
+pub const MOST_CHANNELS: usize = 100_000;
 
 /// What a measurement is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -145,6 +145,7 @@ impl Links {
     #[inline]
     pub(super) fn push_answer(&mut self, link: u32, answer: Answer) {
         let state = &mut self.links[link as usize];
+        debug_assert!(state.waiting_answers < 4);
         let byte = u32::from(answer.slot.0 << 1 | u8::from(answer.accepted));
         state.answers |= byte << (8 * state.waiting_answers);
         state.waiting_answers += 1;

@@ -139,8 +139,6 @@ impl<O: Observer> Part<'_, O> {
                 started: message.time,
                 created: now,
                 bytes_left: bytes,
-                packets_left: self.packets_of(bytes),
-                source: terminal,
                 destination: message.destination,
                 role,
                 injection_channel,
@@ -148,7 +146,7 @@ impl<O: Observer> Part<'_, O> {
                 arrival: NONE,
                 next: NONE,
             });
-            self.enqueue(slot);
+            self.enqueue(terminal, slot);
         }
         self.adapters.created = messages;
         if let Some(next) = next {
@@ -163,11 +161,10 @@ impl<O: Observer> Part<'_, O> {
     }
 
     /// A message joins its source queue.
-    pub(super) fn enqueue(&mut self, slot: u32) {
-        let Queued { source, bytes_left, injection_channel, role, .. } =
-            *self.adapters.queued.at(slot);
+    pub(super) fn enqueue(&mut self, terminal: u32, slot: u32) {
+        let Queued { bytes_left, injection_channel, role, .. } = *self.adapters.queued.at(slot);
         self.counters.flits_created += self.parameters.message_flits(bytes_left);
-        let channel = source * self.parameters.injection_channels + u32::from(injection_channel);
+        let channel = terminal * self.parameters.injection_channels + u32::from(injection_channel);
         let virtual_channel = match (role, self.routes) {
             (Role::Data, Routes::Adaptive(_)) => self.channels.adaptive,
             (role, _) => role.virtual_channel(),
@@ -178,7 +175,7 @@ impl<O: Observer> Part<'_, O> {
             self.adapters.queues[queue].head = slot;
             self.next_packet(queue);
             self.outputs[(self.first_injection + channel) as usize].asking += 1;
-            self.adapters.touch(source);
+            self.adapters.touch(terminal);
         } else {
             self.adapters.queued.at(tail).next = slot;
         }
@@ -254,9 +251,8 @@ impl<O: Observer> Part<'_, O> {
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.adapters.queued.at(slot);
         message.bytes_left -= u64::from(payload);
-        message.packets_left -= 1;
         let message = *message;
-        let is_last = message.packets_left == 0;
+        let is_last = message.bytes_left == 0;
         if is_last {
             queue.head = message.next;
             if queue.head == NONE {
@@ -272,7 +268,7 @@ impl<O: Observer> Part<'_, O> {
             let announced = Arrival {
                 started: message.started,
                 bytes: message.bytes_left + u64::from(payload),
-                packets_left: message.packets_left + 1,
+                packets_left: self.packets_of(message.bytes_left + u64::from(payload)),
                 role: message.role,
                 tag: message.tag,
             };
@@ -399,12 +395,11 @@ impl<O: Observer> Part<'_, O> {
         let &PacketOrigin { destination, injection_channel, .. } = origin;
         if let Role::Request(bytes) = role {
             let created = now + self.parameters.service_time;
+            let terminal = destination - self.first_terminal;
             let response = self.adapters.queued.insert(Queued {
                 started,
                 created,
                 bytes_left: bytes,
-                packets_left: self.packets_of(bytes),
-                source: destination - self.first_terminal,
                 destination: source,
                 role: Role::Response,
                 injection_channel,
@@ -413,9 +408,9 @@ impl<O: Observer> Part<'_, O> {
                 next: NONE,
             });
             if created > now {
-                self.calendar.add(created, Event::Enqueue { message: response });
+                self.calendar.add(created, Event::Enqueue { terminal, message: response });
             } else {
-                self.enqueue(response);
+                self.enqueue(terminal, response);
             }
             return;
         }

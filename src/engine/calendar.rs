@@ -120,15 +120,18 @@ impl<E: Copy + Ord> Calendar<E> {
         }
     }
 
-    /// Moves on to the next instant that has events, if that is not after `limit`;
-    /// [`next_at`](Self::next_at) gives them.
+    /// Opens the next bucket that has events if nothing is left of the open one. False if there are none by
+    /// `limit`.
     #[inline]
-    pub(super) fn advance(&mut self, limit: Picoseconds) -> Option<Picoseconds> {
-        if self.open.is_empty() && !self.open_next(limit) {
-            return None;
-        }
-        let time = self.open.last().expect("an opened bucket has events").0;
-        (time <= limit).then_some(time)
+    pub(super) fn open(&mut self, limit: Picoseconds) -> bool {
+        (!self.open.is_empty() || self.open_next(limit)) && self.instant(limit).is_some()
+    }
+
+    /// The next instant of the open bucket, if that is not after `limit`; [`next_at`](Self::next_at) gives
+    /// its events.
+    #[inline]
+    pub(super) fn instant(&self, limit: Picoseconds) -> Option<Picoseconds> {
+        self.open.last().map(|entry| entry.0).filter(|&time| time <= limit)
     }
 
     /// The events that come next: all that are left of the open bucket.
@@ -276,7 +279,7 @@ mod tests {
             }
             list.sort_unstable();
             let limit = now + random.random_range(0..2 * delay);
-            let taken = calendar.advance(limit);
+            let taken = if calendar.open(limit) { calendar.instant(limit) } else { None };
             let first = list.first().map(|entry| entry.0).filter(|&time| time <= limit);
             assert_eq!(taken, first);
             if let Some(time) = first {

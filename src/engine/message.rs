@@ -25,18 +25,17 @@ impl Role {
     }
 }
 
-/// A message that waits in a source queue, or whose packets are being injected.
+/// A message that waits in a source queue, or whose packets are being injected: one cache line, since a
+/// long queue's messages are far from any cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Queued {
     /// When the message, for a response the read, was created.
     pub started: Picoseconds,
     /// When its packets were: behind the send overhead.
     pub created: Picoseconds,
-    /// Payload and packets that are still to be injected.
+    /// Payload that is still to be injected; what fits into one packet goes with the last.
     pub bytes_left: u64,
-    pub packets_left: u32,
-    /// The terminal, as its part numbers it.
-    pub source: u32,
     pub destination: u32,
     pub role: Role,
     pub injection_channel: u8,

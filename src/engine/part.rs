@@ -173,17 +173,19 @@ impl<'f, O: Observer> Part<'f, O> {
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
     pub(super) fn run_until(&mut self, limit: Picoseconds) -> bool {
-        while let Some(now) = self.calendar.advance(limit) {
-            self.clock = now;
+        while self.calendar.open(limit) {
             self.fetch();
-            while let Some(event) = self.calendar.next_at(now) {
-                self.happen(event, now);
-            }
-            while let Some(router) = self.touched_routers.pop() {
-                self.allocate(router, now);
-            }
-            while let Some(terminal) = self.adapters.touched.pop() {
-                self.inject_all(terminal, now);
+            while let Some(now) = self.calendar.instant(limit) {
+                self.clock = now;
+                while let Some(event) = self.calendar.next_at(now) {
+                    self.happen(event, now);
+                }
+                while let Some(router) = self.touched_routers.pop() {
+                    self.allocate(router, now);
+                }
+                while let Some(terminal) = self.adapters.touched.pop() {
+                    self.inject_all(terminal, now);
+                }
             }
         }
         !self.calendar.is_empty()
@@ -195,13 +197,16 @@ impl<'f, O: Observer> Part<'f, O> {
     fn fetch(&self) {
         let mut fetched = 0;
         for (_, event) in self.calendar.next_few() {
+            // No `match`: its jump would be mispredicted.
             if let Event::Ready { packet, input, output, .. } = *event {
                 let input = &self.inputs[input as usize];
                 fetched ^= self.packets.packets[packet as usize].flits;
                 fetched ^= self.outputs.get(output as usize).map_or(0, |output| output.asking);
                 fetched ^= self.routers[input.router as usize].touched as u16;
-                let requests = output as usize * self.request_words;
-                fetched ^= self.requests.get(requests).map_or(0, |&requests| requests as u16);
+            } else if let Event::Ask { packet, input, .. } = *event {
+                let input = &self.inputs[input as usize];
+                fetched ^= self.packets.packets[packet as usize].flits;
+                fetched ^= self.routers[input.router as usize].touched as u16;
             }
         }
         std::hint::black_box(fetched);
@@ -209,21 +214,23 @@ impl<'f, O: Observer> Part<'f, O> {
 
     #[inline]
     pub(super) fn happen(&mut self, event: Event, now: Picoseconds) {
-        if let Event::Wake { channel } = event {
-            return self.wake_up(channel, now);
-        }
         self.counters.events += 1;
         match event {
             Event::Ready { packet, input, output, virtual_channel } => {
                 self.ready(packet, input, output, virtual_channel, now);
             }
-            Event::Ask { input, virtual_channel } => self.next_asks(input, virtual_channel, now),
+            Event::Ask { packet, input, virtual_channel } => {
+                self.next_asks(packet, input, virtual_channel, now);
+            }
             Event::Deliver { packet } => self.deliver(packet, now),
             Event::Create { terminal } => self.create(terminal, now),
-            Event::Enqueue { message } => self.enqueue(message),
+            Event::Enqueue { terminal, message } => self.enqueue(terminal, message),
             Event::Sent { terminal } => self.sent(terminal, now),
             Event::Receive { terminal, tag } => self.receive(terminal, tag, now),
-            Event::Wake { .. } => unreachable!("handled above"),
+            Event::Wake { channel } => {
+                self.counters.events -= 1;
+                self.wake_up(channel, now);
+            }
         }
     }
 

@@ -80,7 +80,7 @@ impl Queue {
     /// Credits that the head needs; `bubble` more than its flits if it enters a ring.
     #[inline]
     pub(super) fn need(&self, bubble: u32) -> u32 {
-        self.flits() + if self.asks & ENTERS == 0 { 0 } else { bubble }
+        self.flits() + u32::from(self.asks / ENTERS) * bubble
     }
 }
 
@@ -136,6 +136,9 @@ pub(super) struct Router {
     /// How many times its outputs were touched at this instant, and the output that was first.
     pub touched: u32,
     pub touched_first: u32,
+    /// The buffer whose head asks for that output, if it has done so at this instant, nobody else asks for
+    /// it and nothing else was touched: it is not among the requests, and most often need never be.
+    pub alone: Option<(u32, u8)>,
 }
 
 /// The sending ends of the channels that leave these routers, and of the injection channels of these
@@ -225,6 +228,7 @@ pub(super) fn routers(network: &Network, routers: Range<u32>) -> Vec<Router> {
             next_output: 0,
             touched: 0,
             touched_first: NONE,
+            alone: None,
         })
         .collect()
 }

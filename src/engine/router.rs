@@ -63,14 +63,20 @@ impl<O: Observer> Part<'_, O> {
             let flits = self.packets.packets[slot as usize].flits;
             self.ask(index, channel, virtual_channel, flits, now);
         } else {
-            self.calendar.add(queue.free_at, Event::Ask { input: index, virtual_channel });
+            let event = Event::Ask { packet: slot, input: index, virtual_channel };
+            self.calendar.add(queue.free_at, event);
         }
     }
 
     /// Lets the head of a buffer ask for its next output.
     #[inline]
-    pub(super) fn next_asks(&mut self, index: u32, virtual_channel: u8, now: Picoseconds) {
-        let head = self.inputs[index as usize].queues[usize::from(virtual_channel)].head;
+    pub(super) fn next_asks(
+        &mut self,
+        head: u32,
+        index: u32,
+        virtual_channel: u8,
+        now: Picoseconds,
+    ) {
         let Packet { output, flits, .. } = self.packets.packets[head as usize];
         self.ask(index, output, virtual_channel, flits, now);
     }
@@ -88,22 +94,36 @@ impl<O: Observer> Part<'_, O> {
         queue.asks = flits | if enters { ENTERS } else { 0 };
         queue.output = channel;
         let router = input.router;
-        let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
-        self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
-        output.asking += 1;
         if output.free_at <= now {
+            let state = &mut self.routers[router as usize];
+            if state.touched == 0 && output.asking == 0 && self.escapes.is_empty() {
+                state.alone = Some((index, virtual_channel));
+            } else {
+                self.request(index, virtual_channel);
+            }
             self.touch(router, channel);
         } else {
             let free_at = output.free_at;
             if output.stall.is_none() {
                 self.statistics.stalled(channel, output, Stall::OutputBusy, now);
             }
+            self.request(index, virtual_channel);
             self.wake_at(channel, free_at);
         }
     }
 
-    /// Notes that an output may be able to grant at this instant.
+    /// Puts the head of a buffer among those that ask for its output.
     #[inline]
+    fn request(&mut self, index: u32, virtual_channel: u8) {
+        let input = &self.inputs[index as usize];
+        let channel = input.queues[usize::from(virtual_channel)].output;
+        let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
+        self.requests[channel as usize * self.request_words + bit as usize / 64] |= 1 << (bit % 64);
+        self.outputs[channel as usize].asking += 1;
+    }
+
+    /// Notes that an output may be able to grant at this instant.
+    #[inline(always)]
     pub(super) fn touch(&mut self, router: u32, channel: u32) {
         let state = &mut self.routers[router as usize];
         state.touched += 1;
@@ -114,6 +134,9 @@ impl<O: Observer> Part<'_, O> {
         }
         let (first, second) =
             (state.touched_first - state.first_output, channel - state.first_output);
+        if let Some((input, virtual_channel)) = state.alone.take() {
+            self.request(input, virtual_channel);
+        }
         let dirty = &mut self.dirty[router as usize * self.output_words..][..self.output_words];
         for local in [first, second] {
             dirty[local as usize / 64] |= 1 << (local % 64);
@@ -155,6 +178,14 @@ impl<O: Observer> Part<'_, O> {
         let router = &mut self.routers[index as usize];
         let Router { first_output: first, next_output: start, touched_first, .. } = *router;
         if std::mem::take(&mut router.touched) == 1 {
+            if let Some((input, virtual_channel)) = router.alone.take() {
+                if self.obstacle(touched_first, input, virtual_channel, now).is_none() {
+                    let onto = virtual_channel;
+                    self.grant(touched_first, index, input, virtual_channel, onto, now);
+                    return;
+                }
+                self.request(input, virtual_channel);
+            }
             self.serve(touched_first, index, Walk::Preferred, now);
         } else {
             self.serve_dirty(index, first, start, now);
@@ -275,7 +306,7 @@ impl<O: Observer> Part<'_, O> {
 
     /// Why the head of a buffer can't have a free output now, and when that may have changed, as far as
     /// it is known.
-    #[inline]
+    #[inline(always)]
     fn obstacle(
         &mut self,
         channel: u32,
@@ -401,15 +432,16 @@ impl<O: Observer> Part<'_, O> {
             (time, event) => self.calendar.add(time, event),
         }
         let input = &self.inputs[index as usize];
-        if input.queues[usize::from(virtual_channel)].head != NONE {
-            self.calendar.add(released, Event::Ask { input: index, virtual_channel });
+        let packet = input.queues[usize::from(virtual_channel)].head;
+        if packet != NONE {
+            self.calendar.add(released, Event::Ask { packet, input: index, virtual_channel });
         }
         let back = released + self.timings[usize::from(input.feeder_kind)].back;
         let feeder = input.feeder;
         if asking {
             self.wake_at(channel, released);
         }
-        let credit = Credit { time: back, flits, virtual_channel, next: NONE };
+        let credit = Credit { time: back, flits, virtual_channel };
         self.send_credit(feeder, credit, now);
     }
 

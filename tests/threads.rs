@@ -7,7 +7,8 @@ use flitlab::{
     engine::{ChannelReport, Counters, Deadlock, Digest, Engine, Log},
     scenario::{Document, Scenario},
     sweep::Simulation,
-    traffic::{Script, Workload},
+    traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec, Script, Workload},
+    units::Bytes,
 };
 
 const THREADS: [usize; 3] = [2, 3, 7];
@@ -140,4 +141,23 @@ fn exchanges_are_the_same_on_any_number_of_threads() {
              message = \"2 kB\"\nbetween_steps = {between}\n"
         ));
     }
+}
+
+#[test]
+fn parts_keep_the_progress_of_their_own_terminals_only() {
+    let fabric = RandomScenario::random(1).fabric;
+    let nodes = fabric.terminals();
+    let spec = ExchangeSpec {
+        pattern: PatternSpec::AllToAll,
+        message: Bytes(64),
+        access: Access::Write,
+        between: Between::Exchange,
+        rounds: 1,
+    };
+    let pattern = Pattern::new(&spec.pattern, &fabric, 1).unwrap();
+    let whole = Workload::Exchange(Exchange::new(&spec, pattern, &fabric));
+    let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
+    let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
+    assert_eq!(sizes.iter().sum::<usize>(), whole.memory());
+    assert!(sizes[1] == 0 && sizes[0] * nodes as usize == whole.memory(), "{sizes:?}");
 }

@@ -5,6 +5,8 @@
 //! same step to have come (`MPI_Sendrecv`), or for a barrier of all nodes. With reads it waits for its
 //! own response only. The barrier itself costs a given latency and sends no packets.
 
+use std::ops::Range;
+
 use super::{Access, Between, ExchangeSpec, Kind, Message, Pattern, Wake};
 use crate::topology::Fabric;
 use crate::units::Picoseconds;
@@ -18,7 +20,7 @@ struct Progress {
     sent: bool,
 }
 
-/// An exchange under way.
+/// An exchange under way, of all terminals or of a range of them.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pattern: Pattern,
@@ -28,12 +30,15 @@ pub struct Exchange {
     steps: u32,
     /// Steps of all rounds.
     total: u32,
+    /// Messages that all terminals of the network send in a round.
+    a_round: u64,
     /// Messages that are to come to each terminal in each step of its round and have not; steps
     /// outermost. Negative where those of the next round have come.
     missing: Vec<i32>,
     /// Messages that come to each terminal in each step of a round.
     expected: Vec<u16>,
-    terminals: u32,
+    /// The terminals whose progress is kept here.
+    terminals: Range<u32>,
     live: Vec<u32>,
     progress: Vec<Progress>,
     /// Terminals that have not done the present step; for the barrier.
@@ -54,11 +59,14 @@ impl Exchange {
         };
         let terminals = fabric.terminals();
         let live: Vec<u32> = fabric.live_terminals().collect();
-        let mut expected = vec![0u16; (steps * terminals) as usize];
-        if kind == Kind::Data {
-            for step in 0..steps {
-                for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
-                    expected[(step * terminals + partner) as usize] += 1;
+        let mut a_round = 0;
+        let mut expected = vec![0u16; steps as usize * terminals as usize];
+        for step in 0..steps {
+            let row = step as usize * terminals as usize;
+            for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
+                a_round += 1;
+                if kind == Kind::Data {
+                    expected[row + partner as usize] += 1;
                 }
             }
         }
@@ -69,9 +77,10 @@ impl Exchange {
             between: spec.between,
             steps,
             total: steps * spec.rounds,
+            a_round,
             missing: expected.iter().map(|&count| i32::from(count)).collect(),
             expected,
-            terminals,
+            terminals: 0..terminals,
             live,
             progress: vec![Progress::default(); terminals as usize],
             busy: 0,
@@ -83,16 +92,30 @@ impl Exchange {
         exchange
     }
 
+    /// The same exchange for each of these ranges of terminals, which follow each other from the first on.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let (missing, expected) =
+            (std::mem::take(&mut self.missing), std::mem::take(&mut self.expected));
+        let (progress, live) = (std::mem::take(&mut self.progress), std::mem::take(&mut self.live));
+        let all = progress.len();
+        let part = |range: &Range<u32>| {
+            let places = range.start as usize..range.end as usize;
+            Self {
+                missing: columns(&missing, all, &places),
+                expected: columns(&expected, all, &places),
+                progress: progress[places].to_vec(),
+                live: live.iter().copied().filter(|terminal| range.contains(terminal)).collect(),
+                terminals: range.clone(),
+                ..self.clone()
+            }
+        };
+        terminals.iter().map(part).collect()
+    }
+
     /// Messages of the whole exchange.
     #[must_use]
     pub fn messages(&self) -> u64 {
-        let a_round: u64 = (0..self.steps)
-            .map(|step| {
-                self.live.iter().filter(|&&t| self.pattern.partner(t, step).is_some()).count()
-                    as u64
-            })
-            .sum();
-        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
+        self.a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
     }
 
     fn partner(&self, terminal: u32, step: u32) -> Option<u32> {
@@ -106,16 +129,25 @@ impl Exchange {
             self.missing[before] += i32::from(self.expected[before]);
         }
         let sent = step >= self.total || self.partner(terminal, step).is_none();
-        self.progress[terminal as usize] = Progress { step, sent };
+        *self.progress_mut(terminal) = Progress { step, sent };
+    }
+
+    fn progress(&self, terminal: u32) -> Progress {
+        self.progress[(terminal - self.terminals.start) as usize]
+    }
+
+    fn progress_mut(&mut self, terminal: u32) -> &mut Progress {
+        &mut self.progress[(terminal - self.terminals.start) as usize]
     }
 
     /// Where a step of a terminal is counted.
     fn place(&self, terminal: u32, step: u32) -> usize {
-        (step % self.steps * self.terminals + terminal) as usize
+        (step % self.steps) as usize * self.terminals.len()
+            + (terminal - self.terminals.start) as usize
     }
 
     fn done(&self, terminal: u32) -> bool {
-        let progress = self.progress[terminal as usize];
+        let progress = self.progress(terminal);
         progress.sent
             && (progress.step >= self.total
                 || self.missing[self.place(terminal, progress.step)] <= 0)
@@ -136,8 +168,8 @@ impl Exchange {
 
     /// Moves a terminal on to its first step with something left to do.
     fn pass(&mut self, terminal: u32) {
-        while self.done(terminal) && self.progress[terminal as usize].step < self.total {
-            self.begin(terminal, self.progress[terminal as usize].step + 1);
+        while self.done(terminal) && self.progress(terminal).step < self.total {
+            self.begin(terminal, self.progress(terminal).step + 1);
         }
     }
 
@@ -145,8 +177,7 @@ impl Exchange {
     fn pass_barriers(&mut self) {
         loop {
             self.busy = self.live.iter().filter(|&&terminal| !self.done(terminal)).count() as u32;
-            let step =
-                self.live.first().map_or(self.total, |&first| self.progress[first as usize].step);
+            let step = self.live.first().map_or(self.total, |&first| self.progress(first).step);
             if self.busy > 0 || step >= self.total {
                 return;
             }
@@ -163,13 +194,13 @@ impl Exchange {
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
         let any = match self.between {
             Between::Nothing => (0..self.steps).any(|step| self.partner(terminal, step).is_some()),
-            _ => !self.progress[terminal as usize].sent,
+            _ => !self.progress(terminal).sent,
         };
         any.then_some(0)
     }
 
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds, messages: &mut Vec<Message>) {
-        let progress = self.progress[terminal as usize];
+        let progress = self.progress(terminal);
         let steps = match self.between {
             Between::Nothing => 0..self.total,
             _ if progress.sent => return,
@@ -192,7 +223,7 @@ impl Exchange {
         if self.between == Between::Nothing {
             return Wake::Nobody;
         }
-        self.progress[terminal as usize].sent = true;
+        self.progress_mut(terminal).sent = true;
         self.advance(terminal, now)
     }
 
@@ -202,13 +233,13 @@ impl Exchange {
         }
         let place = self.place(terminal, step);
         self.missing[place] -= 1;
-        let present = step == self.progress[terminal as usize].step;
+        let present = step == self.progress(terminal).step;
         if present && self.missing[place] == 0 { self.advance(terminal, now) } else { Wake::Nobody }
     }
 
     /// Moves on if a terminal's step is done.
     fn advance(&mut self, terminal: u32, now: Picoseconds) -> Wake {
-        if !self.done(terminal) || self.progress[terminal as usize].step >= self.total {
+        if !self.done(terminal) || self.progress(terminal).step >= self.total {
             return Wake::Nobody;
         }
         if let Between::Barrier { latency } = self.between {
@@ -220,7 +251,7 @@ impl Exchange {
             return Wake::All(now + latency);
         }
         self.pass(terminal);
-        if self.progress[terminal as usize].sent { Wake::Nobody } else { Wake::Terminal(terminal) }
+        if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal) }
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -228,4 +259,9 @@ impl Exchange {
             + self.expected.len() * size_of::<u16>()
             + self.missing.len() * size_of::<i32>()
     }
+}
+
+/// Some columns of a table whose rows are so long.
+fn columns<T: Copy>(table: &[T], length: usize, columns: &Range<usize>) -> Vec<T> {
+    table.chunks(length.max(1)).flat_map(|row| &row[columns.clone()]).copied().collect()
 }

@@ -99,8 +99,11 @@ impl Workload {
         }
         match self {
             Self::Load(load) => load.split(terminals).into_iter().map(Self::Load).collect(),
+            Self::Exchange(exchange) => {
+                exchange.split(terminals).into_iter().map(Self::Exchange).collect()
+            }
             // The state of the other terminals stays what it is.
-            Self::Script(_) | Self::Exchange(_) => vec![self; terminals.len()],
+            Self::Script(_) => vec![self; terminals.len()],
         }
     }
 

@@ -83,8 +83,9 @@ fn uniform_takes_40_cycles_at_load_030() {
     assert!((cycles - 40.1).abs() < 1.0, "{cycles}");
 }
 
-/// The peer accepts 0.5516. Here it is 0.513 (7% less), 0.54 with transit first: the peer's input buffers
-/// and arbitration work flit by flit, ours packet by packet.
+/// The peer accepts 0.5516. Here it is 0.513 (7% less), 0.54 with transit first: the peer's packets finish a
+/// dimension before the next one, ours all positive directions before the negative ones, and that alone
+/// makes the difference (results/compare-caminos).
 #[test]
 fn uniform_saturates_near_055() {
     let accepted = accepted(UNIFORM, 0.9, Arbitration::RoundRobin);

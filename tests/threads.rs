@@ -4,12 +4,16 @@ mod common;
 
 use common::random_scenario::Scenario as RandomScenario;
 use flitlab::{
-    engine::{ChannelReport, Counters, Deadlock, Digest, Engine, Log},
+    engine::{ChannelReport, Counters, Deadlock, Digest, Engine, Log, Parameters},
+    routing::{DirectionOrder, HalfRing, Routes},
     scenario::{Document, Scenario},
     sweep::Simulation,
+    topology::{Faults, Torus},
     traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec, Script, Workload},
-    units::Bytes,
+    units::{Bytes, Picoseconds},
 };
+use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
 
 const THREADS: [usize; 3] = [2, 3, 7];
 
@@ -43,22 +47,31 @@ impl Run {
     }
 }
 
-fn run(scenario: &RandomScenario, threads: usize) -> Run {
-    let RandomScenario { fabric, routes, parameters, messages } = scenario;
-    let workload = Workload::Script(Script::new(messages.clone()));
-    let log = Log::default();
+/// Between which a run stops and is looked at.
+const STOPS: [Picoseconds; 5] = [30, 120, 270, 480, 750];
+
+/// Runs a workload on a scenario's network; also whether several threads did it.
+fn run(
+    scenario: &RandomScenario,
+    workload: &Workload,
+    stops: &[Picoseconds],
+    threads: usize,
+) -> (Run, bool) {
+    let RandomScenario { fabric, routes, parameters, .. } = scenario;
+    let (workload, log) = (workload.clone(), Log::default());
     let mut engine = Engine::on_threads(threads, fabric, routes, parameters, workload, log);
     let (mut counters, mut under_way) = (Vec::new(), Vec::new());
-    for step in 1..6 {
-        engine.run_until(step * step * 30);
+    for (number, &stop) in (0..).zip(stops) {
+        engine.run_until(stop);
         counters.push(engine.counters());
         under_way.push((engine.packets_under_way(), engine.messages_under_way()));
         assert!(engine.credits_are_conserved());
-        if step == 2 {
+        if number == 1 {
             engine.reset_channels();
         }
     }
     engine.run_until(u64::MAX);
+    counters.push(engine.counters());
     let (channels, deadlock) = (engine.channels(), engine.find_deadlock());
     let (busiest, all) = engine.busiest_channels(5);
     assert_eq!((busiest.len(), all), (channels.len().min(5), channels.len()));
@@ -68,22 +81,191 @@ fn run(scenario: &RandomScenario, threads: usize) -> Run {
     let mut log = std::mem::take(engine.observer());
     log.packets.sort_unstable();
     log.messages.sort_unstable();
-    Run { log: (log.packets, log.messages), digest, counters, under_way, channels, deadlock, end }
+    let log = (log.packets, log.messages);
+    let several = !engine.time_of_other_threads().is_zero();
+    (Run { log, digest, counters, under_way, channels, deadlock, end }, several)
+}
+
+/// Runs a workload on one thread and compares runs on more, of which `several` do it.
+fn compare(
+    name: &str,
+    scenario: &RandomScenario,
+    workload: &Workload,
+    stops: &[Picoseconds],
+    several: bool,
+) -> Run {
+    let (one, _) = run(scenario, workload, stops, 1);
+    for threads in THREADS {
+        let (more, parts) = run(scenario, workload, stops, threads);
+        if let Some(difference) = one.difference(&more) {
+            panic!("{name}, {threads} threads: {difference}");
+        }
+        assert_eq!(parts, several, "{name}, {threads} threads");
+    }
+    one
 }
 
 #[test]
 fn random_scenarios_are_the_same_on_any_number_of_threads() {
     for seed in 0..100 {
         let scenario = RandomScenario::random(seed);
-        let one = run(&scenario, 1);
+        let workload = Workload::Script(Script::new(scenario.messages.clone()));
+        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
         assert!(!one.log.0.is_empty(), "seed {seed}");
-        for threads in THREADS {
-            let more = run(&scenario, threads);
-            if let Some(difference) = one.difference(&more) {
-                panic!("seed {seed}, {threads} threads: {difference}");
-            }
-        }
     }
+}
+
+/// The time in which nothing gets from one part to another (docs/model.md, "Threads").
+fn reach(parameters: &Parameters) -> Picoseconds {
+    let flit_times = [
+        parameters.link_flit_time(),
+        parameters.injection_flit_time(),
+        parameters.ejection_flit_time(),
+    ];
+    let packet = parameters.crossbar_latency + parameters.routing_latency;
+    parameters.link_latency + packet.min(*flit_times.iter().min().unwrap())
+}
+
+/// An exchange with barriers among the nodes of a scenario; `None` if nobody has anybody to send to.
+fn exchange(
+    scenario: &RandomScenario,
+    pattern: &PatternSpec,
+    message: u64,
+    read: bool,
+    latency: Picoseconds,
+    rounds: u32,
+) -> Option<Workload> {
+    let access = if read { Access::Read { request: Bytes(16) } } else { Access::Write };
+    let spec = ExchangeSpec {
+        pattern: pattern.clone(),
+        message: Bytes(message),
+        access,
+        between: Between::Barrier { latency },
+        rounds,
+    };
+    let pattern = Pattern::new(&spec.pattern, &scenario.fabric, 1).ok()?;
+    Some(Workload::Exchange(Exchange::new(&spec, pattern, &scenario.fabric)))
+}
+
+/// An exchange of pairs among nodes 0 to 19; all routers of the last of seven parts have failed.
+fn exchange_of_pairs(
+    name: &str,
+    (send_overhead, latency): (Picoseconds, Picoseconds),
+    pairs: &[(u32, u32)],
+    rounds: u32,
+    stops: &[Picoseconds],
+) -> Run {
+    let faults = Faults { nodes: (20..24).collect(), ..Faults::default() };
+    let fabric = Torus::new(&[4, 6], &[1]).unwrap().fabric(&faults).unwrap();
+    let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+    let routes = Routes::DirectionOrder(order);
+    let parameters = Parameters { send_overhead, ..Parameters::default() };
+    let several = latency + send_overhead >= reach(&parameters);
+    let scenario = RandomScenario { fabric, routes, parameters, messages: Vec::new() };
+    let pattern = PatternSpec::Pairs { pairs: pairs.to_vec() };
+    let workload = exchange(&scenario, &pattern, 600, false, latency, rounds).unwrap();
+    compare(name, &scenario, &workload, stops, several)
+}
+
+#[test]
+fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
+    let (mut alone, mut together) = (0, 0);
+    for seed in 0..60 {
+        let mut scenario = RandomScenario::random(seed);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let nodes = scenario.fabric.terminals();
+        let mut node = || random.random_range(0..nodes);
+        let pairs = (0..3 * nodes).map(|_| (node(), node())).collect();
+        let patterns = [
+            PatternSpec::AllToAll,
+            PatternSpec::RandomPermutation,
+            PatternSpec::Tornado,
+            PatternSpec::Pairs { pairs },
+        ];
+        let reach = reach(&scenario.parameters);
+        let latency = *[0, 0, 1, 3 * reach].choose(&mut random).unwrap();
+        let parameters = &mut scenario.parameters;
+        // Now and then just not enough for several threads.
+        let least = reach.saturating_sub(latency);
+        parameters.send_overhead =
+            *[least, least, 50, least.saturating_sub(1), 0].choose(&mut random).unwrap();
+        let several = latency + parameters.send_overhead >= reach;
+        let message = random.random_range(0..=3 * parameters.maximum_payload.0);
+        let (read, rounds) = (random.random_bool(0.3), random.random_range(1..=2));
+        let pattern = patterns.choose(&mut random).unwrap();
+        let Some(workload) = exchange(&scenario, pattern, message, read, latency, rounds) else {
+            continue;
+        };
+        compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, several);
+        *if several { &mut together } else { &mut alone } += 1;
+    }
+    assert!(alone >= 10 && together >= 30, "{alone} on one thread, {together} on several");
+}
+
+#[test]
+fn barriers_are_passed_on_several_threads_if_messages_follow_no_sooner_than_mail() {
+    let reach = reach(&Parameters::default());
+    let pairs: Vec<(u32, u32)> = (0..20).flat_map(|node| [(node, 19 - node), (node, 5)]).collect();
+    let cases = [(reach, 0), (0, reach), (reach - 1, 1), (reach - 1, 0), (0, reach - 1), (0, 0)];
+    for (send_overhead, latency) in cases {
+        let name = format!("{send_overhead} + {latency} ps");
+        let run = exchange_of_pairs(&name, (send_overhead, latency), &pairs, 3, &[]);
+        // In the second step, node 5 does not send to itself.
+        assert_eq!(run.log.1.len(), 3 * (20 + 19), "{name}");
+    }
+}
+
+#[test]
+fn parts_without_work_or_terminals_wait_at_barriers_for_the_others() {
+    let run = exchange_of_pairs("one pair", (340_000, 0), &[(0, 1)], 5, &[]);
+    assert_eq!(run.log.1.len(), 5);
+    let by_turns = [(0, 0), (0, 1), (19, 18), (19, 19)];
+    let run = exchange_of_pairs("by turns", (340_000, 0), &by_turns, 5, &[]);
+    assert_eq!(run.log.1.len(), 10);
+}
+
+#[test]
+fn steps_without_messages_take_no_time_on_any_number_of_threads() {
+    let with_gaps = [(3, 3), (3, 3), (3, 12), (3, 3), (3, 9), (3, 3)];
+    let run = exchange_of_pairs("gaps", (340_000, 0), &with_gaps, 2, &[]);
+    let without = exchange_of_pairs("no gaps", (340_000, 0), &[(3, 12), (3, 9)], 2, &[]);
+    assert_eq!(run, without);
+    assert_eq!(run.log.1.len(), 4);
+}
+
+#[test]
+fn a_run_does_not_end_while_a_long_barrier_is_all_that_is_left() {
+    let latency = 1_000_000_000;
+    let run = exchange_of_pairs("1 ms", (0, latency), &[(0, 19), (19, 0)], 4, &[]);
+    assert_eq!(run.log.1.len(), 8);
+    assert!(run.end >= 4 * latency, "after the last barrier too: {}", run.end);
+}
+
+#[test]
+fn runs_that_stop_at_barriers_go_on_the_same_on_any_number_of_threads() {
+    let pairs = [(0, 19), (19, 0), (7, 8), (0, 1), (19, 3)];
+    let overheads = (200_000, 100_000);
+    let times = exchange_of_pairs("without stops", overheads, &pairs, 2, &[]);
+    // When messages are received, so at barriers too; just before and after; when the next step starts.
+    let received = times.log.1.iter().map(|message| message.completed);
+    let mut stops: Vec<Picoseconds> = received
+        .flat_map(|at| [at - 1, at, at + 1, at + 100_000, at + 299_999, at + 300_000, at + 300_001])
+        .collect();
+    stops.sort_unstable();
+    stops.dedup();
+    let run = exchange_of_pairs("with stops", overheads, &pairs, 2, &stops);
+    assert_eq!((run.log, run.digest, run.end), (times.log, times.digest, times.end));
+}
+
+#[test]
+fn parts_keep_the_progress_of_their_own_terminals_only() {
+    let scenario = RandomScenario::random(1);
+    let nodes = scenario.fabric.terminals();
+    let whole = exchange(&scenario, &PatternSpec::AllToAll, 64, false, 0, 1).unwrap();
+    let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
+    let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
+    assert_eq!(sizes.iter().sum::<usize>(), whole.memory());
+    assert!(sizes[1] == 0 && sizes[0] * nodes as usize == whole.memory(), "{sizes:?}");
 }
 
 fn same_on_all_threads(text: &str) {
@@ -141,23 +323,4 @@ fn exchanges_are_the_same_on_any_number_of_threads() {
              message = \"2 kB\"\nbetween_steps = {between}\n"
         ));
     }
-}
-
-#[test]
-fn parts_keep_the_progress_of_their_own_terminals_only() {
-    let fabric = RandomScenario::random(1).fabric;
-    let nodes = fabric.terminals();
-    let spec = ExchangeSpec {
-        pattern: PatternSpec::AllToAll,
-        message: Bytes(64),
-        access: Access::Write,
-        between: Between::Exchange,
-        rounds: 1,
-    };
-    let pattern = Pattern::new(&spec.pattern, &fabric, 1).unwrap();
-    let whole = Workload::Exchange(Exchange::new(&spec, pattern, &fabric));
-    let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
-    let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
-    assert_eq!(sizes.iter().sum::<usize>(), whole.memory());
-    assert!(sizes[1] == 0 && sizes[0] * nodes as usize == whole.memory(), "{sizes:?}");
 }

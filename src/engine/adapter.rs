@@ -453,13 +453,23 @@ impl<O: Observer> Part<'_, O> {
             Wake::Terminal(terminal) => {
                 self.start_creating(terminal - self.first_terminal, now, now);
             }
-            // Such a workload has one part.
-            Wake::All(time) => {
-                for terminal in self.fabric.live_terminals() {
-                    self.start_creating(terminal, time, now);
-                }
+            // At the end of the window it shows whether the other parts are there.
+            Wake::All if self.whole.cut.parts() > 1 => {}
+            Wake::All => {
+                self.pass_barrier(now);
             }
         }
+    }
+
+    /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`.
+    /// When their next messages enter the source queues.
+    pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        let time = self.workload.pass_barrier(latest);
+        let (fabric, terminals) = (self.fabric, self.whole.cut.terminals(self.number));
+        for terminal in terminals.filter(|&it| fabric.terminal_router(it).is_some()) {
+            self.start_creating(terminal - self.first_terminal, time, self.clock);
+        }
+        time + self.parameters.send_overhead
     }
 
     fn start_creating(&mut self, terminal: u32, time: Picoseconds, now: Picoseconds) {

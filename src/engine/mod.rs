@@ -125,8 +125,8 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Like [`new`](Self::new), simulated by at most so many threads. Results do not depend on how many
-    /// there are. One does it alone if the workload's terminals wait for each other otherwise than by
-    /// packets ([`Workload::splits`]).
+    /// there are. One does it alone if the workload has barriers after which messages are sent sooner
+    /// than anything else gets from part to part (docs/model.md, "Threads").
     #[must_use]
     pub fn on_threads(
         threads: usize,
@@ -137,12 +137,14 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
     ) -> Self {
         let network = Network::new(fabric, parameters);
-        let threads = if workload.splits() { threads } else { 1 };
-        let cut = Cut::new(fabric, &network, threads);
         let link = network.timings[ChannelKind::Network as usize];
         // A packet on a cable, or the credits for one that has left by any channel.
         let fastest = network.flit_times[0];
         let reach = (link.forward + parameters.routing_latency).min(link.back + fastest);
+        // A part learns at the end of a window that the last terminal of all has come to a barrier in it.
+        let in_time = |latency| latency + parameters.send_overhead >= reach;
+        let threads = if workload.barrier_latency().is_none_or(in_time) { threads } else { 1 };
+        let cut = Cut::new(fabric, &network, threads);
         let terminals: Vec<_> = (0..cut.parts()).map(|part| cut.terminals(part)).collect();
         let parameters = parameters.clone();
         let whole = Arc::new(Whole { fabric, routes, parameters, network, cut });

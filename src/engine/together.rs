@@ -8,12 +8,21 @@ use super::part::Part;
 use super::rendezvous::Rendezvous;
 use crate::units::Picoseconds;
 
+/// What a part tells the others at the end of a window.
+#[derive(Debug, Default)]
+struct Report {
+    /// Before which time nothing happens in it or by its mail.
+    earliest: AtomicU64,
+    /// When the last of its terminals came to the barrier; the latest of all times if not all have.
+    at_barrier: AtomicU64,
+}
+
 /// What the threads of a simulation share while it runs.
 pub(super) struct Together {
     post: Post,
     rendezvous: Rendezvous,
-    /// Before which time nothing happens in a part or by its mail, by window's parity and part.
-    earliest: Vec<AtomicU64>,
+    /// By window's parity and part.
+    reports: Vec<Report>,
     reach: Picoseconds,
     limit: Picoseconds,
 }
@@ -25,7 +34,7 @@ impl Together {
         Self {
             post: Post::new(parts),
             rendezvous: Rendezvous::new(parts),
-            earliest: (0..2 * parts).map(|_| AtomicU64::new(0)).collect(),
+            reports: (0..2 * parts).map(|_| Report::default()).collect(),
             reach,
             limit,
         }
@@ -35,14 +44,24 @@ impl Together {
     /// nothing is left in the part.
     pub(super) fn run<O: Observer>(&self, part: &mut Part<'_, O>) -> bool {
         let _attendance = self.rendezvous.attend();
-        let parts = self.earliest.len() / 2;
+        let parts = self.reports.len() / 2;
         for window in 0.. {
-            let earliest = &self.earliest[window % 2 * parts..][..parts];
-            earliest[part.number].store(part.post(window, &self.post), Ordering::Relaxed);
+            let reports = &self.reports[window % 2 * parts..][..parts];
+            let own = &reports[part.number];
+            own.earliest.store(part.post(window, &self.post), Ordering::Relaxed);
+            let at_barrier = part.workload.at_barrier().unwrap_or(Picoseconds::MAX);
+            own.at_barrier.store(at_barrier, Ordering::Relaxed);
             self.rendezvous.meet();
             part.collect(window, &self.post);
-            let start = earliest.iter().map(|time| time.load(Ordering::Relaxed)).min();
-            let start = start.expect("there is a part");
+            let times = |time: fn(&Report) -> &AtomicU64| {
+                reports.iter().map(move |report| time(report).load(Ordering::Relaxed))
+            };
+            let mut start = times(|report| &report.earliest).min().expect("there is a part");
+            let latest = times(|report| &report.at_barrier).max().expect("there is a part");
+            if latest < Picoseconds::MAX {
+                // All calendars may be empty: what is next comes of passing the barrier.
+                start = start.min(part.pass_barrier(latest));
+            }
             if start > self.limit || start == Picoseconds::MAX {
                 break;
             }

@@ -30,8 +30,8 @@ pub struct Exchange {
     steps: u32,
     /// Steps of all rounds.
     total: u32,
-    /// Messages that all terminals of the network send in a round.
-    a_round: u64,
+    /// How many terminals of the whole network send in each step of a round.
+    senders: Vec<u32>,
     /// Messages that are to come to each terminal in each step of its round and have not; steps
     /// outermost. Negative where those of the next round have come.
     missing: Vec<i32>,
@@ -41,8 +41,18 @@ pub struct Exchange {
     terminals: Range<u32>,
     live: Vec<u32>,
     progress: Vec<Progress>,
-    /// Terminals that have not done the present step; for the barrier.
+    barrier: Barrier,
+}
+
+/// What is known of the next barrier.
+#[derive(Clone, Copy, Debug, Default)]
+struct Barrier {
+    /// The step before it.
+    step: u32,
+    /// Terminals that have not come to it.
     busy: u32,
+    /// When the last of those that have come came.
+    latest: Picoseconds,
 }
 
 impl Exchange {
@@ -59,12 +69,12 @@ impl Exchange {
         };
         let terminals = fabric.terminals();
         let live: Vec<u32> = fabric.live_terminals().collect();
-        let mut a_round = 0;
+        let mut senders = vec![0; steps as usize];
         let mut expected = vec![0u16; steps as usize * terminals as usize];
         for step in 0..steps {
             let row = step as usize * terminals as usize;
             for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
-                a_round += 1;
+                senders[step as usize] += 1;
                 if kind == Kind::Data {
                     expected[row + partner as usize] += 1;
                 }
@@ -77,13 +87,13 @@ impl Exchange {
             between: spec.between,
             steps,
             total: steps * spec.rounds,
-            a_round,
+            senders,
             missing: expected.iter().map(|&count| i32::from(count)).collect(),
             expected,
             terminals: 0..terminals,
             live,
             progress: vec![Progress::default(); terminals as usize],
-            busy: 0,
+            barrier: Barrier::default(),
         };
         for index in 0..exchange.live.len() {
             exchange.begin(exchange.live[index], 0);
@@ -100,14 +110,16 @@ impl Exchange {
         let all = progress.len();
         let part = |range: &Range<u32>| {
             let places = range.start as usize..range.end as usize;
-            Self {
+            let mut part = Self {
                 missing: columns(&missing, all, &places),
                 expected: columns(&expected, all, &places),
                 progress: progress[places].to_vec(),
                 live: live.iter().copied().filter(|terminal| range.contains(terminal)).collect(),
                 terminals: range.clone(),
                 ..self.clone()
-            }
+            };
+            part.barrier.busy = part.busy();
+            part
         };
         terminals.iter().map(part).collect()
     }
@@ -115,7 +127,8 @@ impl Exchange {
     /// Messages of the whole exchange.
     #[must_use]
     pub fn messages(&self) -> u64 {
-        self.a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
+        let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
+        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
     }
 
     fn partner(&self, terminal: u32, step: u32) -> Option<u32> {
@@ -162,7 +175,7 @@ impl Exchange {
                     self.pass(self.live[index]);
                 }
             }
-            Between::Barrier { .. } => self.pass_barriers(),
+            Between::Barrier { .. } => self.begin_all(0),
         }
     }
 
@@ -173,22 +186,42 @@ impl Exchange {
         }
     }
 
-    /// Moves all terminals on to the first step in which any has something left to do.
-    fn pass_barriers(&mut self) {
+    /// Puts all terminals at the start of a step, or of the first after it in which any terminal of the
+    /// whole network has something to do.
+    fn begin_all(&mut self, mut step: u32) {
         loop {
-            self.busy = self.live.iter().filter(|&&terminal| !self.done(terminal)).count() as u32;
-            let step = self.live.first().map_or(self.total, |&first| self.progress(first).step);
-            if self.busy > 0 || step >= self.total {
-                return;
-            }
             for index in 0..self.live.len() {
-                self.begin(self.live[index], step + 1);
+                self.begin(self.live[index], step);
             }
+            if step >= self.total || self.senders[(step % self.steps) as usize] > 0 {
+                break;
+            }
+            step += 1;
+        }
+        self.barrier = Barrier { step, busy: self.busy(), latest: 0 };
+    }
+
+    /// Terminals that have not done their present step.
+    fn busy(&self) -> u32 {
+        self.live.iter().filter(|&&terminal| !self.done(terminal)).count() as u32
+    }
+
+    pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {
+        match self.between {
+            Between::Barrier { latency } => Some(latency),
+            Between::Nothing | Between::Exchange => None,
         }
     }
 
-    pub(super) fn has_barriers(&self) -> bool {
-        matches!(self.between, Between::Barrier { .. })
+    pub(super) fn at_barrier(&self) -> Option<Picoseconds> {
+        self.barrier_latency()?;
+        let Barrier { step, busy, latest } = self.barrier;
+        (busy == 0 && step < self.total).then_some(latest)
+    }
+
+    pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        self.begin_all(self.barrier.step + 1);
+        latest + self.barrier_latency().unwrap_or(0)
     }
 
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
@@ -242,13 +275,10 @@ impl Exchange {
         if !self.done(terminal) || self.progress(terminal).step >= self.total {
             return Wake::Nobody;
         }
-        if let Between::Barrier { latency } = self.between {
-            self.busy -= 1;
-            if self.busy > 0 {
-                return Wake::Nobody;
-            }
-            self.pass_barriers();
-            return Wake::All(now + latency);
+        if let Between::Barrier { .. } = self.between {
+            self.barrier.busy -= 1;
+            self.barrier.latest = now;
+            return if self.barrier.busy > 0 { Wake::Nobody } else { Wake::All };
         }
         self.pass(terminal);
         if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal) }

@@ -11,8 +11,8 @@ pub enum Wake {
     Nobody,
     /// This terminal, now.
     Terminal(u32),
-    /// All terminals, at this time.
-    All(Picoseconds),
+    /// All terminals, once those of all parts are [at the barrier](Workload::at_barrier).
+    All,
 }
 
 /// Whether a creation time can be simulated: latencies can still be added to it. Half of `u64` is 107
@@ -22,7 +22,7 @@ fn within_reach(time: &Picoseconds) -> bool {
 }
 
 /// The traffic of a simulation, with its state. Terminals are independent of each other except
-/// through [`Self::sent`] and [`Self::received`].
+/// through [`Self::sent`], [`Self::received`] and barriers.
 #[derive(Clone, Debug)]
 pub enum Workload {
     Script(Script),
@@ -84,11 +84,33 @@ impl Workload {
         matches!(self, Self::Exchange(_))
     }
 
-    /// Whether what its terminals do depends on the packets that they get alone, so that
-    /// [`split`](Self::split) may part them. A barrier tells all terminals at once.
+    /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
+    /// that they get alone.
     #[must_use]
-    pub fn splits(&self) -> bool {
-        !matches!(self, Self::Exchange(exchange) if exchange.has_barriers())
+    pub fn barrier_latency(&self) -> Option<Picoseconds> {
+        match self {
+            Self::Exchange(exchange) => exchange.barrier_latency(),
+            _ => None,
+        }
+    }
+
+    /// When the last of its terminals came to the barrier that ends their step; `None` if any is under
+    /// way, or there is no barrier. Time 0 if none of them had anything to do.
+    #[must_use]
+    pub fn at_barrier(&self) -> Option<Picoseconds> {
+        match self {
+            Self::Exchange(exchange) => exchange.at_barrier(),
+            _ => None,
+        }
+    }
+
+    /// Lets its terminals pass the barrier, to which the last terminal of all parts came at `latest`.
+    /// Gives the time at which they may create messages.
+    pub fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        match self {
+            Self::Exchange(exchange) => exchange.pass_barrier(latest),
+            _ => latest,
+        }
     }
 
     /// One workload for each of these ranges of terminals, which follow each other and are all there are.

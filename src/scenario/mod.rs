@@ -28,6 +28,7 @@ mod checks;
 mod choice;
 mod complaints;
 mod diagnostic;
+mod difference;
 mod document;
 mod kind;
 mod network;
@@ -42,6 +43,7 @@ mod syntax;
 mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub use difference::{Difference, Setting, differences};
 pub use document::Document;
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};

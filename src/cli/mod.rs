@@ -6,9 +6,12 @@
 
 mod check;
 mod compare;
+mod completions;
 mod failures;
 mod folder;
+mod init;
 mod input;
+mod man;
 mod plot;
 mod progress;
 mod reproduce;
@@ -32,6 +35,7 @@ use crate::report::ReportError;
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  \
+    flitlab init first.toml\n  \
     flitlab check scenarios/angara/desmos-uniform.toml\n  \
     flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
@@ -43,6 +47,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Run(run::Run),
     Sweep(sweep::Sweep),
     Check(check::Check),
@@ -51,6 +56,8 @@ enum Command {
     Compare(compare::Compare),
     Plot(plot::Plot),
     Reproduce(reproduce::Reproduce),
+    Completions(completions::Completions),
+    Man(man::ManualPages),
 }
 
 impl Arguments {
@@ -58,6 +65,7 @@ impl Arguments {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self.command {
+            Command::Init(init) => init.execute(),
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Check(check) => check.execute(),
@@ -66,6 +74,8 @@ impl Arguments {
             Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
+            Command::Completions(completions) => completions.execute(),
+            Command::Man(pages) => pages.execute(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

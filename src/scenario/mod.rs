@@ -38,6 +38,7 @@ mod reference;
 mod resolved;
 mod routing;
 mod schema;
+mod starter;
 mod sweep;
 mod syntax;
 mod tables;
@@ -48,6 +49,7 @@ pub use document::Document;
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
 pub use routing::{RoutingError, RoutingSpec, enough_memory};
+pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, Sweep};
 
 use std::sync::Arc;

@@ -94,7 +94,10 @@ fn points_of_one_only_do_not_pass_unseen() {
     fs::write(place.0.join("b/points.csv"), shorter.join("\n") + "\nuniform,,1,1,ste").unwrap();
     let (code, text, errors) = compare(&place, &["a", "b"]);
     assert_eq!(code, 4);
-    assert!(text.starts_with("different: event by event, 1 point; 1 point only in A\n"), "{text}");
+    assert!(
+        text.starts_with("different: 1 point the same, event by event; 1 point only in A\n"),
+        "{text}"
+    );
     assert!(text.contains("only in A       load 0.1\n"), "{text}");
     for note in
         ["no scenario.toml", "no summary.json", "b/points.csv:3: the last line is cut short"]

@@ -41,7 +41,10 @@ pub(super) fn verdict(report: &Report) -> String {
     let mut parts = Vec::new();
     match (found.count(Verdict::Differs), found.count(Verdict::Unclear)) {
         (0, 0) if found.points.iter().all(|point| point.same_events) => {
-            parts.push(format!("event by event, {}", count(all)));
+            parts.push(match report.missing() {
+                0 => format!("event by event, {}", count(all)),
+                _ => format!("{} the same, event by event", count(all)),
+            });
         }
         (0, 0) => parts.push(format!("none of {} differs {more}", count(all))),
         (0, unclear) => {

@@ -298,11 +298,13 @@ impl Simulation {
         let flit_time = parameters.link_flit_time();
         let flits = load.offered_flits() * senders as f64 / flit_time as f64;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        let settled = self.scenario.measure.window.is_some();
         Offered {
             flits,
             packets: flits / f64::from(packet),
             flit_time,
-            zero_load: self.outlook().zero_load_mean as Picoseconds,
+            // All pairs of nodes are looked at for it: seconds in a large network.
+            zero_load: (!settled).then(|| self.outlook().zero_load_mean as Picoseconds),
         }
     }
 

@@ -399,3 +399,23 @@ fn reproductions_leave_rows_and_figures() {
         assert!(!place.read_bytes(&format!("results/{file}")).is_empty());
     }
 }
+
+#[test]
+fn a_warm_up_that_is_too_short_is_not_taken_for_saturation() {
+    let place = Workplace::new("short-warm-up");
+    let uniform = scenario("angara/desmos-uniform");
+    let output = place.flitlab(&[
+        "run",
+        &uniform,
+        "--set",
+        "traffic.load=0.1",
+        "--set",
+        "measure.warm_up_windows=1",
+        "--set",
+        "measure.growth=0.05",
+    ]);
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(warning.contains("did not become level"), "{warning}");
+    assert!(warning.contains("--set measure.warm_up_windows=10"), "{warning}");
+    assert!(!warning.contains("saturation"), "{warning}");
+}

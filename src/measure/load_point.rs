@@ -86,11 +86,15 @@ pub struct Offered {
     pub packets: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
-    /// Mean latency of a packet in the empty network.
-    pub zero_load: Picoseconds,
+    /// Mean latency of a packet in the empty network, from which the length of a window follows; not needed if
+    /// the settings give that.
+    pub zero_load: Option<Picoseconds>,
 }
 
 /// Runs a load point; `progress` is told after every window.
+///
+/// # Panics
+/// If neither the settings give the length of a window nor `offered` the latency without load.
 pub fn measure_load(
     engine: &mut Engine<'_, Collector>,
     offered: &Offered,
@@ -111,7 +115,8 @@ pub fn measure_load(
 /// The length of a window that the settings leave open, a multiple of the sampling interval.
 fn window_length(offered: &Offered) -> Picoseconds {
     let packets = (PACKETS_A_WINDOW / offered.packets) as Picoseconds;
-    (LATENCIES_A_WINDOW * offered.zero_load).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
+    let latency = offered.zero_load.expect("given if the settings leave the window open");
+    (LATENCIES_A_WINDOW * latency).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
 }
 
 struct LoadPoint<'e, 'f> {

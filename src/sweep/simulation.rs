@@ -423,11 +423,13 @@ fn load_warnings(
             growth * 100.0
         )],
         Status::SteadyImprecise => vec![format!(
-            "the mean latency is known to {} only, after {} windows: for more precision, try \
-             --set measure.maximum_windows={}",
+            "{} {} windows: for more precision, try --set measure.maximum_windows={}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
-                "no interval".into(),
-                |(half, mean)| format!("+-{:.1}%", half as f64 / mean.max(1) as f64 * 100.0)
+                "the mean latency has no confidence interval after".into(),
+                |(half, mean)| format!(
+                    "the mean latency is known to +-{:.1}% only, after",
+                    half as f64 / mean.max(1) as f64 * 100.0
+                )
             ),
             measured.windows,
             measured.windows * 4

@@ -49,7 +49,7 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failu
 }
 
 /// Whether something is there that is not an empty folder.
-fn occupied(folder: &Path) -> bool {
+pub(super) fn occupied(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
         Err(_) => folder.exists(),

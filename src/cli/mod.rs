@@ -25,6 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::engine::Deadlock;
 use crate::report::ReportError;
+use crate::sweep::{PointError, SetupError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
@@ -83,7 +84,7 @@ enum Failure {
     Check(String),
     Deadlock(Box<Deadlock>),
     /// So many points of a sweep deadlocked; the first of them.
-    Deadlocks(usize, Box<Deadlock>),
+    Deadlocks(usize, String),
 }
 
 impl Failure {
@@ -119,8 +120,23 @@ impl From<ReportError> for Failure {
     }
 }
 
-impl From<crate::sweep::SetupError> for Failure {
-    fn from(error: crate::sweep::SetupError) -> Self {
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
         Self::Input(format!("error: {error}"))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.to_string())
+    }
+}
+
+impl From<PointError> for Failure {
+    fn from(error: PointError) -> Self {
+        match error {
+            PointError::Setup(error) => error.into(),
+            PointError::Store(error) => error.into(),
+        }
     }
 }

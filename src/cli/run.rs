@@ -64,7 +64,7 @@ impl Run {
             deadlocks: outcome
                 .deadlock
                 .iter()
-                .map(|deadlock| DeadlockNote::new(0, deadlock))
+                .map(|deadlock| DeadlockNote::new(0, deadlock.time, &deadlock.to_string()))
                 .collect(),
         };
         summary.write(&results)?;

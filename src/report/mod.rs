@@ -14,7 +14,7 @@ mod load;
 mod point;
 
 pub use channel::ChannelRow;
-pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_text};
+pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_of_text, rows_text};
 pub use error::ReportError;
 pub use load::LoadRow;
 pub use point::{PointRow, Status};

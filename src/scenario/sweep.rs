@@ -4,20 +4,18 @@
 //! shown where it was written.
 
 use super::{
-    Reading, Scenario,
+    Identity, Reading, Scenario,
     checks::Fabrics,
     diagnostic::{Diagnostic, Diagnostics, Location},
     document::{Document, Entry, Node, Table, Value},
     kind::{Kind, Number, Slot, Text, nearest},
     range,
     reader::{Purpose, Reader},
+    series::{self, LOAD},
 };
 
 /// Beyond this a sweep is a mistake.
 const MOST_POINTS: usize = 100_000;
-
-/// The key whose values make a curve.
-const LOAD: &str = "traffic.load";
 
 /// With which load a series is read if saturation is looked for and no load is given.
 const START_LOAD: f64 = 0.01;
@@ -46,9 +44,14 @@ pub struct Point {
     /// Key and value, in the order of the grid's nesting. Values are as written, texts without
     /// quotes.
     pub assignments: Vec<(String, String)>,
+    /// What its curve is called in a legend: the values of all keys but the load. May be empty.
+    pub series: String,
+    /// What the figure of its curve is called; empty if all curves are in one.
+    pub figure: String,
     /// The sweep's document with these values set.
     pub document: Document,
     pub scenario: Scenario,
+    pub identity: Identity,
 }
 
 impl Sweep {
@@ -93,13 +96,33 @@ impl Sweep {
         for choice in 0..axes.iter().map(|axis| axis.values.len()).product() {
             let (assignments, document) = assigned(&base, &axes, choice);
             match Scenario::read_with(&document, &mut fabrics) {
-                Ok((scenario, _)) => points.push(Point { assignments, document, scenario }),
+                Ok((scenario, read)) => {
+                    let identity = read.identity();
+                    let series = series::name(&assignments);
+                    let figure = figure(&assignments, figures.as_deref());
+                    points.push(Point {
+                        assignments,
+                        series,
+                        figure,
+                        document,
+                        scenario,
+                        identity,
+                    });
+                }
                 Err(more) => problems.extend(more.into_list()),
             }
         }
         Diagnostics::check(problems)?;
         Ok(Self { saturation, figures, points })
     }
+}
+
+/// The name of the figure that is told apart by the value of `key`.
+fn figure(assignments: &[(String, String)], key: Option<&str>) -> String {
+    assignments
+        .iter()
+        .find(|(path, _)| Some(path.as_str()) == key)
+        .map_or_else(String::new, |(path, value)| series::part(path, value))
 }
 
 /// The values of one point, the last axis fastest, and the document with them.

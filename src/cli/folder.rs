@@ -70,6 +70,11 @@ pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
 /// If the scenario is wrong.
 pub(super) fn resolved(document: &Document) -> Result<String, Failure> {
     let (_, text) = Scenario::read_resolved(document).map_err(|found| reject(&found))?;
+    Ok(resolved_by(&text))
+}
+
+/// Says above a resolved scenario where it comes from.
+pub(super) fn resolved_by(text: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    Ok(format!("# Resolved by flitlab {version}: every key, given or default.\n{text}"))
+    format!("# Resolved by flitlab {version}: every key, given or default.\n{text}")
 }

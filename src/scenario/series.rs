@@ -3,16 +3,6 @@
 /// The key that makes a curve.
 pub(super) const LOAD: &str = "traffic.load";
 
-/// The name of a point's curve: the values of all its keys but the load.
-pub(super) fn name(assignments: &[(String, String)]) -> String {
-    let parts: Vec<String> = assignments
-        .iter()
-        .filter(|(key, _)| key != LOAD)
-        .map(|(key, value)| part(key, value))
-        .collect();
-    parts.join(", ")
-}
-
 /// A key's value as it is named in a legend.
 pub(super) fn part(key: &str, value: &str) -> String {
     if value.starts_with('{') {

@@ -1,6 +1,7 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
 mod ends;
+mod estimate;
 mod grid;
 mod local;
 mod points;
@@ -8,6 +9,7 @@ mod saturation;
 mod simulation;
 mod store;
 
+pub use estimate::Pace;
 pub use grid::run_grid;
 pub use local::in_parallel;
 pub use points::{Obtained, PointError, obtain};

@@ -1,7 +1,7 @@
 //! `flitlab sweep`: the points of a grid, in parallel, each kept as soon as it is finished.
 
+mod dry_run;
 mod place;
-mod resolved;
 mod results;
 
 use std::collections::HashMap;
@@ -32,7 +32,8 @@ use results::Results;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep scenarios/angara/desmos-uniform.toml\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --threads 2 --out curves\n  \
-                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --out curves --resume")]
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --out curves --resume\n  \
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --dry-run")]
 pub(super) struct Sweep {
     #[command(flatten)]
     input: Input,
@@ -44,15 +45,21 @@ pub(super) struct Sweep {
     /// points whose values have changed are
     #[arg(long)]
     resume: bool,
+    /// List the points with an estimate of their time, and run and write nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl Sweep {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let document = self.input.document()?;
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        if self.dry_run {
+            return dry_run::execute(&self, &sweep);
+        }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let title = first.title.clone().unwrap_or_else(|| first.name.clone());
-        let scenario = resolved::text(&sweep)?;
+        let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
         let simulation = Simulation::new(first)?;
         let out = self.output.out.as_deref();
         let place = if self.resume {
@@ -74,7 +81,7 @@ impl Sweep {
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
-        results.conclude(saturation, &simulation, &title)
+        results.conclude(saturation, &simulation, &title, sweep.repetitions)
     }
 
     fn run_grid(
@@ -87,13 +94,21 @@ impl Sweep {
         let place = |number: usize| (order[number], number as u32);
         let bar = Bar::of_sweep(sweep.points.len() as u64);
         let threads = self.threads.count();
-        let left_out = run_grid(&sweep.points, None, store, threads, |number, obtained| {
-            results.take(place(number), &sweep.points[number], obtained)?;
-            bar.point_done();
-            Ok::<(), Failure>(())
-        })?;
+        let left_out =
+            run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
+                results.take(place(number), &sweep.points[number], obtained)?;
+                bar.point_done();
+                Ok::<(), Failure>(())
+            })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         bar.finish();
+        if !left_out.is_empty() {
+            eprintln!(
+                "note: {} points are left out, since their series had ended past saturation \
+                 (sweep.past_saturation)",
+                left_out.len()
+            );
+        }
         Ok(())
     }
 

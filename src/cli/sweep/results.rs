@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use super::super::summary::{
     DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
 };
-use super::super::{Failure, text};
+use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
 use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, PointRow, Row, RowWriter, Status};
+use crate::report::{ChannelRow, MeanRow, PointRow, Row, RowWriter, Status, rows_text};
 use crate::scenario::Point;
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 
 const POINTS: &str = "points.csv";
+const MEANS: &str = "means.csv";
 const CHANNELS: &str = "channels.csv";
 
 /// What has been found so far.
@@ -82,6 +83,7 @@ impl<'f> Results<'f> {
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
         title: &str,
+        repetitions: u32,
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
         let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
@@ -90,6 +92,12 @@ impl<'f> Results<'f> {
             found.iter().flat_map(|point| point.channels.clone()).collect();
         rewrite(&self.folder.join(POINTS), &points)?;
         rewrite(&self.folder.join(CHANNELS), &channels)?;
+        let means = self.folder.join(MEANS);
+        if repetitions > 1 {
+            folder::write(&means, &rows_text(&MeanRow::of(&points, repetitions)))?;
+        } else {
+            remove(&means)?;
+        }
         let drawn = draw_all(&points, &channels, self.folder, title)?;
         remove_other_figures(self.folder, &drawn)?;
         let warnings: Vec<String> = found

@@ -1,76 +1,14 @@
 //! The command as a user runs it: every scenario of the repository, every promise of the help text.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use serde_json::Value;
 
-/// A new folder, with the repository's scenarios in reach, that goes away with the test.
-struct Workplace(PathBuf);
+#[path = "common/workplace.rs"]
+mod workplace;
 
-impl Workplace {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn flitlab(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_flitlab"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .output()
-            .unwrap()
-    }
-
-    /// Standard output of a call that must succeed.
-    fn run(&self, arguments: &[&str]) -> String {
-        let output = self.flitlab(arguments);
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{arguments:?}: {errors}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        serde_json::from_str(&self.run(arguments)).unwrap()
-    }
-
-    /// Exit code and standard error of a call.
-    fn fail(&self, arguments: &[&str]) -> (i32, String) {
-        let output = self.flitlab(arguments);
-        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-    }
-
-    fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.0.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-    }
-}
-
-impl Drop for Workplace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn scenario(name: &str) -> String {
-    format!("{}/scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Settings that make a load point short.
-const SHORT: [&str; 6] = [
-    "--set",
-    "measure.window=2 us",
-    "--set",
-    "measure.warm_up_windows=4",
-    "--set",
-    "measure.maximum_windows=10",
-];
-
-fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-    [arguments, more].concat()
-}
+use workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
 fn every_scenario_of_the_repository_checks_and_runs() {
@@ -105,12 +43,6 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
     assert_eq!(first["points"], second["points"]);
     assert_eq!(place.read("first/points.csv"), place.read("second/points.csv"));
     assert_eq!(place.read("first/channels.csv"), place.read("second/channels.csv"));
-}
-
-impl Workplace {
-    fn read_bytes(&self, file: &str) -> Vec<u8> {
-        fs::read(self.0.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-    }
 }
 
 #[test]
@@ -466,4 +398,24 @@ fn reproductions_leave_rows_and_figures() {
     ] {
         assert!(!place.read_bytes(&format!("results/{file}")).is_empty());
     }
+}
+
+#[test]
+fn a_warm_up_that_is_too_short_is_not_taken_for_saturation() {
+    let place = Workplace::new("short-warm-up");
+    let uniform = scenario("angara/desmos-uniform");
+    let output = place.flitlab(&[
+        "run",
+        &uniform,
+        "--set",
+        "traffic.load=0.1",
+        "--set",
+        "measure.warm_up_windows=1",
+        "--set",
+        "measure.growth=0.05",
+    ]);
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(warning.contains("did not become level"), "{warning}");
+    assert!(warning.contains("--set measure.warm_up_windows=10"), "{warning}");
+    assert!(!warning.contains("saturation"), "{warning}");
 }

@@ -57,7 +57,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         flits,
         packets: flits / 16.0,
         flit_time: 1_000,
-        zero_load: outlook.zero_load_mean as u64,
+        zero_load: Some(outlook.zero_load_mean as u64),
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
     let workload = Workload::Load(traffic);

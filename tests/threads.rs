@@ -324,3 +324,27 @@ fn exchanges_are_the_same_on_any_number_of_threads() {
         ));
     }
 }
+
+/// Parameters that no scenario file can have, but a library's caller can.
+#[test]
+fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_threads() {
+    let fabric = Torus::new(&[4, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let routes = DirectionOrder::new(&fabric, HalfRing::Plus).map(Routes::DirectionOrder).unwrap();
+    let parameters = Parameters { maximum_payload: Bytes(0), ..Parameters::default() };
+    for threads in [1, 2] {
+        let message = flitlab::traffic::Message {
+            time: 0,
+            source: 0,
+            destination: 7,
+            bytes: 5,
+            kind: flitlab::traffic::Kind::Data,
+            tag: 0,
+        };
+        let script = Workload::Script(Script::new(vec![message]));
+        let mut engine =
+            Engine::on_threads(threads, &fabric, &routes, &parameters, script, Log::default());
+        engine.run_until(1_000_000_000);
+        assert_eq!(engine.observer().packets.len(), 5);
+        assert_eq!(engine.observer().messages[0].bytes, 5);
+    }
+}

@@ -44,8 +44,8 @@ const SIZES: [(u32, &str); 9] = [
     (16, "6 us"),
     (24, "2 us"),
     (32, "1500 ns"),
-    (64, "1500 ns"),
-    (100, "1500 ns"),
+    (64, "500 ns"),
+    (100, "500 ns"),
 ];
 
 /// The workloads of the table.

@@ -5,7 +5,7 @@ use clap::Args;
 use super::Failure;
 use super::input::Input;
 use super::summary::{Expectation, print_json, print_text};
-use super::text;
+use super::{terminal, text};
 use crate::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
 use crate::scenario::{Reference, RoutingSpec, Scenario};
 use crate::sweep::Simulation;
@@ -134,7 +134,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         lines
             .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
     }
-    lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n")).collect()
+    lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
 }
 
 /// What a virtual channel is for under adaptive routing, besides what its name says.
@@ -157,13 +157,13 @@ fn rounding(parameters: &Parameters) -> String {
         .filter_map(|&(key, rate)| {
             let (time, error) = flit_time(parameters.flit, rate);
             (error != 0.0).then(|| {
-                format!(
-                    "  {:<19}{key} = {}: a flit takes {} (rounded, {:+.4}%)\n",
-                    "rounding",
+                let value = format!(
+                    "{key} = {}: a flit takes {} (rounded, {:+.4}%)",
                     rate_text(rate),
                     time_text(time),
                     error * 100.0
-                )
+                );
+                terminal::fact("rounding", &value, 21)
             })
         })
         .collect()

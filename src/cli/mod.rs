@@ -1,13 +1,17 @@
 //! The command line: one subcommand a file.
 //!
 //! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out); 2 the input is
-//! wrong; 3 a deadlock was found; 4 a check did not hold. With `--json` a subcommand prints one JSON object
+//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold. With `--json` a subcommand prints one JSON object
 //! on standard output and nothing else there; text for people and progress go to standard error.
 
 mod check;
+mod compare;
+mod completions;
 mod failures;
 mod folder;
+mod init;
 mod input;
+mod man;
 mod plot;
 mod progress;
 mod reproduce;
@@ -16,6 +20,7 @@ mod run;
 mod summary;
 mod sweep;
 mod table_report;
+mod terminal;
 mod text;
 mod threads;
 
@@ -30,10 +35,12 @@ use crate::sweep::{PointError, SetupError, StoreError};
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, \
-                        4 a check did not hold.\nStart with: flitlab check scenarios/angara/desmos-uniform.toml"
-)]
+#[command(after_help = "Examples:\n  \
+    flitlab init first.toml\n  \
+    flitlab check scenarios/angara/desmos-uniform.toml\n  \
+    flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
+    Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
+    did not hold.")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -41,13 +48,17 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Run(run::Run),
     Sweep(sweep::Sweep),
     Check(check::Check),
     Route(route::Route),
     Failures(failures::Failures),
+    Compare(compare::Compare),
     Plot(plot::Plot),
     Reproduce(reproduce::Reproduce),
+    Completions(completions::Completions),
+    Man(man::ManualPages),
 }
 
 impl Arguments {
@@ -55,13 +66,17 @@ impl Arguments {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self.command {
+            Command::Init(init) => init.execute(),
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Check(check) => check.execute(),
             Command::Route(route) => route.execute(),
             Command::Failures(failures) => failures.execute(),
+            Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
+            Command::Completions(completions) => completions.execute(),
+            Command::Man(pages) => pages.execute(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::terminal;
 use super::text::torus_text;
 use crate::routing::angara::{Choices, LowerBound, lower_bound};
 use crate::routing::{Proof, Quality, RouteTable};
@@ -164,7 +165,7 @@ impl Report {
             lines.push(("time", format!("{seconds:.3} s, {cpu:.3} s of CPU")));
         }
         let head = report.title() + "\n";
-        let rows = lines.iter().map(|(name, value)| format!("  {name:<19}{value}\n"));
+        let rows = lines.iter().map(|(name, value)| terminal::fact(name, value, 21));
         head + &rows.collect::<String>()
     }
 }

@@ -1,7 +1,6 @@
 //! Results as text for people.
 
-use std::fmt::Write;
-
+use super::terminal;
 use crate::engine::ChannelKind;
 use crate::report::{ChannelRow, PointRow, Status};
 use crate::sweep::{Simulation, Work};
@@ -34,8 +33,7 @@ pub(super) fn nanoseconds(time: Picoseconds) -> String {
 /// What a simulation gave, a fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
-    let mut line =
-        |name: &str, value: String| writeln!(text, "  {name:<18}{value}").expect("a string");
+    let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);
     line(
         "state",

@@ -250,7 +250,8 @@ impl<O: Observer> Part<'_, O> {
         let queue = &mut self.adapters.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.adapters.queued.at(slot);
-        message.bytes_left -= u64::from(payload);
+        let bytes = message.bytes_left;
+        message.bytes_left = bytes.saturating_sub(self.parameters.maximum_payload.0.max(1));
         let message = *message;
         let is_last = message.bytes_left == 0;
         if is_last {
@@ -267,8 +268,8 @@ impl<O: Observer> Part<'_, O> {
         if arrival == NONE && !(is_last && is_data && !wants_receipts) {
             let announced = Arrival {
                 started: message.started,
-                bytes: message.bytes_left + u64::from(payload),
-                packets_left: self.packets_of(message.bytes_left + u64::from(payload)),
+                bytes,
+                packets_left: self.packets_of(bytes),
                 role: message.role,
                 tag: message.tag,
             };

@@ -86,20 +86,28 @@ pub struct Offered {
     pub packets: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
-    /// Mean latency of a packet in the empty network.
-    pub zero_load: Picoseconds,
+    /// Mean latency of a packet in the empty network, from which the length of a window follows; not needed if
+    /// the settings give that.
+    pub zero_load: Option<Picoseconds>,
 }
 
 impl Offered {
     /// The length of a window that the settings leave open, a multiple of the sampling interval.
+    ///
+    /// # Panics
+    /// If the latency without load was not given.
     #[must_use]
     pub fn window(&self) -> Picoseconds {
         let packets = (PACKETS_A_WINDOW / self.packets) as Picoseconds;
-        (LATENCIES_A_WINDOW * self.zero_load).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
+        let latency = self.zero_load.expect("given if the settings leave the window open");
+        (LATENCIES_A_WINDOW * latency).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
     }
 }
 
 /// Runs a load point; `progress` is told after every window.
+///
+/// # Panics
+/// If neither the settings give the length of a window nor `offered` the latency without load.
 pub fn measure_load(
     engine: &mut Engine<'_, Collector>,
     offered: &Offered,

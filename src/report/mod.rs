@@ -7,6 +7,7 @@
 
 mod channel;
 mod columns;
+pub mod comparison;
 mod csv;
 mod error;
 pub mod figure;

@@ -181,6 +181,14 @@ impl Document {
         }
     }
 
+    /// Whether it is TOML at all, for who does not go on to read it as a scenario.
+    ///
+    /// # Errors
+    /// The syntax errors.
+    pub fn syntax(&self) -> Result<(), Diagnostics> {
+        Diagnostics::check(self.problems.clone())
+    }
+
     /// Whether the document has a `[sweep]`.
     #[must_use]
     pub fn has_sweep(&self) -> bool {

@@ -28,6 +28,7 @@ mod checks;
 mod choice;
 mod complaints;
 mod diagnostic;
+mod difference;
 mod document;
 mod identity;
 mod kind;
@@ -39,16 +40,19 @@ mod resolved;
 mod routing;
 mod schema;
 mod series;
+mod starter;
 mod sweep;
 mod syntax;
 mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub use difference::{Difference, Setting, differences};
 pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
 pub use routing::{RoutingError, RoutingSpec, enough_memory};
+pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, Sweep};
 
 use std::collections::BTreeMap;

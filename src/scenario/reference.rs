@@ -91,7 +91,7 @@ impl KeyDoc {
 
 /// All keys of a scenario. Its `Display` is the reference page: TOML with comments.
 pub struct Reference {
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
 }
 
 impl Default for Reference {
@@ -165,33 +165,44 @@ impl Reference {
 
 impl fmt::Display for Reference {
     fn fmt(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut section = "";
-        let mut documented = "";
-        for item in &self.items {
-            match item {
-                Item::Section { path, doc } => {
-                    section = path;
-                    documented = doc;
-                }
-                Item::Key(key) => {
-                    writeln!(page)?;
-                    if !documented.is_empty() {
-                        comment(page, 0, documented)?;
-                    }
-                    let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
-                    if !section.is_empty() && table == section {
-                        writeln!(page, "[{section}]\n")?;
-                        (section, documented) = ("", "");
-                    }
-                    write_key(page, key)?;
-                }
-            }
-        }
-        Ok(())
+        write_items(page, &self.items, |_| Some(None))
     }
 }
 
-fn write_key(page: &mut fmt::Formatter<'_>, key: &KeyDoc) -> fmt::Result {
+/// Writes the keys that `choose` wants, each with its description, under their tables' headers: with the
+/// value it gives, or the default or an example.
+pub(super) fn write_items(
+    page: &mut dyn fmt::Write,
+    items: &[Item],
+    choose: impl Fn(&KeyDoc) -> Option<Option<String>>,
+) -> fmt::Result {
+    let mut section = "";
+    let mut documented = "";
+    for item in items {
+        match item {
+            Item::Section { path, doc } => {
+                section = path;
+                documented = doc;
+            }
+            Item::Key(key) => {
+                let Some(value) = choose(key) else { continue };
+                writeln!(page)?;
+                if !documented.is_empty() {
+                    comment(page, 0, documented)?;
+                }
+                let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+                if !section.is_empty() && table == section {
+                    writeln!(page, "[{section}]\n")?;
+                    (section, documented) = ("", "");
+                }
+                write_key(page, key, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> fmt::Result {
     comment(page, 0, key.doc)?;
     if key.variants.is_empty() {
         comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
@@ -203,6 +214,9 @@ fn write_key(page: &mut fmt::Formatter<'_>, key: &KeyDoc) -> fmt::Result {
         write_fields(page, 6, &variant.fields)?;
     }
     write_fields(page, 2, &key.fields)?;
+    if let Some(value) = value {
+        return writeln!(page, "{} = {value}", key.name());
+    }
     match &key.default {
         // What depends on the file is empty without one.
         Some(default) if default == "\"\"" => writeln!(page, "# {} = {}", key.name(), key.example),
@@ -212,7 +226,7 @@ fn write_key(page: &mut fmt::Formatter<'_>, key: &KeyDoc) -> fmt::Result {
     }
 }
 
-fn write_fields(page: &mut fmt::Formatter<'_>, indent: usize, fields: &[KeyDoc]) -> fmt::Result {
+fn write_fields(page: &mut dyn fmt::Write, indent: usize, fields: &[KeyDoc]) -> fmt::Result {
     for field in fields {
         let (kind, presence) = (sentence(&field.kind), field.presence());
         comment(page, indent, &format!("{}: {} {kind}. {presence}", field.name(), field.doc))?;
@@ -226,7 +240,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// Comment lines of at most 100 characters; those after the first are indented two more if any is.
-fn comment(page: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result {
+pub(super) fn comment(page: &mut dyn fmt::Write, indent: usize, text: &str) -> fmt::Result {
     let mut line = format!("# {:indent$}", "");
     let mut empty = true;
     for word in text.split_whitespace() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine, Parameters};
+use crate::engine::{Counters, Deadlock, Engine};
 use crate::measure::{
     Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress,
     Status, measure_exchange, measure_load, outlook,
@@ -256,7 +256,6 @@ impl Simulation {
         progress: &mut dyn FnMut(Progress),
     ) -> Outcome {
         let started = ThreadTime::now();
-        let parameters = &self.scenario.parameters;
         let senders = self.senders();
         let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
         let offered = self.offered(&load, spec, senders.len());
@@ -293,7 +292,7 @@ impl Simulation {
         };
         let row = self.with_derouted(row, measured.derouted);
         let channels = channel_rows(&row, &measured.channels);
-        let mut warnings = load_warnings(&measured, fraction, &row, parameters);
+        let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.status {
             Status::Deadlock(deadlock) => Some(deadlock),
@@ -326,11 +325,13 @@ impl Simulation {
         let flit_time = parameters.link_flit_time();
         let flits = load.offered_flits() * senders as f64 / flit_time as f64;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        let settled = self.scenario.measure.window.is_some();
         Offered {
             flits,
             packets: flits / f64::from(packet),
             flit_time,
-            zero_load: self.outlook().zero_load_mean as Picoseconds,
+            // All pairs of nodes are looked at for it: seconds in a large network.
+            zero_load: (!settled).then(|| self.outlook().zero_load_mean as Picoseconds),
         }
     }
 
@@ -430,10 +431,18 @@ fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
     row: &PointRow,
-    parameters: &Parameters,
+    Scenario { parameters, measure, .. }: &Scenario,
 ) -> Vec<String> {
     let accepted = row.accepted_load.unwrap_or(0.0);
     match measured.status {
+        Status::NotSteady { growth } if growth <= measure.growth => vec![format!(
+            "not steady: what is under way did not become level within the warm-up's {} windows, though it \
+             grew by only {:.1}% of what was offered after them; try a longer warm-up with \
+             --set measure.warm_up_windows={}",
+            measure.warm_up_windows,
+            growth * 100.0,
+            measure.warm_up_windows.max(5) * 2
+        )],
         Status::NotSteady { growth } => vec![format!(
             "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
              past saturation (accepted {accepted:.3}); latencies depend on how long was simulated. Try \

@@ -1,0 +1,170 @@
+//! A folder of results, read back: rows, scenario, what a search for saturation found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::cli::Failure;
+use crate::cli::input::reject;
+use crate::report::comparison::SustainedLoad;
+use crate::report::{PointRow, ReportError, read_points};
+use crate::scenario::Document;
+
+/// How the first line of a resolved scenario begins.
+const RESOLVED_BY: &str = "# Resolved by flitlab ";
+
+/// If more columns than this are missing, it isn't a matter of versions.
+const MOST_MISSING: usize = 12;
+
+/// What a run or a sweep left.
+pub(super) struct Results {
+    pub folder: PathBuf,
+    pub points: Vec<PointRow>,
+    pub saturation: Vec<SustainedLoad>,
+    /// `None` if it isn't there.
+    pub scenario: Option<Document>,
+    /// The version that made them, if they say.
+    pub version: Option<String>,
+    /// What is not as a finished run leaves it.
+    pub notes: Vec<String>,
+}
+
+/// What is needed of summary.json.
+#[derive(Default, Deserialize)]
+struct Summary {
+    flitlab: Option<String>,
+    #[serde(default)]
+    saturation: Vec<SustainedLoad>,
+}
+
+impl Results {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// If it is no folder of results, or of another version, or broken.
+    pub(super) fn open(folder: &Path) -> Result<Self, Failure> {
+        let name = folder.display();
+        let file = folder.join("points.csv");
+        if !file.is_file() {
+            return Err(Failure::Input(no_results(folder)));
+        }
+        let mut notes = Vec::new();
+        let scenario = folder.join("scenario.toml");
+        let scenario = if scenario.exists() {
+            let document = Document::open(&scenario).map_err(|found| reject(&found))?;
+            document.syntax().map_err(|found| reject(&found))?;
+            Some(document)
+        } else {
+            notes.push(format!("{name} has no scenario.toml, so scenarios are not compared"));
+            None
+        };
+        let summary = summary(&folder.join("summary.json"))?;
+        if summary.is_none() {
+            notes.push(format!(
+                "{name} has no summary.json: the run was stopped or goes on, and points may be missing"
+            ));
+        }
+        let summary = summary.unwrap_or_default();
+        let version = summary.flitlab.or_else(|| written_by(&folder.join("scenario.toml")));
+        let no_points = || {
+            Failure::Input(format!(
+                "error: {} has no points yet: the run was stopped or goes on",
+                file.display()
+            ))
+        };
+        if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
+            return Err(no_points());
+        }
+        let rows = read_points(&file)
+            .map_err(|error| Failure::Input(unreadable(&error, folder, version.as_deref())))?;
+        if let Some(line) = rows.incomplete_line {
+            notes.push(format!(
+                "{}:{line}: the last line is cut short and left out",
+                file.display()
+            ));
+        }
+        if rows.rows.is_empty() {
+            return Err(no_points());
+        }
+        let (points, saturation) = (rows.rows, summary.saturation);
+        Ok(Self { folder: folder.into(), points, saturation, scenario, version, notes })
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.folder.display().to_string()
+    }
+}
+
+/// `None` if there is none.
+fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
+    let wrong = |cause: &dyn std::fmt::Display| {
+        Failure::Input(format!("error: can't read {}: {cause}", path.display()))
+    };
+    match fs::read_to_string(path) {
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(wrong(&cause)),
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|cause| wrong(&cause)),
+    }
+}
+
+fn written_by(scenario: &Path) -> Option<String> {
+    let text = fs::read_to_string(scenario).ok()?;
+    let version = text.lines().next()?.strip_prefix(RESOLVED_BY)?.split(':').next()?;
+    Some(version.to_owned())
+}
+
+/// Why a path has no results, and what may have been meant.
+fn no_results(path: &Path) -> String {
+    let name = path.display();
+    let among_results = Path::new("results").join(path);
+    if among_results.join("points.csv").is_file() {
+        return format!(
+            "error: {name} is no folder of results: did you mean {}?",
+            among_results.display()
+        );
+    }
+    if path.is_dir() {
+        return format!(
+            "error: {name} has no points.csv: name a folder that flitlab run or flitlab sweep left"
+        );
+    }
+    if !path.exists() {
+        return format!(
+            "error: {name} does not exist: name a folder that flitlab run or flitlab sweep left"
+        );
+    }
+    let inside = path.parent().filter(|folder| folder.join("points.csv").is_file());
+    match inside {
+        Some(folder) => format!(
+            "error: {name} is a file: name its folder, {}",
+            if folder.as_os_str().is_empty() { ".".into() } else { folder.display().to_string() }
+        ),
+        None if path.extension().is_some_and(|it| it == "toml") => format!(
+            "error: {name} is a file, not a folder of results: flitlab run {name} makes them"
+        ),
+        None => format!("error: {name} is a file, not a folder of results"),
+    }
+}
+
+/// Why rows can't be read; where columns are missing, what to do about it.
+fn unreadable(error: &ReportError, folder: &Path, version: Option<&str>) -> String {
+    let ReportError::Columns { path, missing } = error else { return format!("error: {error}") };
+    if missing.len() > MOST_MISSING {
+        return format!("error: {}: these are not the rows of a run or sweep", path.display());
+    }
+    let ours = env!("CARGO_PKG_VERSION");
+    let whose = match version {
+        Some(version) if version != ours => {
+            format!("the results are of flitlab {version}, this is {ours}")
+        }
+        _ => format!("the file is not of this version of flitlab, {ours}"),
+    };
+    let scenario = folder.join("scenario.toml");
+    let again = if scenario.exists() {
+        format!(": run {} again, into another folder", scenario.display())
+    } else {
+        String::new()
+    };
+    format!("error: {error}\n{whose}{again}")
+}

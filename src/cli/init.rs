@@ -1,0 +1,340 @@
+//! `flitlab init`: writes a first scenario, from flags or a few questions.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, ErrorKind, IsTerminal, Write, stderr, stdin};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use serde::Serialize;
+
+use super::summary::{print_json, print_text};
+use super::text::torus_text;
+use super::{Failure, terminal};
+use crate::scenario::{Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
+use crate::units::parse_bytes;
+
+/// Write a first scenario, with a comment for each key
+///
+/// Asks for what no option gives, if there is a terminal to ask; otherwise, and with --defaults, it takes
+/// the defaults. Never replaces a file.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab init\n  \
+    flitlab init study.toml --dimensions 8x8x8 --routing outflank --pattern tornado\n  \
+    flitlab init alltoall.toml --pattern all-to-all --exchange \"64 KiB\" --defaults\n  \
+    flitlab init - --defaults | less")]
+pub(super) struct Init {
+    /// The file to write, which must not exist; - is standard output
+    #[arg(value_name = "FILE", default_value = "scenario.toml")]
+    file: PathBuf,
+    /// Nodes along each dimension of the torus [default: 4x4x4]
+    #[arg(long, value_name = "SIZES", value_parser = dimensions)]
+    dimensions: Option<Sizes>,
+    /// How packets find their way [default: direction_order]
+    #[arg(long, value_name = "NAME", value_parser = among(Starter::routings))]
+    routing: Option<String>,
+    /// Who sends to whom [default: uniform; of an exchange all-to-all]
+    #[arg(long, value_name = "NAME", value_parser = among(Starter::patterns))]
+    pattern: Option<String>,
+    /// A load that goes on, as a fraction of the network's capacity [default: 0.3]
+    #[arg(long, value_name = "SHARE", value_parser = load)]
+    load: Option<f64>,
+    /// Instead of a load: each node sends its partners a message of this size, such as "64 KiB"
+    #[arg(long, value_name = "SIZE", conflicts_with = "load", value_parser = message)]
+    exchange: Option<String>,
+    /// Ask nothing
+    #[arg(long)]
+    defaults: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Sizes(Vec<u32>);
+
+#[derive(Serialize)]
+struct Written {
+    scenario: String,
+    fabric: String,
+    nodes: usize,
+}
+
+/// Names for help and completions; what they mean is in the file that is written.
+fn among(offers: fn() -> Vec<Offer>) -> PossibleValuesParser {
+    PossibleValuesParser::new(offers().into_iter().map(|offer| PossibleValue::new(offer.name)))
+}
+
+fn dimensions(text: &str) -> Result<Sizes, String> {
+    let parts = text.split(['x', 'X', ',', ' ', '[', ']']).map(str::trim);
+    let sizes: Result<Vec<u32>, _> =
+        parts.filter(|part| !part.is_empty()).map(str::parse).collect();
+    match sizes {
+        Ok(sizes) if !sizes.is_empty() => Ok(Sizes(sizes)),
+        _ => Err("write sizes such as 8x8x8".into()),
+    }
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    let load = text.parse::<f64>().ok().filter(|load| load.is_finite() && *load > 0.0);
+    load.ok_or_else(|| "write a fraction of the network's capacity, such as 0.3".into())
+}
+
+fn message(text: &str) -> Result<String, String> {
+    parse_bytes(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+impl Init {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let printed = self.file.as_os_str() == "-";
+        let path = if printed { "scenario.toml".into() } else { self.file.display().to_string() };
+        if !printed && self.file.exists() {
+            return Err(exists(&path));
+        }
+        let json = self.json;
+        let file = self.file.clone();
+        let asks = !self.defaults && stdin().is_terminal() && stderr().is_terminal();
+        let starter =
+            if asks { self.ask(&mut stdin().lock(), &mut stderr())? } else { self.starter() };
+        let text = starter.text(&path);
+        let scenario = read(&starter, &path)
+            .map_err(|problems| Failure::Input(format!("error: {}", problems.join("\nerror: "))))?;
+        if printed {
+            return print_text(&text);
+        }
+        let written = OpenOptions::new().write(true).create_new(true).open(&file);
+        match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(exists(&path)),
+            Err(cause) => return Err(Failure::Run(format!("cannot write {path}: {cause}"))),
+        }
+        let fabric = torus_text(&scenario.network.torus);
+        let nodes = scenario.network.fabric.live_terminals().count();
+        if json {
+            return print_json(&Written { scenario: path, fabric, nodes });
+        }
+        let next = match starter.workload {
+            StarterWorkload::Load(_) => "sweep",
+            StarterWorkload::Exchange(_) => "run",
+        };
+        print_text(&format!(
+            "{path}: {fabric}, {nodes} nodes, {} traffic\nnext:\n  flitlab check {path}\n  flitlab {next} \
+             {path}\n",
+            starter.pattern
+        ))
+    }
+
+    /// What the options say, and defaults.
+    fn starter(&self) -> Starter {
+        let usual = Starter::default();
+        Starter {
+            dimensions: self.dimensions.clone().map_or(usual.dimensions, |sizes| sizes.0),
+            routing: self.routing.clone().unwrap_or(usual.routing),
+            pattern: self.pattern.clone().unwrap_or_else(|| self.usual_pattern().into()),
+            workload: match (&self.exchange, self.load) {
+                (Some(size), _) => StarterWorkload::Exchange(size.clone()),
+                (None, Some(load)) => StarterWorkload::Load(load),
+                (None, None) => usual.workload,
+            },
+        }
+    }
+
+    fn usual_pattern(&self) -> &'static str {
+        if self.exchange.is_some() { "all-to-all" } else { "uniform" }
+    }
+
+    /// Asks for what no option gives, again until it can be used.
+    fn ask(
+        mut self,
+        input: &mut impl BufRead,
+        output: &mut impl Write,
+    ) -> Result<Starter, Failure> {
+        let mut form = Form { input, output };
+        if self.dimensions.is_none() {
+            self.dimensions = Some(form.ask("Nodes along each dimension", "4x4x4", |answer| {
+                let sizes = dimensions(answer)?;
+                let starter = Starter { dimensions: sizes.0.clone(), ..Starter::default() };
+                read(&starter, "scenario.toml").map_err(|problems| problems.join("\n"))?;
+                Ok(sizes)
+            })?);
+        }
+        let offered = |offers: &[Offer], answer: &str| {
+            let known = offers.iter().any(|offer| offer.name == answer);
+            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
+            if known { Ok(()) } else { Err(format!("choose one of {}", names.join(", "))) }
+        };
+        if self.routing.is_none() {
+            let offers = Starter::routings();
+            form.list(&offers)?;
+            self.routing = Some(form.ask("Routing", "direction_order", |answer| {
+                offered(&offers, answer)?;
+                self.usable(|starter| starter.routing = answer.into())?;
+                Ok(answer.to_owned())
+            })?);
+        }
+        if self.load.is_none() && self.exchange.is_none() {
+            let question =
+                "A load that goes on (a fraction of capacity), or messages of a size (64 KiB)";
+            match form.ask(question, "0.3", |answer| match load(answer) {
+                Ok(load) => Ok(StarterWorkload::Load(load)),
+                Err(_) => message(answer)
+                    .map(StarterWorkload::Exchange)
+                    .map_err(|_| "write a fraction such as 0.3, or a size such as 64 KiB".into()),
+            })? {
+                StarterWorkload::Load(load) => self.load = Some(load),
+                StarterWorkload::Exchange(size) => self.exchange = Some(size),
+            }
+        }
+        if self.pattern.is_none() {
+            let offers = Starter::patterns();
+            form.list(&offers)?;
+            self.pattern = Some(form.ask("Traffic", self.usual_pattern(), |answer| {
+                offered(&offers, answer)?;
+                self.usable(|starter| starter.pattern = answer.into())?;
+                Ok(answer.to_owned())
+            })?);
+        }
+        Ok(self.starter())
+    }
+
+    /// Whether what is known so far, with an answer, makes a scenario.
+    fn usable(&self, answer: impl FnOnce(&mut Starter)) -> Result<(), String> {
+        let mut starter = self.starter();
+        answer(&mut starter);
+        read(&starter, "scenario.toml").map(drop).map_err(|problems| problems.join("\n"))
+    }
+}
+
+fn exists(path: &str) -> Failure {
+    Failure::Input(format!(
+        "error: {path} exists, and init never replaces a file: name another, as in flitlab init \
+         another.toml"
+    ))
+}
+
+/// The scenario, or what is wrong with it in words: nobody has seen the file's lines yet.
+fn read(starter: &Starter, path: &str) -> Result<Scenario, Vec<String>> {
+    let document = Document::parse(path, &starter.text(path));
+    let scenario = match starter.workload {
+        StarterWorkload::Load(_) => Sweep::read(&document).and_then(|_| Scenario::read(&document)),
+        StarterWorkload::Exchange(_) => Scenario::read(&document),
+    };
+    scenario.map_err(|found| {
+        let words = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        found
+            .iter()
+            .map(|one| {
+                let parts = [words(&one.message), words(&one.label), one.help.clone()];
+                parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+            })
+            .collect()
+    })
+}
+
+/// Questions and answers.
+struct Form<'t, I, O> {
+    input: &'t mut I,
+    output: &'t mut O,
+}
+
+impl<I: BufRead, O: Write> Form<'_, I, O> {
+    /// Asks until the answer is good; an empty one is the default.
+    fn ask<T>(
+        &mut self,
+        question: &str,
+        default: &str,
+        accept: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        loop {
+            self.say(&format!("{question} [{default}]: "))?;
+            let mut line = String::new();
+            let read = self.input.read_line(&mut line);
+            let read =
+                read.map_err(|cause| Failure::Run(format!("cannot read the answer: {cause}")))?;
+            if read == 0 {
+                let message = "error: no answer; nothing is written (--defaults asks nothing)";
+                return Err(Failure::Input(format!("\n{message}")));
+            }
+            let answer = line.trim();
+            match accept(if answer.is_empty() { default } else { answer }) {
+                Ok(value) => return Ok(value),
+                Err(problem) => self.say(&format!("  {}\n", problem.replace('\n', "\n  ")))?,
+            }
+        }
+    }
+
+    fn list(&mut self, offers: &[Offer]) -> Result<(), Failure> {
+        let lines = offers.iter().map(|offer| {
+            let doc = offer.doc.trim_start_matches("The ");
+            // The first sentence: the file has the rest.
+            let doc = doc.split(". ").next().unwrap_or(doc).trim_end_matches('.');
+            terminal::fact(&offer.name, doc, 22)
+        });
+        self.say(&lines.collect::<String>())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        let said = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
+        said.map_err(|cause| Failure::Run(format!("cannot ask: {cause}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn init() -> Init {
+        Init {
+            file: "a.toml".into(),
+            dimensions: None,
+            routing: None,
+            pattern: None,
+            load: None,
+            exchange: None,
+            defaults: false,
+            json: false,
+        }
+    }
+
+    fn asked(init: Init, answers: &str) -> (Result<Starter, Failure>, String) {
+        let mut said = Vec::new();
+        let starter = init.ask(&mut answers.as_bytes(), &mut said);
+        (starter, String::from_utf8(said).unwrap())
+    }
+
+    #[test]
+    fn empty_answers_are_the_defaults() {
+        assert_eq!(asked(init(), "\n\n\n\n").0.unwrap(), Starter::default());
+    }
+
+    #[test]
+    fn wrong_answers_are_explained_and_asked_again() {
+        let answers = "many\n4x2\nfast\nadaptive\nquick\n64 KiB\ntranspose-3d\ntornado\n";
+        let (starter, said) = asked(init(), answers);
+        let starter = starter.unwrap();
+        assert_eq!((starter.dimensions, starter.routing.as_str()), (vec![4, 2], "adaptive"));
+        assert_eq!(starter.workload, StarterWorkload::Exchange("64 KiB".into()));
+        assert_eq!(starter.pattern, "tornado", "transpose-3d needs three dimensions");
+        for expected in ["such as 8x8x8", "choose one of direction_order", "or a size such as"] {
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_an_option_gives_is_not_asked() {
+        let given = Init {
+            dimensions: Some(Sizes(vec![8])),
+            routing: Some("angara".into()),
+            load: Some(0.1),
+            ..init()
+        };
+        let (starter, said) = asked(given, "\n");
+        assert_eq!(starter.unwrap().dimensions, [8]);
+        assert_eq!(said.matches("]: ").count(), 1, "{said}");
+    }
+
+    #[test]
+    fn an_end_of_input_writes_nothing() {
+        assert!(matches!(asked(init(), "8x8\n").0, Err(Failure::Input(_))));
+    }
+}

@@ -1,0 +1,259 @@
+//! Two results, point by point: what differs, and whether that is more than chance and more than a tolerance.
+//!
+//! Two values differ if they are further apart than the tolerance, relative to the first, and their 95%
+//! confidence intervals have no value in common. Disjoint intervals are a stricter test than a t test of the
+//! difference at 5% (about 0.6% for intervals of equal width), which is as it should be where many points
+//! are looked at and one false alarm stops the work. Values without an interval are judged by the
+//! tolerance alone.
+
+mod estimate;
+mod measure;
+mod pairing;
+mod saturation;
+
+pub use estimate::Estimate;
+pub use measure::{MEASURES, Measure, USUAL_MEASURES};
+pub use pairing::Place;
+pub use saturation::SustainedLoad;
+
+use super::{PointRow, Status};
+use pairing::{Pair, pairs};
+
+/// How far apart two values, or the values of two points, are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Equal.
+    Identical,
+    /// Not further apart than the tolerance.
+    Within,
+    /// Further apart than the tolerance, but the confidence intervals overlap.
+    Unclear,
+    /// Further apart than the tolerance, and no confidence interval says that it may be chance.
+    Differs,
+}
+
+/// One measure on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    pub measure: Measure,
+    /// `None` if this side has no such value.
+    pub a: Option<Estimate>,
+    pub b: Option<Estimate>,
+    pub verdict: Verdict,
+}
+
+impl Values {
+    /// Judges two values.
+    #[must_use]
+    pub fn new(measure: Measure, a: Option<Estimate>, b: Option<Estimate>, tolerance: f64) -> Self {
+        let verdict = match (a, b) {
+            (Some(a), Some(b)) => verdict(&a, &b, tolerance),
+            (None, None) => Verdict::Identical,
+            _ => Verdict::Differs,
+        };
+        Self { measure, a, b, verdict }
+    }
+
+    /// `b` against `a`, relative to `a`; `None` where that means nothing.
+    #[must_use]
+    pub fn change(&self) -> Option<f64> {
+        let (a, b) = (self.a?.value, self.b?.value);
+        if a == b { Some(0.0) } else { (a != 0.0).then(|| (b - a) / a.abs()) }
+    }
+
+    /// Whether the confidence intervals have no value in common; `None` if one isn't known.
+    #[must_use]
+    pub fn significant(&self) -> Option<bool> {
+        self.a?.apart(&self.b?)
+    }
+}
+
+fn verdict(a: &Estimate, b: &Estimate, tolerance: f64) -> Verdict {
+    let distance = (b.value - a.value).abs();
+    if distance == 0.0 {
+        Verdict::Identical
+    } else if distance <= tolerance * a.value.abs() {
+        Verdict::Within
+    } else if a.apart(b) == Some(false) {
+        Verdict::Unclear
+    } else {
+        Verdict::Differs
+    }
+}
+
+/// A point that both results have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedPoint {
+    pub place: Place,
+    /// How its runs ended, the worst of them.
+    pub state: (Status, Status),
+    /// Whether the same happened in both, event by event.
+    pub same_events: bool,
+    /// The measures that at least one side has.
+    pub values: Vec<Values>,
+    /// The worst of its values; at least [`Verdict::Unclear`] if it did not end in the same state, and
+    /// [`Verdict::Differs`] if that is a deadlock.
+    pub verdict: Verdict,
+}
+
+impl ComparedPoint {
+    fn new(pair: Pair<'_>, measures: &[Measure], tolerance: f64) -> Self {
+        let (a, b) = (worst(&pair.a), worst(&pair.b));
+        let values: Vec<Values> = measures
+            .iter()
+            .map(|&measure| (measure, measure.of(&pair.a), measure.of(&pair.b)))
+            // What ended in another state is said by the state.
+            .filter(|(_, in_a, in_b)| {
+                if a == b { in_a.or(*in_b) } else { in_a.and(*in_b) }.is_some()
+            })
+            .map(|(measure, a, b)| Values::new(measure, a, b, tolerance))
+            .collect();
+        let worst_value = values.iter().map(|values| values.verdict).max();
+        let same_events = digests(&pair.a).is_some_and(|a| digests(&pair.b) == Some(a));
+        let at_least = match (a == b, same_events) {
+            (true, true) => Verdict::Identical,
+            (true, false) => Verdict::Within,
+            // At the edge of saturation chance decides, if as much gets through.
+            (false, _) if a != Status::Deadlock && b != Status::Deadlock => Verdict::Unclear,
+            (false, _) => Verdict::Differs,
+        };
+        let verdict = worst_value.unwrap_or(Verdict::Identical).max(at_least);
+        Self { place: pair.place, state: (a, b), same_events, values, verdict }
+    }
+}
+
+/// Two results, point by point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    pub points: Vec<ComparedPoint>,
+    pub only_in_a: Vec<Place>,
+    pub only_in_b: Vec<Place>,
+}
+
+impl Comparison {
+    /// Compares the points of two results by these measures.
+    #[must_use]
+    pub fn new(a: &[PointRow], b: &[PointRow], measures: &[Measure], tolerance: f64) -> Self {
+        let mut found = Self::default();
+        for pair in pairs(a, b) {
+            match (pair.a.is_empty(), pair.b.is_empty()) {
+                (false, false) => {
+                    found.points.push(ComparedPoint::new(pair, measures, tolerance));
+                }
+                (false, true) => found.only_in_a.push(pair.place),
+                (true, _) => found.only_in_b.push(pair.place),
+            }
+        }
+        found
+    }
+
+    /// How many points have this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.points.iter().filter(|point| point.verdict == verdict).count()
+    }
+}
+
+/// The worst state of some runs; there is at least one.
+fn worst(runs: &[&PointRow]) -> Status {
+    let badness = |status: &Status| match status {
+        Status::Steady | Status::Completed => 0,
+        Status::NotSteady => 1,
+        Status::Deadlock => 2,
+    };
+    runs.iter().map(|run| run.status).max_by_key(badness).unwrap_or_default()
+}
+
+/// Seeds and digests in order; `None` if a digest isn't known.
+fn digests(runs: &[&PointRow]) -> Option<Vec<(u64, u64)>> {
+    let digests: Option<Vec<_>> = runs.iter().map(|run| Some((run.seed, run.digest?))).collect();
+    digests.map(|mut digests| {
+        digests.sort_unstable();
+        digests
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(series: &str, load: f64, seed: u64, latency: u64) -> PointRow {
+        PointRow {
+            series: series.into(),
+            seed,
+            offered_load: Some(load),
+            accepted_load: Some(load),
+            packet_latency_mean: Some(latency),
+            packet_latency_mean_ci95: Some(latency / 100),
+            digest: Some(latency + seed),
+            ..PointRow::default()
+        }
+    }
+
+    fn compared(a: &[PointRow], b: &[PointRow], tolerance: f64) -> Comparison {
+        Comparison::new(a, b, &USUAL_MEASURES, tolerance)
+    }
+
+    #[test]
+    fn the_tolerance_and_the_intervals_both_have_a_say() {
+        let of = |latency, tolerance| {
+            let found =
+                compared(&[point("", 0.1, 1, 100_000)], &[point("", 0.1, 1, latency)], tolerance);
+            found.points[0].verdict
+        };
+        assert_eq!(of(100_000, 0.0), Verdict::Identical);
+        assert_eq!(of(110_000, 0.05), Verdict::Differs);
+        assert_eq!(of(110_000, 0.2), Verdict::Within);
+        assert_eq!(of(101_000, 0.001), Verdict::Unclear);
+    }
+
+    #[test]
+    fn seeds_of_a_point_are_one_point() {
+        let runs = |latency| {
+            [1, 2, 3, 4].map(|seed| point(&format!("uniform, seed {seed}"), 0.1, seed, latency))
+        };
+        let found = compared(&runs(100_000), &[point("uniform", 0.1, 9, 102_000)], 0.001);
+        assert_eq!(found.points.len(), 1);
+        let latency = &found.points[0].values[1];
+        assert_eq!(latency.a.unwrap().half_width(), Some(0.5));
+        // 100 +-0.5 against 102 +-1.02.
+        assert_eq!(latency.verdict, Verdict::Differs);
+    }
+
+    #[test]
+    fn lone_series_belong_together_and_others_by_name() {
+        let a = [point("bfs", 0.1, 1, 100_000), point("bfs", 0.2, 1, 120_000)];
+        let b = [point("sssp", 0.2, 1, 120_000), point("sssp", 0.3, 1, 150_000)];
+        let found = compared(&a, &b, 0.0);
+        let loads =
+            |places: &[Place]| places.iter().map(|one| one.offered_load).collect::<Vec<_>>();
+        assert_eq!(found.points[0].place.offered_load, Some(0.2));
+        assert_eq!(loads(&found.only_in_a), [Some(0.1)]);
+        assert_eq!(loads(&found.only_in_b), [Some(0.3)]);
+        let more = [b[0].clone(), point("bfs", 0.2, 1, 120_000)];
+        let found = compared(&a, &more, 0.0);
+        assert_eq!(found.points[0].place.series, "bfs");
+        assert_eq!(found.only_in_b[0].series, "sssp");
+    }
+
+    #[test]
+    fn latencies_past_saturation_are_not_compared() {
+        let unsteady = PointRow { status: Status::NotSteady, ..point("", 0.5, 1, 900_000) };
+        let other = PointRow { packet_latency_mean: Some(1), digest: None, ..unsteady.clone() };
+        let found = compared(&[unsteady], &[other], 0.0);
+        assert_eq!(found.points[0].verdict, Verdict::Within);
+        assert_eq!(found.points[0].values.len(), 1);
+    }
+
+    #[test]
+    fn another_state_is_judged_by_what_got_through_and_a_deadlock_always_differs() {
+        let steady = point("", 0.5, 1, 100_000);
+        let verdict = |status, accepted_load| {
+            let other = PointRow { status, accepted_load, ..point("", 0.5, 1, 900_000) };
+            compared(std::slice::from_ref(&steady), &[other], 0.05).points[0].verdict
+        };
+        assert_eq!(verdict(Status::NotSteady, Some(0.49)), Verdict::Unclear);
+        assert_eq!(verdict(Status::NotSteady, Some(0.4)), Verdict::Differs);
+        assert_eq!(verdict(Status::Deadlock, None), Verdict::Differs);
+    }
+}

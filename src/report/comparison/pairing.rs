@@ -1,0 +1,75 @@
+//! Which points of two results belong together.
+//!
+//! Points of one series and one offered load do. Runs that differ in the seed alone are one point: a sweep
+//! over seeds has the seed in its series, and it is taken out. Where both results have one series only, the two
+//! belong together whatever they are called.
+
+use std::collections::BTreeMap;
+
+use crate::report::PointRow;
+
+/// Decimals of a load that tell points apart.
+const SCALE: f64 = 1e6;
+
+/// A point's series, without the seed, and its offered load, if it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    pub series: String,
+    pub offered_load: Option<f64>,
+}
+
+/// The runs of a point on either side; not both are empty.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<'r> {
+    pub place: Place,
+    pub a: Vec<&'r PointRow>,
+    pub b: Vec<&'r PointRow>,
+}
+
+/// All points of both, in the order of `a`, then those of `b` alone in theirs.
+pub(super) fn pairs<'r>(a: &'r [PointRow], b: &'r [PointRow]) -> Vec<Pair<'r>> {
+    let by_load = paired(a, b, |row| row.offered_load);
+    let met =
+        |pairs: &[Pair<'_>]| pairs.iter().any(|pair| !pair.a.is_empty() && !pair.b.is_empty());
+    if met(&by_load) {
+        return by_load;
+    }
+    // Loads given as a rate are other fractions of another fabric's capacity.
+    let by_payload = paired(a, b, |row| row.offered_payload);
+    if met(&by_payload) { by_payload } else { by_load }
+}
+
+fn paired<'r>(
+    a: &'r [PointRow],
+    b: &'r [PointRow],
+    load: impl Fn(&PointRow) -> Option<f64>,
+) -> Vec<Pair<'r>> {
+    let lone = single_series(a) && single_series(b);
+    let mut places: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    for (row, in_a) in a.iter().map(|row| (row, true)).chain(b.iter().map(|row| (row, false))) {
+        let series = series_without_seed(row);
+        let named = if lone { String::new() } else { series.clone() };
+        let key = (named, load(row).map(|load| (load * SCALE).round() as i64));
+        let at = *places.entry(key).or_insert(pairs.len());
+        if at == pairs.len() {
+            let place = Place { series, offered_load: row.offered_load };
+            pairs.push(Pair { place, a: Vec::new(), b: Vec::new() });
+        }
+        if in_a { pairs[at].a.push(row) } else { pairs[at].b.push(row) }
+    }
+    pairs
+}
+
+fn single_series(rows: &[PointRow]) -> bool {
+    let mut series = rows.iter().map(series_without_seed);
+    let first = series.next();
+    series.all(|other| Some(&other) == first.as_ref())
+}
+
+/// The series' name without the part that names the seed.
+fn series_without_seed(row: &PointRow) -> String {
+    let seed = format!("seed {}", row.seed);
+    let parts: Vec<&str> = row.series.split(", ").filter(|part| *part != seed).collect();
+    parts.join(", ")
+}

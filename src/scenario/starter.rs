@@ -1,0 +1,172 @@
+//! A first scenario to go on from: the keys that most studies change, described in the words of the reference.
+
+use std::fmt::Write as _;
+
+use super::reference::{Item, Reference, comment, write_items};
+
+/// Keys that are shown with their defaults.
+const SHOWN: [&str; 5] =
+    ["seed", "router.buffer", "link.rate", "link.latency", "measure.precision"];
+
+/// What can be chosen, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub name: String,
+    pub doc: &'static str,
+}
+
+/// What a starter's nodes do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StarterWorkload {
+    /// Send at this load, a fraction of capacity; a sweep draws the curve.
+    Load(f64),
+    /// Send a message of this size to each partner.
+    Exchange(String),
+}
+
+/// What a first scenario is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Starter {
+    /// Sizes of the torus.
+    pub dimensions: Vec<u32>,
+    /// One of [`Starter::routings`].
+    pub routing: String,
+    /// One of [`Starter::patterns`].
+    pub pattern: String,
+    pub workload: StarterWorkload,
+}
+
+impl Default for Starter {
+    fn default() -> Self {
+        Self {
+            dimensions: vec![4, 4, 4],
+            routing: "direction_order".into(),
+            pattern: "uniform".into(),
+            workload: StarterWorkload::Load(0.3),
+        }
+    }
+}
+
+impl Starter {
+    /// The routings that need nothing else said.
+    #[must_use]
+    pub fn routings() -> Vec<Offer> {
+        let reference = Reference::new();
+        let sections = reference.items.iter().filter_map(|item| match item {
+            Item::Section { path, doc } => Some((path.strip_prefix("routing.")?, *doc)),
+            Item::Key(_) => None,
+        });
+        let needs_more = |name: &str| {
+            let prefix = format!("routing.{name}.");
+            reference.keys().any(|key| key.required && key.path.starts_with(&prefix))
+        };
+        sections
+            .filter(|(name, _)| !name.contains('.') && !needs_more(name))
+            .map(|(name, doc)| Offer { name: name.into(), doc })
+            .collect()
+    }
+
+    /// The patterns that need nothing else said.
+    #[must_use]
+    pub fn patterns() -> Vec<Offer> {
+        let reference = Reference::new();
+        let patterns = reference.key("traffic.pattern").map(|key| key.variants.clone());
+        let patterns = patterns.unwrap_or_default().into_iter();
+        patterns
+            .filter(|pattern| pattern.fields.iter().all(|field| field.default.is_some()))
+            .map(|pattern| Offer { name: pattern.name.into(), doc: pattern.doc })
+            .collect()
+    }
+
+    /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.
+    #[must_use]
+    pub fn text(&self, path: &str) -> String {
+        let mut page = String::new();
+        self.write(&mut page, path).expect("a string takes all");
+        page
+    }
+
+    fn write(&self, page: &mut String, path: &str) -> std::fmt::Result {
+        let mut commands =
+            vec![("check", "what would run, and what is wrong"), ("run", "simulate it once")];
+        if let StarterWorkload::Load(_) = self.workload {
+            commands.push(("sweep", "draw the curve: every load of [sweep]"));
+        }
+        let command = |name: &str| format!("flitlab {name} {path}");
+        let width = commands.iter().map(|(name, _)| command(name).len()).max().unwrap_or(0);
+        for (name, purpose) in commands {
+            writeln!(page, "# {:<width$}    {purpose}", command(name))?;
+        }
+        writeln!(page, "#")?;
+        let more = "The keys that most studies change. All others have defaults too: `flitlab check \
+                    --reference` lists them.";
+        comment(page, 0, more)?;
+        write_items(page, &Reference::new().items, |key| self.value(&key.path))
+    }
+
+    /// Whether a key is shown, and its value if that is not the default.
+    fn value(&self, path: &str) -> Option<Option<String>> {
+        if SHOWN.contains(&path) {
+            let measured = matches!(self.workload, StarterWorkload::Load(_));
+            return (measured || !path.starts_with("measure.")).then_some(None);
+        }
+        if let Some((table, _)) = path.rsplit_once('.')
+            && table.strip_prefix("routing.") == Some(&self.routing)
+        {
+            return Some(None);
+        }
+        let pattern = || format!("\"{}\"", self.pattern);
+        let value = match (path, &self.workload) {
+            ("topology.torus.dimensions", _) => format!("{:?}", self.dimensions),
+            ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
+            ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
+            ("sweep.grid", StarterWorkload::Load(_)) => {
+                "{ traffic.load = { from = 0.1, to = 0.9, step = 0.1 } }".into()
+            }
+            ("traffic.message", StarterWorkload::Load(_))
+            | ("exchange.between_steps" | "exchange.rounds", StarterWorkload::Exchange(_)) => {
+                return Some(None);
+            }
+            ("exchange.pattern", StarterWorkload::Exchange(_)) => pattern(),
+            ("exchange.message", StarterWorkload::Exchange(size)) => format!("\"{size}\""),
+            _ => return None,
+        };
+        Some(Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Document, Scenario, Sweep};
+
+    #[test]
+    fn every_offer_makes_a_scenario_that_reads() {
+        let read = |starter: &Starter| {
+            let text = starter.text("a.toml");
+            let document = Document::parse("a.toml", &text);
+            let read = Scenario::read(&document).map(drop);
+            let read = match starter.workload {
+                StarterWorkload::Load(_) => read.and(Sweep::read(&document).map(drop)),
+                StarterWorkload::Exchange(_) => read,
+            };
+            read.unwrap_or_else(|found| panic!("{starter:?}\n{found}"));
+        };
+        let (routings, patterns) = (Starter::routings(), Starter::patterns());
+        assert!(routings.len() >= 5 && patterns.len() >= 10);
+        for Offer { name: routing, .. } in routings {
+            read(&Starter { routing, ..Starter::default() });
+        }
+        for Offer { name: pattern, .. } in patterns {
+            // Some patterns are defined on some shapes only.
+            let dimensions = if pattern == "transpose-3d" { vec![4, 4, 4] } else { vec![4, 4] };
+            let starter = Starter { dimensions, pattern, ..Starter::default() };
+            read(&starter);
+            // The partners of a finite exchange are fixed.
+            if starter.pattern != "uniform" {
+                let workload = StarterWorkload::Exchange("4 KiB".into());
+                read(&Starter { workload, ..starter });
+            }
+        }
+    }
+}

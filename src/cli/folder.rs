@@ -27,6 +27,12 @@ pub(super) struct Output {
 /// If the folder that was asked for has something in it, or none can be made or written to.
 pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = match asked {
+        Some(folder) if folder.is_file() => {
+            return Err(Failure::Input(format!(
+                "error: {} is a file: name a folder with --out",
+                folder.display()
+            )));
+        }
         Some(folder) if occupied(folder) => {
             return Err(Failure::Input(format!(
                 "error: {} has something in it, and results never replace others: name another folder \
@@ -49,7 +55,7 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failu
 }
 
 /// Whether something is there that is not an empty folder.
-fn occupied(folder: &Path) -> bool {
+pub(super) fn occupied(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
         Err(_) => folder.exists(),
@@ -70,6 +76,11 @@ pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
 /// If the scenario is wrong.
 pub(super) fn resolved(document: &Document) -> Result<String, Failure> {
     let (_, text) = Scenario::read_resolved(document).map_err(|found| reject(&found))?;
+    Ok(resolved_by(&text))
+}
+
+/// Says above a resolved scenario where it comes from.
+pub(super) fn resolved_by(text: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    Ok(format!("# Resolved by flitlab {version}: every key, given or default.\n{text}"))
+    format!("# Resolved by flitlab {version}: every key, given or default.\n{text}")
 }

@@ -1,8 +1,9 @@
 //! The command line: one subcommand a file.
 //!
 //! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out); 2 the input is
-//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold. With `--json` a subcommand prints one JSON object
-//! on standard output and nothing else there; text for people and progress go to standard error.
+//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold; 130 interrupted by Ctrl-C or SIGTERM. With
+//! `--json` a subcommand prints one JSON object on standard output and nothing else there; text for people and
+//! progress go to standard error.
 
 mod check;
 mod compare;
@@ -11,6 +12,7 @@ mod failures;
 mod folder;
 mod init;
 mod input;
+mod interrupt;
 mod man;
 mod plot;
 mod progress;
@@ -30,6 +32,7 @@ use clap::{Parser, Subcommand};
 
 use crate::engine::Deadlock;
 use crate::report::ReportError;
+use crate::sweep::{PointError, SetupError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
@@ -39,7 +42,7 @@ use crate::report::ReportError;
     flitlab check scenarios/angara/desmos-uniform.toml\n  \
     flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
-    did not hold.")]
+    did not hold, 130 interrupted.")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -98,7 +101,7 @@ enum Failure {
     Check(String),
     Deadlock(Box<Deadlock>),
     /// So many points of a sweep deadlocked; the first of them.
-    Deadlocks(usize, Box<Deadlock>),
+    Deadlocks(usize, String),
 }
 
 impl Failure {
@@ -134,8 +137,23 @@ impl From<ReportError> for Failure {
     }
 }
 
-impl From<crate::sweep::SetupError> for Failure {
-    fn from(error: crate::sweep::SetupError) -> Self {
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
         Self::Input(format!("error: {error}"))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.to_string())
+    }
+}
+
+impl From<PointError> for Failure {
+    fn from(error: PointError) -> Self {
+        match error {
+            PointError::Setup(error) => error.into(),
+            PointError::Store(error) => error.into(),
+        }
     }
 }

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::folder;
 use super::{Failure, text};
-use crate::engine::Deadlock;
 use crate::report::{ChannelRow, PointRow};
 use crate::sweep::{Simulation, Work};
+use crate::units::Picoseconds;
 
 /// What is known of a scenario before it runs.
 #[derive(Debug, Serialize)]
@@ -92,11 +92,11 @@ pub(super) struct DeadlockNote {
 }
 
 impl DeadlockNote {
-    pub(super) fn new(point: u32, deadlock: &Deadlock) -> Self {
-        let lines = deadlock.to_string();
+    /// Of a deadlock at a time, as people read it.
+    pub(super) fn new(point: u32, time: Picoseconds, lines: &str) -> Self {
         Self {
             point,
-            time_ns: deadlock.time as f64 / 1e3,
+            time_ns: time as f64 / 1e3,
             cycle: lines.lines().skip(1).map(|line| line.trim().to_owned()).collect(),
         }
     }

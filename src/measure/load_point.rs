@@ -91,6 +91,19 @@ pub struct Offered {
     pub zero_load: Option<Picoseconds>,
 }
 
+impl Offered {
+    /// The length of a window that the settings leave open, a multiple of the sampling interval.
+    ///
+    /// # Panics
+    /// If the latency without load was not given.
+    #[must_use]
+    pub fn window(&self) -> Picoseconds {
+        let packets = (PACKETS_A_WINDOW / self.packets) as Picoseconds;
+        let latency = self.zero_load.expect("given if the settings leave the window open");
+        (LATENCIES_A_WINDOW * latency).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
+    }
+}
+
 /// Runs a load point; `progress` is told after every window.
 ///
 /// # Panics
@@ -103,20 +116,13 @@ pub fn measure_load(
     progress: &mut dyn FnMut(Progress),
 ) -> LoadMeasurement {
     let mut point = LoadPoint {
-        window: settings.window.unwrap_or_else(|| window_length(offered)),
+        window: settings.window.unwrap_or_else(|| offered.window()),
         offered: *offered,
         backlog: Vec::new(),
         engine,
     };
     let warmed_up = point.warm_up(settings, progress);
     point.measure(senders, settings, warmed_up, progress)
-}
-
-/// The length of a window that the settings leave open, a multiple of the sampling interval.
-fn window_length(offered: &Offered) -> Picoseconds {
-    let packets = (PACKETS_A_WINDOW / offered.packets) as Picoseconds;
-    let latency = offered.zero_load.expect("given if the settings leave the window open");
-    (LATENCIES_A_WINDOW * latency).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
 }
 
 struct LoadPoint<'e, 'f> {

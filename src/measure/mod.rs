@@ -15,7 +15,7 @@ mod trend;
 pub use bound::{Bottleneck, Outlook, outlook};
 pub use collector::{Collector, Delivered, Distribution};
 pub use exchange::{ExchangeMeasurement, measure_exchange};
-pub use interval::{half_width_95, jain_fairness};
+pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{LoadMeasurement, Offered, Status, measure_load};
 pub use saturation::{Saturation, bisect};
 pub use settings::Settings;

@@ -116,6 +116,14 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
 }
 
+/// Reads back what [`rows_text`] wrote.
+///
+/// # Errors
+/// If the text is not that of rows of this kind.
+pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Error> {
+    ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+}
+
 /// Reads `points.csv`. Columns may come in any order, and others beside them are skipped.
 ///
 /// # Errors

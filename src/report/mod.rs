@@ -12,10 +12,12 @@ mod csv;
 mod error;
 pub mod figure;
 mod load;
+mod mean;
 mod point;
 
 pub use channel::ChannelRow;
-pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_text};
+pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_of_text, rows_text};
 pub use error::ReportError;
 pub use load::LoadRow;
+pub use mean::MeanRow;
 pub use point::{PointRow, Status};

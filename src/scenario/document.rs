@@ -173,6 +173,14 @@ impl Document {
         assign(&mut self.root, path, key_place, node);
     }
 
+    /// Removes all but one entry of a table.
+    pub(super) fn keep_only(&mut self, table: &str, key: &str) {
+        let entry = self.root.entries.iter_mut().find(|entry| entry.key == table);
+        if let Some(Entry { node: Node { value: Value::Table(table), .. }, .. }) = entry {
+            table.entries.retain(|entry| entry.key == key);
+        }
+    }
+
     /// Whether it is TOML at all, for who does not go on to read it as a scenario.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ mod complaints;
 mod diagnostic;
 mod difference;
 mod document;
+mod identity;
 mod kind;
 mod network;
 mod range;
@@ -38,6 +39,7 @@ mod reference;
 mod resolved;
 mod routing;
 mod schema;
+mod series;
 mod starter;
 mod sweep;
 mod syntax;
@@ -46,12 +48,14 @@ mod tables;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use difference::{Difference, Setting, differences};
 pub use document::Document;
+pub use identity::{Identity, RESULTS_VERSION};
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
 pub use routing::{RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, Sweep};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
@@ -102,7 +106,16 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::read`].
     pub fn read_resolved(document: &Document) -> Result<(Self, String), Diagnostics> {
-        Self::read_with(document, &mut Fabrics::default())
+        let (scenario, read) = Self::read_with(document, &mut Fabrics::default())?;
+        Ok((scenario, resolved::render(&read.keys)))
+    }
+
+    /// What tells this document's result from those of others.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn identity(document: &Document) -> Result<Identity, Diagnostics> {
+        Self::read_with(document, &mut Fabrics::default()).map(|(_, read)| read.identity())
     }
 
     /// The same with another offered load, as a fraction of the fabric's capacity; a finite exchange stays
@@ -119,7 +132,7 @@ impl Scenario {
     fn read_with(
         document: &Document,
         fabrics: &mut Fabrics,
-    ) -> Result<(Self, String), Diagnostics> {
+    ) -> Result<(Self, Resolved), Diagnostics> {
         let reading = Reading::of(document, fabrics, Purpose::Run);
         Diagnostics::check(reading.problems)?;
         let draft = reading.draft.expect("only syntax errors prevent reading");
@@ -132,7 +145,22 @@ impl Scenario {
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
         };
-        Ok((scenario, resolved::render(&reading.keys)))
+        Ok((scenario, reading.resolved))
+    }
+}
+
+/// Every key of a scenario with its value, given or default.
+#[derive(Default)]
+struct Resolved {
+    /// Path and TOML text.
+    keys: Vec<(String, String)>,
+    /// What identifies the contents of files, by the path of the key that names the file.
+    contents: BTreeMap<String, String>,
+}
+
+impl Resolved {
+    fn identity(&self) -> Identity {
+        Identity::new(&self.keys, &self.contents)
     }
 }
 
@@ -141,8 +169,7 @@ impl Scenario {
 struct Reading {
     draft: Option<Draft>,
     network: Option<Arc<Network>>,
-    /// For the resolved scenario.
-    keys: Vec<(String, String)>,
+    resolved: Resolved,
     /// All mistakes.
     problems: Vec<Diagnostic>,
 }
@@ -163,7 +190,8 @@ impl Reading {
         let (network, broken_rules) =
             checks::run(document, &reader.broken, &draft, fabrics, purpose);
         problems.extend(broken_rules);
-        Self { draft: Some(draft), network, keys: reader.resolved, problems }
+        let resolved = Resolved { keys: reader.resolved, contents: reader.contents };
+        Self { draft: Some(draft), network, resolved, problems }
     }
 }
 

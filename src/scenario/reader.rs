@@ -5,7 +5,7 @@
 //! records every value, given or default, for the resolved scenario, and knows at the end of each
 //! table which keys nobody asked for. So the four can't drift apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     diagnostic::{Diagnostic, Location},
@@ -44,6 +44,8 @@ pub(super) struct Reader<'d> {
     pub broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
     pub resolved: Vec<(String, String)>,
+    /// What identifies the contents of files, by the path of the key that names the file.
+    pub contents: BTreeMap<String, String>,
     pub items: Vec<Item>,
     pub purpose: Purpose,
 }
@@ -109,6 +111,7 @@ impl<'d> Reader<'d> {
             held: Vec::new(),
             broken: BTreeSet::new(),
             resolved: Vec::new(),
+            contents: BTreeMap::new(),
             items: Vec::new(),
             purpose: Purpose::Run,
         }

@@ -117,6 +117,16 @@ impl Reference {
         })
     }
 
+    /// Whether this path is that of a table, or lies above one.
+    pub(super) fn is_table(&self, path: &str) -> bool {
+        self.items.iter().any(|item| match item {
+            Item::Section { path: section, .. } => section
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+            Item::Key(_) => false,
+        })
+    }
+
     /// The description of a key at this path.
     pub(super) fn key(&self, path: &str) -> Option<&KeyDoc> {
         self.keys().find(|key| key.path == path)

@@ -264,7 +264,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
 /// Keys as recorded for the resolved scenario.
 fn schema_keys(text: &str) -> Vec<(String, String)> {
     let document = document(text);
-    let Reading { keys, problems, .. } =
+    let Reading { resolved: Resolved { keys, .. }, problems, .. } =
         Reading::of(&document, &mut Fabrics::default(), Purpose::Run);
     assert!(problems.is_empty());
     keys

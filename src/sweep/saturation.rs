@@ -20,11 +20,8 @@ pub fn find_saturation(
     tolerance: f64,
     mut each: impl FnMut(Outcome),
 ) -> Result<Saturation, SetupError> {
-    let simulation = Simulation::new(scenario)?;
-    let bound = simulation.outlook().throughput();
-    let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
     let mut tried = 0;
-    bisect(highest, tolerance, |load| {
+    search_saturation(scenario, tolerance, |load| {
         let scenario = scenario.at_load(load);
         let outcome = Simulation::new(&scenario)?.run(series, tried, &mut |_| {});
         tried += 1;
@@ -32,4 +29,19 @@ pub fn find_saturation(
         each(outcome);
         Ok(sustained)
     })
+}
+
+/// The same search with the caller's way to find out whether a load is sustained.
+///
+/// # Errors
+/// If the scenario can't be simulated, and those of `sustained`.
+pub fn search_saturation<E: From<SetupError>>(
+    scenario: &Scenario,
+    tolerance: f64,
+    sustained: impl FnMut(f64) -> Result<bool, E>,
+) -> Result<Saturation, E> {
+    let simulation = Simulation::new(scenario)?;
+    let bound = simulation.outlook().throughput();
+    let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
+    bisect(highest, tolerance, sustained)
 }

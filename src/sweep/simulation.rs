@@ -214,7 +214,34 @@ impl Simulation {
         }
     }
 
-    fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+    /// With what another simulation of the same network, parameters and pattern says of the pairs.
+    #[must_use]
+    pub(super) fn with_outlook(self, outlook: Outlook) -> Self {
+        Self { outlook: outlook.into(), ..self }
+    }
+
+    /// The traffic from its beginning.
+    pub(super) fn workload(&self) -> Workload {
+        match (&self.traffic, &self.scenario.workload) {
+            (Traffic::Load(load), _) => Workload::Load(load.clone()),
+            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
+                Workload::Exchange(Exchange::new(spec, pattern.clone(), self.fabric()))
+            }
+            _ => unreachable!("the traffic was made from the scenario's workload"),
+        }
+    }
+
+    /// What the measurement has to know of the load; `None` for a finite exchange.
+    pub(super) fn offered_load(&self) -> Option<Offered> {
+        match (&self.traffic, &self.scenario.workload) {
+            (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
+                Some(self.offered(load, spec, self.senders().len()))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
         let collector = Collector::new(self.fabric().terminals());
         let (fabric, routes) = (self.fabric(), self.routes());
         let parameters = &self.scenario.parameters;

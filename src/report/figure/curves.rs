@@ -1,6 +1,7 @@
 //! From rows to curves: one a series, points in ascending offered load, seeds put together.
 
 use super::super::{PointRow, Status};
+use crate::measure::half_width_95_of_few;
 
 /// What loads are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(super) struct CurvePoint {
     pub status: Status,
     /// Mean packet latency in ns.
     pub mean: Option<f64>,
-    /// What the rows' 95% confidence intervals of the mean span, in ns.
+    /// The 95% confidence interval of the mean over several rows, or that of a single row, in ns.
     pub interval: Option<(f64, f64)>,
     /// 99th percentile of the packet latency, in ns.
     pub p99: Option<f64>,
@@ -131,6 +132,11 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let nanoseconds = |time: Option<u64>| time.map(|time| time as f64 / 1000.0);
+    let nanosecond_means: Vec<f64> =
+        rows.iter().filter_map(|(_, row)| nanoseconds(row.packet_latency_mean)).collect();
+    let mean = mean_of(&|row| nanoseconds(row.packet_latency_mean));
+    // Repetitions say more of the mean than the windows of any one of them.
+    let repeated = mean.zip(half_width_95_of_few(&nanosecond_means));
     let ends = rows.iter().filter_map(|(_, row)| {
         let mean = nanoseconds(row.packet_latency_mean)?;
         let half = nanoseconds(row.packet_latency_mean_ci95)?;
@@ -147,8 +153,10 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
             .into_iter()
             .find(|&status| worst(status))
             .unwrap_or(rows[0].1.status),
-        mean: mean_of(&|row| nanoseconds(row.packet_latency_mean)),
-        interval: ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
+        mean,
+        interval: repeated
+            .map(|(mean, half)| (mean - half, mean + half))
+            .or_else(|| ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))),
         p99: mean_of(&|row| nanoseconds(row.packet_latency_p99)),
     }
 }
@@ -180,7 +188,9 @@ mod tests {
         assert_eq!(curves.iter().map(|curve| curve.label.as_str()).collect::<Vec<_>>(), ["b", "a"]);
         let point = &curves[0].points[1];
         assert_eq!((point.offered, point.mean), (0.2, Some(115.0)));
-        assert_eq!(point.interval, Some((108.0, 122.0)));
+        // Standard deviation 5 sqrt(2), 1 degree of freedom: 12.7062 * 5.
+        let (low, high) = point.interval.unwrap();
+        assert!((low - 51.469).abs() < 1e-3 && (high - 178.531).abs() < 1e-3);
         assert_eq!(point.status, Status::NotSteady);
     }
 

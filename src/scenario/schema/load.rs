@@ -65,6 +65,11 @@ impl Kind for Load {
     }
 }
 
+/// A load as TOML.
+pub(in crate::scenario) fn text(load: &OfferedLoad) -> String {
+    Load.show(load)
+}
+
 fn either(slot: Slot<'_>, node: &Node, fraction: &str, rate: &str) -> String {
     format!(
         "write {} for a fraction of the fabric's capacity, {} for a node's rate",

@@ -20,6 +20,8 @@ use super::{
 use crate::{engine::Parameters, measure::Settings};
 use topology::Topology;
 
+pub(super) use load::text as load_text;
+
 /// What was read. What is `None` has been reported.
 pub(super) struct Draft {
     pub name: String,

@@ -11,6 +11,7 @@ use crate::{
         RoutingSpec,
         choice::{Choice, plain, with_keys},
         diagnostic::{Diagnostic, Location, Source},
+        identity::content_hash,
         kind::{Flag, Kind, Text},
         reader::Reader,
     },
@@ -96,10 +97,13 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         let place = reader.place("path");
         let path = reader.required("path", &kind, "The table file, beside the scenario.")?;
         match table(reader, &path, &place?) {
-            Ok((file, whole)) => {
+            Ok(Read { file, whole, hash }) => {
                 // A resolved scenario may go anywhere.
                 reader.resolved.pop();
                 reader.record("path", kind.show(&whole));
+                // What the file says decides results, not where it is.
+                let path = reader.path("path");
+                reader.contents.insert(path, hash);
                 Some(RoutingSpec::File(Arc::new(file)))
             }
             Err(problem) => {
@@ -119,12 +123,17 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
     reader.choice(&choice, variants)
 }
 
-/// The table in a file, and the file's whole path; what is wrong in it is shown in its line.
-fn table(
-    reader: &Reader<'_>,
-    path: &str,
-    place: &Location,
-) -> Result<(TableFile, String), Diagnostic> {
+/// A table file.
+struct Read {
+    file: TableFile,
+    /// Its whole path.
+    whole: String,
+    /// Of its content.
+    hash: String,
+}
+
+/// The table in a file; what is wrong in it is shown in its line.
+fn table(reader: &Reader<'_>, path: &str, place: &Location) -> Result<Read, Diagnostic> {
     let scenario = reader.document.map_or("", |document| document.file.name.as_str());
     let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(path);
     let unreadable = |error: std::io::Error| {
@@ -134,7 +143,7 @@ fn table(
     let text = std::fs::read_to_string(&path).map_err(unreadable)?;
     let whole = path.canonicalize().map_err(unreadable)?.display().to_string();
     match TableFile::parse(&text) {
-        Ok(file) => Ok((file, whole)),
+        Ok(file) => Ok(Read { file, whole, hash: content_hash(&text) }),
         Err(error) => {
             let line = text.split_inclusive('\n').nth(error.line - 1).unwrap_or("");
             let start: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();

@@ -1,0 +1,198 @@
+//! `flitlab sweep`: the points of a grid, in parallel, each kept as soon as it is finished.
+
+mod dry_run;
+mod place;
+mod results;
+mod resume;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, mpsc};
+
+use clap::Args;
+
+use super::folder::Output;
+use super::input::{Input, reject};
+use super::interrupt::Interrupt;
+use super::progress::Bar;
+use super::summary::{SaturationNote, print_text};
+use super::threads::Threads;
+use super::{Failure, folder, text};
+use crate::report::Status;
+use crate::scenario::{self, Point};
+use crate::sweep::{
+    CRITERION, Obtained, PointError, Simulation, Store, in_parallel, obtain, run_grid,
+    search_saturation,
+};
+use place::Place;
+use results::Results;
+use resume::hint;
+
+/// Run a scenario at every point of its [sweep], in parallel
+///
+/// A finished point is on the disk at once, in points/ and points.csv. At the end there are figures of
+/// latency and throughput, one curve a series, in results/NAME. A sweep that was ended, however it was
+/// ended, goes on with --resume, and gives what it would have given undisturbed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab sweep scenarios/angara/desmos-uniform.toml\n  \
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --threads 2 --out curves\n  \
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --out curves --resume\n  \
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --dry-run")]
+pub(super) struct Sweep {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    output: Output,
+    /// Go on in the folder in which this sweep was begun; points that are there are not computed again,
+    /// points whose values have changed are
+    #[arg(long)]
+    resume: bool,
+    /// List the points with an estimate of their time, and run and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Sweep {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let document = self.input.document()?;
+        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        if self.dry_run {
+            return dry_run::execute(&self, &sweep);
+        }
+        let first = &sweep.points.first().expect("a sweep has a point").scenario;
+        let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
+        let simulation = Simulation::new(first)?;
+        let out = self.output.out.as_deref();
+        let place = if self.resume {
+            Place::resume(&first.name, out, &sweep.points)?
+        } else {
+            Place::begin(&first.name, out, &sweep.points)?
+        };
+        folder::write(&place.results.join("scenario.toml"), &scenario)?;
+        if !self.output.json {
+            let headline = text::headline(&simulation);
+            print_text(&format!("{headline}: {} points\n", sweep.points.len()))?;
+        }
+        let again = self.again(&place.results);
+        self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
+    }
+
+    /// Runs what is not finished, and writes the results of all.
+    fn run(
+        &self,
+        sweep: &scenario::Sweep,
+        simulation: &Simulation,
+        place: &Place,
+        again: &str,
+    ) -> Result<(), Failure> {
+        let bar = Bar::of_sweep(sweep.points.len() as u64);
+        let interrupt = Interrupt::watch({
+            let (bar, again) = (bar.clone(), again.to_owned());
+            let what = if sweep.saturation.is_some() { "searches" } else { "points" };
+            move || farewell(&bar, what, &again)
+        })?;
+        let mut results =
+            Results::begin(&place.results, self.output.json, sweep.repetitions, interrupt)?;
+        let saturation = match sweep.saturation {
+            None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
+            Some(wanted) => {
+                self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
+            }
+        };
+        bar.finish();
+        let saturation = saturation?;
+        for path in place.store.damaged() {
+            eprintln!("note: {} was damaged, and its point is computed again", path.display());
+        }
+        if place.resumed && !self.output.json {
+            print_text(&format!("{} points were there already\n", results.known()))?;
+        }
+        results.conclude(saturation, simulation)
+    }
+
+    fn run_grid(
+        &self,
+        sweep: &scenario::Sweep,
+        store: &Store,
+        bar: &Bar,
+        results: &mut Results<'_>,
+    ) -> Result<(), Failure> {
+        let order = order(&sweep.points);
+        let place = |number: usize| (order[number], number as u32);
+        let threads = self.threads.count();
+        let left_out =
+            run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
+                results.take(place(number), &sweep.points[number], obtained)?;
+                bar.point_done();
+                Ok::<(), Failure>(())
+            })?;
+        results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
+        if !left_out.is_empty() {
+            eprintln!(
+                "note: {} points are left out, since their series had ended past saturation \
+                 (sweep.past_saturation)",
+                left_out.len()
+            );
+        }
+        Ok(())
+    }
+
+    fn run_searches(
+        &self,
+        sweep: &scenario::Sweep,
+        tolerance: f64,
+        store: &Store,
+        bar: &Bar,
+        results: &mut Results<'_>,
+    ) -> Result<Vec<SaturationNote>, Failure> {
+        let (sender, obtained) = mpsc::channel::<((usize, u32), Obtained)>();
+        let sender = Mutex::new(sender);
+        let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
+        let search = |&(number, point): &(usize, &Point)| {
+            let sender = sender.lock().expect("no panic while held").clone();
+            let mut tried = 0;
+            let found = search_saturation(&point.scenario, tolerance, |load| {
+                let scenario = point.scenario.at_load(load);
+                let obtained = obtain(store, &point.identity.at_load(load), &scenario)?;
+                let sustained = obtained.point.row.status == Status::Steady;
+                sender.send(((number, tried), obtained)).expect("the receiver waits for all");
+                tried += 1;
+                Ok::<bool, PointError>(sustained)
+            })?;
+            let note = SaturationNote {
+                series: point.series.clone(),
+                criterion: CRITERION.into(),
+                tolerance,
+                sustained_load: found.sustained,
+                lowest_load_not_sustained: found.failed,
+            };
+            Ok::<_, PointError>((number, note))
+        };
+        let mut notes = Vec::new();
+        in_parallel(&numbered, self.threads.count(), search, |note| {
+            notes.push(note?);
+            bar.point_done();
+            obtained
+                .try_iter()
+                .try_for_each(|(place, it)| results.take(place, &sweep.points[place.0], it))
+        })?;
+        notes.sort_by_key(|(number, _)| *number);
+        Ok(notes.into_iter().map(|(_, note)| note).collect())
+    }
+}
+
+/// For each point the place of its series: that of the series' first point.
+fn order(points: &[Point]) -> Vec<usize> {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let numbered = points.iter().enumerate();
+    numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
+}
+
+/// What an interrupted sweep says.
+fn farewell(bar: &Bar, what: &str, again: &str) {
+    let (done, all) = bar.count();
+    bar.finish();
+    eprintln!("interrupted: {done} of {all} {what} are finished; finished points are kept");
+    eprintln!("go on with\n    {again}");
+}

@@ -1,0 +1,173 @@
+//! The folder that a sweep works in: a new one, or with --resume the one that it was begun in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::{Failure, folder};
+use crate::scenario::Point;
+use crate::sweep::{Store, StoreError};
+
+/// The folder of everybody's results.
+const RESULTS: &str = "results";
+
+/// What is written last, so that it tells a finished sweep.
+pub(super) const LAST_FILE: &str = "summary.json";
+
+/// Where a sweep works.
+pub(super) struct Place {
+    pub results: PathBuf,
+    pub store: Store,
+    /// Whether an earlier call began it.
+    pub resumed: bool,
+}
+
+impl Place {
+    /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on. Says if an
+    /// earlier one is unfinished.
+    ///
+    /// # Errors
+    /// If the folder asked for has something in it, or none can be written.
+    pub fn begin(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
+        match asked {
+            Some(folder) if Store::is_in(folder) => {
+                return Err(Failure::Input(format!(
+                    "error: {} has a sweep's points already: go on with it by --resume, or name another \
+                     folder with --out",
+                    folder.display()
+                )));
+            }
+            Some(_) => {}
+            None => mention_unfinished(name, points),
+        }
+        loop {
+            let results = folder::prepare(name, asked)?;
+            // Another process may have found the same folder empty.
+            match Store::open(&results) {
+                Ok(store) if alone(&results)? => {
+                    return Ok(Self { results, store, resumed: false });
+                }
+                Ok(_) | Err(StoreError::Busy { .. }) if asked.is_none() => {}
+                Ok(_) => return Err(StoreError::Busy { folder: results }.into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The folder in which this sweep was begun, or a new one if it was not.
+    ///
+    /// # Errors
+    /// If that can't be told, the folder asked for has other results, or another process works in it.
+    pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
+        let Some(results) = begun(name, asked, points)? else {
+            let place = Self::begin(name, asked, points)?;
+            eprintln!("note: nothing to resume, so this begins in {}", place.results.display());
+            return Ok(place);
+        };
+        let store = Store::open(&results)?;
+        Ok(Self { results, store, resumed: true })
+    }
+}
+
+/// Says in which folder --resume would go on: who begins anew may have meant that.
+fn mention_unfinished(name: &str, points: &[Point]) {
+    let unfinished = |folder: &PathBuf| !folder.join(LAST_FILE).exists();
+    if let Ok(Some(folder)) = begun(name, None, points).map(|found| found.filter(unfinished))
+        && let Ok(names @ [_, ..]) = Store::names(&folder).as_deref()
+    {
+        eprintln!(
+            "note: {} has {} finished points of this sweep: --resume goes on there",
+            folder.display(),
+            names.len()
+        );
+    }
+}
+
+/// The folder in which this sweep was begun; `None` if there is none.
+///
+/// # Errors
+/// If that can't be told, or the folder asked for has other results.
+pub(super) fn begun(
+    name: &str,
+    asked: Option<&Path>,
+    points: &[Point],
+) -> Result<Option<PathBuf>, Failure> {
+    match asked {
+        Some(folder) if !folder::occupied(folder) => Ok(None),
+        Some(folder) if !Store::is_in(folder) => Err(Failure::Input(format!(
+            "error: {} has no points of a sweep that could be resumed: name another folder with --out",
+            folder.display()
+        ))),
+        Some(folder) if !belongs(folder, points)? => Err(foreign(&[folder.into()])),
+        Some(folder) => Ok(Some(folder.into())),
+        None => choose(candidates(name), points),
+    }
+}
+
+/// `results/NAME`, `results/NAME-2` and so on, as far as they are there and of a sweep, in this order.
+fn candidates(name: &str) -> Vec<PathBuf> {
+    let number = |folder: &str| match folder.strip_prefix(name)? {
+        "" => Some(1),
+        rest => rest.strip_prefix('-')?.parse::<u32>().ok(),
+    };
+    let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
+    let mut found: Vec<(u32, PathBuf)> = entries
+        .filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())))
+        .filter(|(_, folder)| Store::is_in(folder))
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// The folder that a sweep is resumed in: the only unfinished one, else the latest finished one.
+fn choose(candidates: Vec<PathBuf>, points: &[Point]) -> Result<Option<PathBuf>, Failure> {
+    let mut ours = Vec::new();
+    for folder in &candidates {
+        if belongs(folder, points)? {
+            ours.push(folder.clone());
+        }
+    }
+    if ours.is_empty() && !candidates.is_empty() {
+        return Err(foreign(&candidates));
+    }
+    let unfinished: Vec<PathBuf> =
+        ours.iter().filter(|folder| !folder.join(LAST_FILE).exists()).cloned().collect();
+    match unfinished.as_slice() {
+        [] => Ok(ours.pop()),
+        [one] => Ok(Some(one.clone())),
+        several => Err(Failure::Input(format!(
+            "error: this sweep was begun in {}: say with --out which to resume",
+            list(several)
+        ))),
+    }
+}
+
+/// Whether a folder has points of this sweep, or none at all.
+fn belongs(folder: &Path, points: &[Point]) -> Result<bool, Failure> {
+    let names = Store::names(folder)?;
+    // A search for saturation finds its loads as it goes.
+    let families: Vec<&str> =
+        names.iter().filter_map(|name| Some(name.split_once('-')?.0)).collect();
+    Ok(names.is_empty()
+        || points.iter().any(|point| families.contains(&point.identity.family().as_str())))
+}
+
+fn foreign(folders: &[PathBuf]) -> Failure {
+    let (has, their) = if folders.len() == 1 { ("has", "its") } else { ("have", "their") };
+    Failure::Input(format!(
+        "error: {} {has} points already, and none of them is of this scenario: every point's values have \
+         changed, or another version of flitlab computed them. Results never replace others: leave \
+         --resume out to begin a new folder, or resume with {their} scenario.toml",
+        list(folders)
+    ))
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    names.join(" and ")
+}
+
+/// Whether a folder has an empty store and nothing else.
+fn alone(results: &Path) -> Result<bool, Failure> {
+    let entries = fs::read_dir(results).map_or(0, Iterator::count);
+    Ok(entries == 1 && Store::names(results)?.is_empty())
+}

@@ -1,0 +1,159 @@
+//! What a sweep's keys can't be together, or on top of the document.
+
+use super::{axis::Setting, grid::Key, table::SweepTable, zip};
+use crate::scenario::{
+    diagnostic::{Diagnostic, Location},
+    document::Document,
+    kind::nearest,
+    series::LOAD,
+};
+
+/// Beyond this a sweep is a mistake.
+const MOST_POINTS: usize = 100_000;
+
+/// All mistakes.
+pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (at, key) in sweep.grid.iter().enumerate() {
+        let twice = sweep.grid[..at].iter().any(|earlier| earlier.path == key.path);
+        problems.extend(check_key(document, sweep, &key.path, &key.key_place, twice));
+    }
+    for step in &sweep.series {
+        for (at, setting) in step.settings.iter().enumerate() {
+            let Setting { path, key_place, .. } = setting;
+            let earlier = &step.settings[..at];
+            let twice = earlier.iter().any(|earlier| earlier.path == *path)
+                || sweep.grid.iter().any(|key| overlap(&key.path, path));
+            problems.extend(check_key(document, sweep, path, key_place, twice));
+            if path == LOAD {
+                problems.push(
+                    Diagnostic::new(key_place, "a series has many loads")
+                        .help("give them in [sweep.grid]: traffic.load = [0.1, 0.2, 0.3]"),
+                );
+            }
+        }
+    }
+    problems.extend(zip::check(&sweep.zip, &sweep.grid));
+    problems.extend(check_whole(document, sweep));
+    problems.extend(check_figures(document, &sweep.grid, sweep.figures.as_deref()));
+    problems
+}
+
+/// Whether one path is the other or lies below it.
+fn overlap(one: &str, other: &str) -> bool {
+    let below = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
+    one == other || below(one, other) || below(other, one)
+}
+
+fn check_key(
+    document: &Document,
+    sweep: &SweepTable,
+    path: &str,
+    place: &Location,
+    twice: bool,
+) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let new = |message: String| Diagnostic::new(place, message);
+    if twice {
+        problems.push(new(format!("`{path}` is swept twice")).label("the second time"));
+    }
+    if path == "sweep" || path.starts_with("sweep.") {
+        problems.push(new("a sweep can't sweep itself".into()));
+    }
+    if path == LOAD && sweep.saturation.is_some() {
+        problems.push(
+            new("the load is either given or looked for".into())
+                .label("given here")
+                .help("leave `traffic.load` or `saturation` out of [sweep]"),
+        );
+    }
+    if path == "seed" && sweep.repetitions > 1 {
+        problems.push(
+            new("`repetitions` choose the seeds".into())
+                .label("given here")
+                .help("leave `seed` or `repetitions` out of [sweep]"),
+        );
+    }
+    if let Some(node) = document.get(path).filter(|node| node.place.source.typed) {
+        let message = format!("`{path}` is swept, so setting it changes nothing");
+        problems.push(Diagnostic::new(&node.place, message).help(format!(
+            "set the swept values: --set sweep.grid.{path}=[{}]",
+            node.place.text()
+        )));
+    }
+    problems
+}
+
+fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let place = |path: &str| {
+        let node = document.get(path).or_else(|| document.get("sweep"));
+        node.map_or_else(|| document.start(), |node| node.place.clone())
+    };
+    let nothing = sweep.grid.is_empty() && sweep.series.is_empty() && sweep.repetitions == 1;
+    if nothing && sweep.saturation.is_none() {
+        problems.push(
+            Diagnostic::new(&place("sweep"), "[sweep] sweeps nothing")
+                .help("give [sweep.grid] a key, for example `traffic.load = [0.1, 0.2, 0.3]`"),
+        );
+    }
+    if sweep.saturation.is_some() && document.get("exchange").is_some() {
+        problems.push(
+            Diagnostic::new(
+                &place("sweep.saturation"),
+                "an [exchange] has no load that could saturate",
+            )
+            .help("`saturation` goes with [traffic]"),
+        );
+    }
+    if sweep.saturation.is_some() && sweep.repetitions > 1 {
+        problems.push(
+            Diagnostic::new(&place("sweep.repetitions"), "a search for saturation is not repeated")
+                .help("sweep the seed to see how it matters: seed = [1, 2, 3] in [sweep.grid]"),
+        );
+    }
+    // Zipped keys count once.
+    let zipped = |key: &&Key| {
+        let other = |group: &zip::Group| group.iter().skip(1).any(|(path, _)| *path == key.path);
+        !sweep.zip.iter().any(other)
+    };
+    let grid = sweep.grid.iter().filter(zipped);
+    let mut counts: Vec<(usize, &str)> =
+        grid.map(|key| (key.values.len(), key.path.as_str())).collect();
+    if !sweep.series.is_empty() {
+        counts.insert(0, (sweep.series.len(), "series"));
+    }
+    if sweep.repetitions > 1 {
+        counts.push((sweep.repetitions as usize, "repetitions"));
+    }
+    let points = counts.iter().try_fold(1usize, |points, (count, _)| points.checked_mul(*count));
+    if points.is_none_or(|points| points > MOST_POINTS) {
+        let counts: Vec<String> =
+            counts.iter().map(|(count, path)| format!("{count} of {path}")).collect();
+        problems.push(
+            Diagnostic::new(
+                &place("sweep.grid"),
+                format!("the sweep has more than {MOST_POINTS} points"),
+            )
+            .help(format!("values: {}", counts.join(" times "))),
+        );
+    }
+    problems
+}
+
+/// Whether figures are told apart by a key that is swept and no curve's axis.
+fn check_figures(document: &Document, grid: &[Key], figures: Option<&str>) -> Option<Diagnostic> {
+    let figures = figures?;
+    let keys: Vec<&str> =
+        grid.iter().map(|key| key.path.as_str()).filter(|path| *path != LOAD).collect();
+    if keys.contains(&figures) {
+        return None;
+    }
+    let place = &document.get("sweep.figures")?.place;
+    let problem = Diagnostic::new(place, format!("`{figures}` tells no curves apart"));
+    Some(match (nearest(figures, keys.iter().copied()), keys.is_empty()) {
+        (Some(near), _) => problem.label(format!("did you mean `{near}`?")),
+        (None, false) => problem.help(format!("[sweep.grid] has {}", keys.join(", "))),
+        (None, true) => problem.help("leave `figures` out: there is one curve only"),
+    })
+}

@@ -1,0 +1,204 @@
+//! `[sweep]`: many scenarios from one document.
+//!
+//! Values keep the place of the list's element that they come from, so that a point's mistake is
+//! shown where it was written.
+
+mod axis;
+mod checks;
+mod grid;
+mod named;
+mod table;
+mod toml;
+mod zip;
+
+use super::{
+    Identity, Reading, Scenario,
+    checks::Fabrics,
+    diagnostic::{Diagnostic, Diagnostics},
+    document::{Document, Node, Value},
+    reader::{Purpose, Reader},
+    series::{self, LOAD},
+};
+use axis::{Axis, Choice};
+use table::SweepTable;
+
+/// With which load a series is read if saturation is looked for and no load is given.
+const START_LOAD: f64 = 0.01;
+
+/// The scenarios of a sweep.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Find each point's highest sustained load, by bisection, instead of running it as it is.
+    pub saturation: Option<Saturation>,
+    /// Loads in a row that do not reach a steady state after which a series ends; none does if `None`.
+    pub past_saturation: Option<usize>,
+    /// Runs of every point, with seeds that follow each other.
+    pub repetitions: u32,
+    /// The key that has a figure for each of its values; all curves are in one if `None`.
+    pub figures: Option<String>,
+    /// Series in the file's order, the last key fastest; within a series the loads; of each load its
+    /// repetitions.
+    pub points: Vec<Point>,
+    /// `[sweep]` with every value written out.
+    table: String,
+}
+
+/// How the highest sustained load is looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// Width in load at which the search ends.
+    pub tolerance: f64,
+}
+
+/// One scenario of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as written,
+    /// texts without quotes.
+    pub assignments: Vec<(String, String)>,
+    /// What its curve is called in a legend: the values of all keys but the load and what is zipped with
+    /// it, or the name that the series was given. May be empty.
+    pub series: String,
+    /// What the figure of its curve is called; empty if all curves are in one.
+    pub figure: String,
+    /// The sweep's document with these values set.
+    pub document: Document,
+    pub scenario: Scenario,
+    pub identity: Identity,
+}
+
+impl Sweep {
+    /// Reads and checks all points.
+    ///
+    /// # Errors
+    /// All mistakes of the sweep and of all its points, each once; if there is no `[sweep]`.
+    pub fn read(document: &Document) -> Result<Self, Diagnostics> {
+        if !document.intact {
+            Diagnostics::check(document.problems.clone())?;
+        }
+        let mut reader = Reader::reading(document);
+        if !document.has_sweep() {
+            let problem = Diagnostic::new(&document.start(), "the scenario has no [sweep]")
+                .help("add for example [sweep.grid] and below it `traffic.load = [0.1, 0.2, 0.3]`");
+            reader.problems.push(problem);
+        }
+        let table = table::read(&mut reader);
+        let mut problems = reader.problems;
+        if document.has_sweep() && problems.is_empty() {
+            problems.extend(checks::check(document, &table));
+        }
+        if !problems.is_empty() {
+            // Without its points the scenario itself is still worth checking.
+            let reading = Reading::of(document, &mut Fabrics::default(), Purpose::Sweep);
+            problems.extend(reading.problems);
+            return Err(Diagnostics::check(problems).expect_err("there are problems"));
+        }
+        Self::expand(document, table)
+    }
+
+    fn expand(document: &Document, table: SweepTable) -> Result<Self, Diagnostics> {
+        let mut base = document.clone();
+        if table.saturation.is_some() && document.get(LOAD).is_none() {
+            let place = document
+                .get("sweep.saturation")
+                .map_or_else(|| document.start(), |node| node.place.clone());
+            let value = Value::Float(START_LOAD, START_LOAD.to_string());
+            base.assign(&["traffic", "load"], &place.clone(), Node { value, place });
+        }
+        let groups: Vec<Vec<String>> = table
+            .zip
+            .iter()
+            .map(|group| group.iter().map(|(path, _)| path.clone()).collect())
+            .collect();
+        let mut axes = axis::of_grid(&table.grid, &groups);
+        if !table.series.is_empty() {
+            axes.insert(0, Axis { steps: table.series.clone() });
+        }
+        let choices: usize = axes.iter().map(|axis| axis.steps.len()).product();
+        let mut fabrics = Fabrics::default();
+        let (mut points, mut problems) = (Vec::new(), Vec::new());
+        let mut keys_of_series = Vec::new();
+        for number in 0..choices {
+            let mut document = base.clone();
+            let choice = axis::choose(&axes, number, &mut document);
+            for repetition in 0..table.repetitions {
+                let mut document = document.clone();
+                if repetition > 0 {
+                    next_seed(&mut document, repetition);
+                }
+                match Scenario::read_with(&document, &mut fabrics) {
+                    Ok((scenario, read)) => {
+                        let identity = read.identity();
+                        let Choice { assignments, series } = choice.clone();
+                        let figure = figure(&assignments, table.figures.as_deref());
+                        points.push(Point {
+                            assignments,
+                            series,
+                            figure,
+                            document,
+                            scenario,
+                            identity,
+                        });
+                        let first = number % (choices / table.series.len().max(1)) == 0;
+                        if first && repetition == 0 {
+                            keys_of_series.push(read.keys);
+                        }
+                    }
+                    Err(more) => problems.extend(more.into_list()),
+                }
+            }
+        }
+        Diagnostics::check(problems)?;
+        Ok(Self {
+            saturation: table.saturation,
+            past_saturation: table.past_saturation,
+            repetitions: table.repetitions,
+            figures: table.figures.clone(),
+            points,
+            table: toml::of_table(&table, &keys_of_series),
+        })
+    }
+
+    /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.
+    ///
+    /// # Errors
+    /// As [`Sweep::read`].
+    pub fn resolved(&self) -> Result<String, Diagnostics> {
+        let (_, scenario) = Scenario::read_resolved(&self.points[0].document)?;
+        Ok(format!("{scenario}\n{}", self.table))
+    }
+}
+
+/// Sets the seed of a repetition: the document's, or 1, and so many more.
+fn next_seed(document: &mut Document, repetition: u32) {
+    let node = document.get("seed").cloned();
+    let place = node.as_ref().map_or_else(|| document.start(), |node| node.place.clone());
+    let first = match node {
+        None => Some(1),
+        Some(Node { value: Value::Integer(seed), .. }) => seed,
+        // It is wrong, and was reported for the first repetition.
+        Some(_) => return,
+    };
+    let seed = first.and_then(|first| first.checked_add(i64::from(repetition)));
+    let value = Value::Integer(seed);
+    document.assign(&["seed"], &place.clone(), Node { value, place });
+}
+
+/// The name of the figure that is told apart by the value of `key`.
+fn figure(assignments: &[(String, String)], key: Option<&str>) -> String {
+    assignments
+        .iter()
+        .find(|(path, _)| Some(path.as_str()) == key)
+        .map_or_else(String::new, |(path, value)| series::part(path, value))
+}
+
+/// Reads, or documents, `[sweep]`.
+pub(super) fn read_table(reader: &mut Reader<'_>) -> SweepTable {
+    table::read(reader)
+}
+
+/// Whether the document's sweep gives this key to its points.
+pub(super) fn gives(document: &Document, path: &str) -> bool {
+    matches!(document.get("sweep"), Some(Node { value: Value::Table(sweep), .. })
+        if table::gives(sweep, path))
+}

@@ -1,0 +1,125 @@
+//! `[sweep.series]`: series with a name, each a set of keys with its own values.
+
+use super::axis::{Setting, Step};
+use crate::scenario::{
+    diagnostic::Diagnostic,
+    document::{Document, Entry, Node, Table, Value},
+    kind::{Kind, Slot, quoted, wrong_type},
+    reference::Reference,
+};
+
+/// Names, each with a table of keys.
+pub(super) struct NamedSeries;
+
+impl Kind for NamedSeries {
+    type Value = Vec<Step>;
+
+    fn describe(&self) -> String {
+        "a table of names, each with a table of keys and their values".into()
+    }
+
+    fn example(&self) -> String {
+        "{ \"small buffers\" = { router.buffer = \"72 flits\" }, ABR = { routing.adaptive = {} } }"
+            .into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Step>, Vec<Diagnostic>> {
+        let Value::Table(table) = &node.value else { return Err(wrong_type(self, slot, node)) };
+        let reference = Reference::new();
+        let (mut steps, mut problems) = (Vec::new(), Vec::new());
+        // Headers and --set may have mixed them up.
+        let mut entries: Vec<&Entry> = table.entries.iter().collect();
+        entries.sort_by_key(|entry| (entry.key_place.source.order, entry.key_place.span.start));
+        for entry in entries {
+            match &entry.node.value {
+                Value::Broken => {}
+                Value::Table(keys) if !keys.entries.is_empty() && !entry.key.trim().is_empty() => {
+                    let mut settings = Vec::new();
+                    collect(keys, "", &reference, &mut settings);
+                    steps.push(Step { name: Some(entry.key.clone()), settings });
+                }
+                _ => problems.push(nothing(entry)),
+            }
+        }
+        if problems.is_empty() { Ok(steps) } else { Err(problems) }
+    }
+
+    fn show(&self, steps: &Vec<Step>) -> String {
+        let step = |step: &Step| {
+            let setting = |setting: &Setting| format!("{} = {}", setting.path, setting.text);
+            let settings: Vec<String> = step.settings.iter().map(setting).collect();
+            let name = step.name.as_deref().unwrap_or_default();
+            format!("{} = {{ {} }}", quoted(name), settings.join(", "))
+        };
+        format!("{{ {} }}", steps.iter().map(step).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn nothing(entry: &Entry) -> Diagnostic {
+    let example = "`ABR = { routing.adaptive = {} }`";
+    if entry.key.trim().is_empty() {
+        return Diagnostic::new(&entry.key_place, "a series needs a name")
+            .help(format!("write for example {example}"));
+    }
+    Diagnostic::new(&entry.node.place, format!("the series `{}` sets no keys", entry.key))
+        .help(format!("a series is a name and a table of keys, for example {example}"))
+}
+
+/// The keys of a table; what lies in tables of the scenario, such as [router] or [routing.angara], counts
+/// one by one.
+fn collect(table: &Table, above: &str, reference: &Reference, settings: &mut Vec<Setting>) {
+    for Entry { key, key_place, node } in &table.entries {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        match &node.value {
+            Value::Table(inner) if !inner.entries.is_empty() && reference.is_table(&path) => {
+                collect(inner, &path, reference, settings);
+            }
+            _ => settings.push(Setting {
+                path,
+                key_place: key_place.clone(),
+                text: node.place.text().to_owned(),
+                node: node.clone(),
+            }),
+        }
+    }
+}
+
+/// Sets the keys of a series. A routing takes the place of the scenario's, unless that is the same one:
+/// then it keeps its other keys.
+pub(super) fn assign(settings: &[Setting], document: &mut Document) {
+    for setting in settings {
+        if let Some(routing) = setting.path.strip_prefix("routing.") {
+            let name = routing.split('.').next().unwrap_or(routing);
+            document.keep_only("routing", name);
+        }
+        let empty = matches!(&setting.node.value, Value::Table(table) if table.entries.is_empty());
+        if !(empty && document.get(&setting.path).is_some()) {
+            setting.assign(document);
+        }
+    }
+}
+
+/// A value for each key that any of the series sets, for each of them, from all resolved keys of one of
+/// its points: what one series sets, another must not inherit.
+pub(super) fn resolved(steps: &[Step], keys: &[Vec<(String, String)>]) -> Vec<String> {
+    let mut paths: Vec<&str> = Vec::new();
+    for setting in steps.iter().flat_map(|step| &step.settings) {
+        let path = if setting.path.starts_with("routing.") { "routing" } else { &setting.path };
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let series = steps.iter().zip(keys).map(|(step, keys)| {
+        let values: Vec<String> = paths.iter().flat_map(|path| values(keys, path)).collect();
+        let name = step.name.as_deref().unwrap_or_default();
+        format!("{} = {{ {} }}", quoted(name), values.join(", "))
+    });
+    series.collect()
+}
+
+/// The key at a path, or all those below it.
+fn values<'k>(keys: &'k [(String, String)], path: &'k str) -> impl Iterator<Item = String> + 'k {
+    let below = move |key: &str| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    let of_path = move |(key, _): &&(String, String)| key == path || below(key);
+    keys.iter().filter(of_path).map(|(key, text)| format!("{key} = {text}"))
+}

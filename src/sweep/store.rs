@@ -1,0 +1,325 @@
+//! Finished points, a file each, so that a kill at any moment loses none of them.
+//!
+//! A point's file is written beside its place, brought to the disk, and moved there: it is there as a
+//! whole or not at all. Its name is the hash of the resolved scenario ([`Identity`]), so a point whose
+//! scenario has changed has another file. Its first line has a checksum of the rest; a file that the
+//! disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
+//!
+//! One process at a time works with a store: it holds a lock that the system takes back when the process
+//! ends, however it ends.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fs4::{FileExt, TryLockError};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::simulation::Outcome;
+use crate::engine::Deadlock;
+use crate::report::{ChannelRow, PointRow, rows_of_text, rows_text};
+use crate::scenario::Identity;
+use crate::units::Picoseconds;
+
+/// The folder of the points in the folder of their sweep's results.
+const FOLDER: &str = "points";
+
+const LOCK: &str = ".lock";
+const EXTENSION: &str = "point";
+const PARTIAL: &str = "partial";
+
+/// The beginning of every file. Another layout gets another number.
+const MAGIC: &str = "flitlab point 1";
+
+/// What a point gave, without what only its sweep knows: series, figure and number are empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredPoint {
+    pub row: PointRow,
+    pub channels: Vec<ChannelRow>,
+    /// What the user should know, and what to do about it.
+    pub warnings: Vec<String>,
+    pub deadlock: Option<StoredDeadlock>,
+}
+
+/// A wait-for cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredDeadlock {
+    #[serde(rename = "time_ps")]
+    pub time: Picoseconds,
+    /// For people, several lines.
+    pub text: String,
+}
+
+impl From<&Deadlock> for StoredDeadlock {
+    fn from(deadlock: &Deadlock) -> Self {
+        Self { time: deadlock.time, text: deadlock.to_string() }
+    }
+}
+
+/// All but the channels, which follow as CSV.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    point: PointRow,
+    warnings: Vec<String>,
+    deadlock: Option<StoredDeadlock>,
+}
+
+impl StoredPoint {
+    /// As it is read back: values are rounded as the result files have them, so that it makes no
+    /// difference to any output whether a point has just been computed or long ago.
+    fn parse(text: &str) -> Option<Self> {
+        let (head, channels) = text.split_once('\n')?;
+        let Head { point, warnings, deadlock } = serde_json::from_str(head).ok()?;
+        Some(Self { row: point, channels: rows_of_text(channels).ok()?, warnings, deadlock })
+    }
+}
+
+/// The content of an outcome's file, without its first line.
+fn text(outcome: &Outcome) -> String {
+    let blank = |row: &ChannelRow| ChannelRow { series: String::new(), point: 0, ..row.clone() };
+    let channels: Vec<ChannelRow> = outcome.channels.iter().map(blank).collect();
+    let head = Head {
+        point: PointRow {
+            series: String::new(),
+            figure: String::new(),
+            point: 0,
+            ..outcome.row.clone()
+        },
+        warnings: outcome.warnings.clone(),
+        deadlock: outcome.deadlock.as_ref().map(StoredDeadlock::from),
+    };
+    let head = serde_json::to_string(&head).expect("rows are plain data");
+    format!("{head}\n{}", rows_text(&channels))
+}
+
+fn first_line(identity: &Identity, text: &str) -> String {
+    let sum: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{MAGIC} {identity} sha256 {sum}\n")
+}
+
+/// Why points can't be kept or looked up.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process works with the store.
+    Busy { folder: PathBuf },
+    /// A file or folder could not be read.
+    Read { path: PathBuf, cause: io::Error },
+    /// A file or folder could not be written, for example because the disk is full. Points kept before
+    /// are still there.
+    Write { path: PathBuf, cause: io::Error },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy { folder } => {
+                write!(formatter, "another flitlab is at work in {}", folder.display())
+            }
+            Self::Read { path, cause } => {
+                write!(formatter, "can't read {}: {cause}", path.display())
+            }
+            Self::Write { path, cause } => {
+                write!(formatter, "can't write {}: {cause}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Busy { .. } => None,
+            Self::Read { cause, .. } | Self::Write { cause, .. } => Some(cause),
+        }
+    }
+}
+
+/// The finished points in a folder of results.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    damaged: Mutex<Vec<PathBuf>>,
+    /// Files begun since it was opened, for their names.
+    writers: AtomicU64,
+    /// Held as long as the store is open.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the store of a folder of results, or makes it, and keeps other processes out.
+    ///
+    /// # Errors
+    /// If another process has it open, or it can't be read or written.
+    pub fn open(results: &Path) -> Result<Self, StoreError> {
+        let folder = results.join(FOLDER);
+        let cannot = |path: &Path| {
+            let path = path.to_path_buf();
+            move |cause| StoreError::Write { path, cause }
+        };
+        fs::create_dir_all(&folder).map_err(cannot(&folder))?;
+        let path = folder.join(LOCK);
+        let lock = OpenOptions::new().append(true).create(true).open(&path);
+        let lock = lock.map_err(cannot(&path))?;
+        match FileExt::try_lock(&lock) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Busy { folder: results.into() });
+            }
+            // Some network file systems have no locks; they are no worse off than without.
+            Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(cause)) => return Err(StoreError::Write { path, cause }),
+        }
+        let store =
+            Self { folder, damaged: Mutex::default(), writers: AtomicU64::new(0), _lock: lock };
+        // What a kill left half written.
+        for path in list(&store.folder, PARTIAL)? {
+            fs::remove_file(&path).map_err(cannot(&path))?;
+        }
+        Ok(store)
+    }
+
+    /// Whether a folder of results has a store.
+    #[must_use]
+    pub fn is_in(results: &Path) -> bool {
+        results.join(FOLDER).join(LOCK).is_file()
+    }
+
+    /// The points in a folder of results, each by the text of its identity.
+    ///
+    /// # Errors
+    /// If the folder is there and can't be read.
+    pub fn names(results: &Path) -> Result<Vec<String>, StoreError> {
+        let files = list(&results.join(FOLDER), EXTENSION)?;
+        let name = |path: &PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
+        Ok(files.iter().filter_map(name).collect())
+    }
+
+    /// A point that was kept; `None` if it wasn't, or its file is damaged.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub fn find(&self, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
+        Ok(match read(&self.folder, identity)? {
+            Content::Whole(point) => Some(*point),
+            Content::Missing => None,
+            Content::Damaged(path) => {
+                self.damaged.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+                None
+            }
+        })
+    }
+
+    /// The files that [`Store::find`] has found damaged so far.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<PathBuf> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// As [`Store::find`], in a folder of results that is not opened.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
+        Ok(match read(&results.join(FOLDER), identity)? {
+            Content::Whole(point) => Some(*point),
+            Content::Missing | Content::Damaged(_) => None,
+        })
+    }
+
+    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the disk.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
+        let text = text(outcome);
+        let path = self.folder.join(file_name(identity));
+        // Two searches may have come to the same point at the same time.
+        let writer = self.writers.fetch_add(1, Ordering::Relaxed);
+        let partial = path.with_extension(format!("{writer}.{PARTIAL}"));
+        let written = write_whole(&partial, &[&first_line(identity, &text), &text])
+            .and_then(|()| fs::rename(&partial, &path))
+            .and_then(|()| sync_folder(&self.folder));
+        if let Err(cause) = written {
+            // A full disk has better use for it.
+            let _ = fs::remove_file(&partial);
+            return Err(StoreError::Write { path, cause });
+        }
+        Ok(StoredPoint::parse(&text).expect("what was written can be read"))
+    }
+
+    /// Forgets a point, if it was kept.
+    ///
+    /// # Errors
+    /// If its file can't be removed.
+    pub fn forget(&self, identity: &Identity) -> Result<(), StoreError> {
+        let path = self.folder.join(file_name(identity));
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                Err(StoreError::Write { path, cause })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What there is of a point.
+enum Content {
+    Whole(Box<StoredPoint>),
+    Missing,
+    Damaged(PathBuf),
+}
+
+fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
+    let path = folder.join(file_name(identity));
+    let content = match fs::read_to_string(&path) {
+        Ok(content) => content,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(cause) if cause.kind() == ErrorKind::InvalidData => return Ok(Content::Damaged(path)),
+        Err(cause) => return Err(StoreError::Read { path, cause }),
+    };
+    let text = content.split_once('\n').map(|(_, text)| text);
+    let whole = text.filter(|text| content.starts_with(&first_line(identity, text)));
+    Ok(match whole.and_then(StoredPoint::parse) {
+        Some(point) => Content::Whole(Box::new(point)),
+        None => Content::Damaged(path),
+    })
+}
+
+fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, StoreError> {
+    let cannot = |cause| StoreError::Read { path: folder.into(), cause };
+    let entries = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(cannot)?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(cannot)?.path();
+        if path.extension().is_some_and(|it| it == extension) {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+fn file_name(identity: &Identity) -> String {
+    format!("{identity}.{EXTENSION}")
+}
+
+fn write_whole(path: &Path, parts: &[&str]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    parts.iter().try_for_each(|part| file.write_all(part.as_bytes()))?;
+    file.sync_all()
+}
+
+/// Brings a folder's names to the disk, where that is possible.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;

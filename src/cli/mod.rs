@@ -14,7 +14,9 @@ mod input;
 mod man;
 mod plot;
 mod progress;
+mod report;
 mod reproduce;
+mod results;
 mod route;
 mod run;
 mod summary;
@@ -55,6 +57,7 @@ enum Command {
     Failures(failures::Failures),
     Compare(compare::Compare),
     Plot(plot::Plot),
+    Report(report::Report),
     Reproduce(reproduce::Reproduce),
     Completions(completions::Completions),
     Man(man::ManualPages),
@@ -73,6 +76,7 @@ impl Arguments {
             Command::Failures(failures) => failures.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
+            Command::Report(report) => report.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
             Command::Completions(completions) => completions.execute(),
             Command::Man(pages) => pages.execute(),

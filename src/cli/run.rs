@@ -5,11 +5,11 @@ use clap::Args;
 use super::folder::Output;
 use super::input::Input;
 use super::progress::Bar;
-use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
+use super::summary::{Cost, Expectation, Printed, Summary, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, PointRow, RowWriter};
+use crate::report::{ChannelRow, DeadlockNote, PointRow, RowWriter};
 use crate::sweep::Simulation;
 
 /// Simulate a scenario once
@@ -64,7 +64,7 @@ impl Run {
             deadlocks: outcome
                 .deadlock
                 .iter()
-                .map(|deadlock| DeadlockNote::new(0, deadlock))
+                .map(|deadlock| DeadlockNote::new(0, deadlock.time, &deadlock.to_string()))
                 .collect(),
         };
         summary.write(&results)?;

@@ -11,11 +11,11 @@ use clap::Args;
 use super::folder::Output;
 use super::input::{Input, reject};
 use super::progress::Bar;
-use super::summary::{DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text};
+use super::summary::{Expectation, Printed, SaturationNote, Summary, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, PointRow, Row, RowWriter, Status};
+use crate::report::{ChannelRow, DeadlockNote, PointRow, Row, RowWriter, Status};
 use crate::scenario::{self, Point};
 use crate::sweep::{CRITERION, Outcome, SetupError, Simulation, find_saturation, in_parallel};
 
@@ -166,7 +166,7 @@ impl Sweep {
             warnings,
             deadlocks: deadlocks
                 .iter()
-                .map(|(point, found)| DeadlockNote::new(*point, found))
+                .map(|(point, found)| DeadlockNote::new(*point, found.time, &found.to_string()))
                 .collect(),
         };
         summary.write(results)?;

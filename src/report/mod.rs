@@ -9,13 +9,16 @@ mod channel;
 mod columns;
 pub mod comparison;
 mod csv;
+mod deadlock;
 mod error;
 pub mod figure;
+pub mod html;
 mod load;
 mod point;
 
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_text};
+pub use deadlock::DeadlockNote;
 pub use error::ReportError;
 pub use load::LoadRow;
 pub use point::{PointRow, Status};

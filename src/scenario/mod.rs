@@ -44,7 +44,7 @@ mod syntax;
 mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
-pub use difference::{Difference, Setting, differences};
+pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};

@@ -23,16 +23,15 @@ class Bars {
       const value = at.value(this.quantity);
       const half = at.half(this.quantity);
       const text = `${shown(value, column)}${half === null ? "" : ` \u00b1 ${shown(half, column)}`} ${column.unit}`;
-      const number = data.results.findIndex((_, result) => result === at.points[0].result);
       const bar = element("button", {
         type: "button",
         class: "bar",
         "data-point": at.key,
-        "aria-pressed": at.points.some((one) => one.key === view.chosen),
+        "aria-pressed": String(at.points.some((one) => one.key === view.chosen)),
         click: () => choose(at.key),
         pointermove: (event) => showTip(at.curve.fullName, factsOf(at, this.quantity), { x: event.clientX, y: event.clientY }, hint(at)),
         pointerleave: hideTip,
-      }, element("span", { class: "length", style: `width: calc(${(value / most) * 78}%); --colour: var(--series-${number % 7})` }), text);
+      }, element("span", { class: "length", style: `width: calc(${(value / most) * 78}%); --colour: var(--series-${at.points[0].result % 7})` }), text);
       return [element("div", { class: "name" }, at.curve.fullName), bar];
     }));
   }

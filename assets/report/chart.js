@@ -81,7 +81,7 @@ class Chart {
 
   draw() {
     const width = Math.max(280, Math.round(this.place.clientWidth || 560));
-    const height = Math.round(Math.min(420, Math.max(260, width * 0.62)));
+    const height = Math.round(Math.min(420, Math.max(300, width * 0.62)));
     this.size = { width, height };
     const { x, y } = this.zoom ?? this.range();
     this.x = new Scale(x, [FRAME.left, width - FRAME.right]);
@@ -114,7 +114,7 @@ class Chart {
     const { width, height } = this.size;
     const group = shape("g", { class: "axes" });
     const bottom = height - FRAME.bottom;
-    const xs = this.x.ticks(width / 80);
+    const xs = this.x.ticks(width / 65);
     const ys = this.y.ticks(height / 50);
     for (const tick of xs) {
       const at = this.x.place(tick);
@@ -171,6 +171,7 @@ class Chart {
     drawn.slice(1).forEach((at, before) => {
       const from = drawn[before];
       const steady = at.steady && from.steady;
+      if (at.status === "deadlock" || from.status === "deadlock") return;
       lines.append(shape("path", { class: steady ? "line" : "line unsteady", d: this.path([place(from), place(at)]) }));
     });
     for (const at of curve.points.filter((one) => one.value(view.over) !== null)) {

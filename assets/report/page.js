@@ -8,11 +8,22 @@ let links = null;
 function drawHead() {
   byId("title").textContent = data.title;
   document.title = data.title;
-  const summary = byId("summary");
-  for (const result of data.results) {
-    if (several) summary.append(element("h3", {}, result.label));
-    summary.append(factList(result.facts));
+  const [only] = data.results;
+  byId("summary").append(several ? factTable() : factList(only.facts));
+}
+
+/** The facts of several results side by side. */
+function factTable() {
+  const names = [];
+  for (const { facts } of data.results) {
+    facts.forEach(({ name }, at) => {
+      if (!names.includes(name)) names.splice(at ? names.indexOf(facts[at - 1].name) + 1 : 0, 0, name);
+    });
   }
+  const value = (result, name) => result.facts.find((fact) => fact.name === name)?.value ?? "";
+  const tableColumns = [plain("", (name) => name, { number: false }),
+    ...data.results.map((result) => plain(result.label, (name) => value(result, name), { number: false }))];
+  return new Table({ columns: tableColumns, rows: names, tall: false, sorts: false }).place;
 }
 
 const factList = (facts) =>
@@ -25,11 +36,12 @@ function drawVerdict() {
   data.results.forEach((result) => {
     if (several) section.append(element("h3", {}, result.label));
     for (const { kind, text } of result.verdicts) {
-      section.append(element("p", { class: `verdict ${kind}` }, element("b", {}, KINDS[kind]), `${text}.`));
+      section.append(element("p", { class: `verdict ${kind}` }, element("b", {}, `${KINDS[kind]}:`), `${text}.`));
     }
-    for (const deadlock of result.deadlocks) {
-      section.append(element("details", {}, element("summary", {}, `point ${deadlock.point}: who waits for whom, at ${deadlock.time_ns.toFixed(1)} ns`),
-        element("pre", {}, deadlock.cycle.join("\n"))));
+    if (result.deadlocks.length) {
+      section.append(element("details", {}, element("summary", {}, "who waits for whom"),
+        ...result.deadlocks.flatMap(({ point: number, time_ns: time, cycle }) =>
+          [element("p", {}, `Point ${number}, at ${time.toFixed(1)} ns:`), element("pre", {}, cycle.join("\n"))])));
     }
     if (result.warnings.length) {
       section.append(element("details", { id: "warnings" }, element("summary", {}, counted(result.warnings.length, "warning")),
@@ -96,7 +108,8 @@ function drawCurves() {
   section.append(controls, element("div", { id: "legend", role: "group", "aria-label": "Curves" }),
     element("div", { class: "charts" }, ...charts),
     element("p", { class: "soft screen" }, "A click in the legend hides a curve, with Shift all others. Dragging, or Ctrl and the wheel, zooms; a double click "
-      + "shows the whole range. Hollow points and dashed lines: not steady, the value depends on how long was simulated. "
+      + "shows the whole range. Hollow points and dashed lines: not steady, the value depends on how long was simulated; at the upper edge: "
+      + "the first load of a curve that is not steady, its value lies beyond. "
       + "Bands and whiskers: 95% confidence intervals."));
   drawLegend();
   tell("curves");
@@ -111,7 +124,7 @@ function drawLegend() {
     return element("button", {
       type: "button",
       "data-curve": curve.key,
-      "aria-pressed": !view.hidden.has(curve.key),
+      "aria-pressed": String(!view.hidden.has(curve.key)),
       click: (event) => toggle(curve, event.shiftKey),
       pointerenter: emphasize(true),
       pointerleave: emphasize(false),

@@ -132,7 +132,7 @@ const MARKERS = [
   "M-5.2 0L3.2 4.8V-4.8Z",
   "M5.2 0L-3.2 4.8V-4.8Z",
 ];
-const CROSS = "M-4.5-2.3L-2.3-4.5L0-2.3L2.3-4.5L4.5-2.3L2.3 0L4.5 2.3L2.3 4.5L0 2.3L-2.3 4.5L-4.5 2.3L-2.3 0Z";
+const CROSS = "M-5.4-3.6L-3.6-5.4L0-1.8L3.6-5.4L5.4-3.6L1.8 0L5.4 3.6L3.6 5.4L0 1.8L-3.6 5.4L-5.4 3.6L-1.8 0Z";
 
 /** Colour and marker of a curve in the figure that is shown. */
 function look(curve) {

@@ -5,18 +5,19 @@
  * `number`; the first column names the row. `dress(line, row)` may add to a row's element.
  */
 class Table {
-  constructor({ caption, columns, rows, dress = () => {}, most = 500 }) {
+  constructor({ caption, columns, rows, dress = () => {}, most = 500, tall = true, sorts = true }) {
     this.columns = columns;
     this.rows = rows;
     this.dress = dress;
     this.most = most;
+    this.sorts = sorts;
     this.order = { column: null, descending: false };
     this.head = element("tr");
     this.body = element("tbody");
     this.more = element("button", { type: "button", click: () => this.showAll() });
     this.table = element("table", { class: "rows" },
       caption ? element("caption", {}, caption) : null, element("thead", {}, this.head), this.body);
-    this.place = element("div", {}, element("div", { class: "scroll tall" }, this.table), this.more);
+    this.place = element("div", {}, element("div", { class: tall ? "scroll tall" : "scroll" }, this.table), this.more);
     this.setColumns(columns);
   }
 
@@ -24,7 +25,8 @@ class Table {
     this.columns = columns;
     if (!columns.includes(this.order.column)) this.order = { column: null, descending: false };
     this.head.replaceChildren(...columns.map((column) => {
-      const sort = element("button", { type: "button", click: () => this.sortBy(column) }, column.title);
+      const sort = this.sorts
+        ? element("button", { type: "button", click: () => this.sortBy(column) }, column.title) : column.title;
       const unit = column.unit ? element("span", { class: "unit" }, ` (${column.unit})`) : null;
       return element("th", { scope: "col", class: column.number ? "number" : null, "data-column": column.name },
         sort, unit);
@@ -69,7 +71,7 @@ class Table {
   draw() {
     [...this.head.children].forEach((cell, at) => {
       const sorted = this.columns[at] === this.order.column;
-      cell.setAttribute("aria-sort", sorted ? (this.order.descending ? "descending" : "ascending") : "none");
+      if (this.sorts) cell.setAttribute("aria-sort", sorted ? (this.order.descending ? "descending" : "ascending") : "none");
     });
     const rows = this.sorted();
     this.body.replaceChildren(...rows.slice(0, this.most).map((row) => {

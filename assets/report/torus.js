@@ -85,8 +85,8 @@ class Links {
       keydown: (event) => this.step(event),
       blur: () => this.setCursor(null),
     });
-    this.groups = new Table({ caption: "Channels by direction", columns: groupColumns, rows: [] });
-    this.busiest = new Table({ caption: "The busiest network channels", columns: busyColumns, rows: [] });
+    this.groups = new Table({ caption: "Channels by direction", columns: groupColumns, rows: [], tall: false });
+    this.busiest = new Table({ caption: "The busiest network channels", columns: busyColumns, rows: [], tall: false });
     this.place = element("div", {}, this.note, this.controls, this.key, this.planes,
       element("div", { class: "side" }, this.busiest.place, this.groups.place));
     watch((what) => {
@@ -95,12 +95,13 @@ class Links {
     this.show(this.now);
   }
 
-  /** The point that is shown at first: the highest steady load of the first series. */
+  /** The point that is shown at first: the highest steady load of the first series, else its lowest. */
   first() {
     const own = this.all.filter(({ point: at }) => at.series === this.all[0].point.series && at.result === this.all[0].point.result);
     const load = ({ point: at }) => at.value(offered) ?? 0;
     const steady = own.filter(({ point: at }) => STEADY.has(at.status));
-    return (steady.length ? steady : own).reduce((best, one) => (load(one) > load(best) ? one : best));
+    const sign = steady.length ? 1 : -1;
+    return (steady.length ? steady : own).reduce((best, one) => (sign * load(one) > sign * load(best) ? one : best));
   }
 
   show(links) {
@@ -110,6 +111,13 @@ class Links {
     if (!sameTorus) this.axes = this.lattice ? this.lattice.wide.slice(0, 2) : null;
     this.cursor = null;
     this.draw();
+  }
+
+  /** The series of a point, its load, and its state if it isn't steady. */
+  nameOf({ point: at }) {
+    const load = at.value(offered);
+    return [named(several ? data.results[at.result].label : "", at.series),
+      load === null ? `point ${at.value("point")}` : `load ${significant(load)}`, STEADY.has(at.status) ? "" : at.status];
   }
 
   /** The value of a channel in thousandths; -1 if it isn't there. */
@@ -153,13 +161,10 @@ class Links {
     const { lattice } = this;
     const list = element("select", { id: "links-point", change: () => this.show(this.all[Number(list.value)]) });
     const groups = new Map();
-    this.all.forEach(({ point: at }, number) => {
-      const name = named(several ? data.results[at.result].label : "", at.series);
+    this.all.forEach((links, number) => {
+      const [name, ...rest] = this.nameOf(links);
       if (!groups.has(name)) groups.set(name, []);
-      const load = at.value(offered);
-      const seed = data.results[at.result].rows.length > 1 && load === null ? `seed ${at.value("seed")}` : "";
-      const text = named(load === null ? "exchange" : `load ${significant(load)}`, STEADY.has(at.status) ? "" : at.status, seed);
-      groups.get(name).push(element("option", { value: number }, text));
+      groups.get(name).push(element("option", { value: number }, named(name, ...rest)));
     });
     for (const [name, options] of groups) {
       list.append(...(name ? [element("optgroup", { label: name }, ...options)] : options));
@@ -172,7 +177,7 @@ class Links {
         this.quantity = Number(at);
         this.draw();
       }),
-      chooser("darkest at", [["all", "the highest of all points here"], ["one", "the highest of this point"], ["full", "100%"]], this.reach, (reach) => {
+      chooser("colours up to", [["all", "the highest of all points here"], ["one", "the highest of this point"], ["full", "100%"]], this.reach, (reach) => {
         this.reach = reach;
         this.draw();
       }));
@@ -217,7 +222,7 @@ class Links {
     const hiddenOnes = this.others().slice(CORNERS.length).map((dimension) => DIMENSIONS[dimension]);
     this.key.replaceChildren(drawing,
       element("span", { class: "scale" }, "0%", element("i"), percent(this.most / 1000)),
-      element("span", { class: "soft" }, `${QUANTITIES[this.quantity]}, share of the measured time`
+      element("span", { class: "soft" }, `${named(...this.nameOf(this.now))}: ${QUANTITIES[this.quantity]}, share of the measured time`
         + (hiddenOnes.length ? `; links along ${hiddenOnes.join(" and ")} are seen in other planes` : "")));
   }
 
@@ -226,7 +231,7 @@ class Links {
     const [across, up] = axes;
     const width = lattice.sizes[across];
     const height = up === undefined ? 1 : lattice.sizes[up];
-    const step = Math.max(15, Math.min(48, Math.floor(300 / Math.max(width, height))));
+    const step = Math.max(15, Math.min(64, Math.floor(272 / Math.max(width, height))));
     const rest = lattice.wide.filter((dimension) => !axes.includes(dimension));
     const planes = rest.reduce((product, dimension) => product * lattice.sizes[dimension], 1);
     const figures_ = [];

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::cli::Failure;
 use crate::cli::input::reject;
-use crate::report::comparison::SustainedLoad;
 use crate::cli::summary::Expectation;
+use crate::report::comparison::SustainedLoad;
 use crate::report::{ChannelRow, DeadlockNote, PointRow, ReportError, read_channels, read_points};
 use crate::scenario::Document;
 
@@ -65,7 +65,9 @@ impl Results {
             document.syntax().map_err(|found| reject(&found))?;
             Some(document)
         } else {
-            notes.push(format!("{name} has no scenario.toml, so what was simulated is not known in full"));
+            notes.push(format!(
+                "{name} has no scenario.toml, so what was simulated is not known in full"
+            ));
             None
         };
         let summary = summary(&folder.join("summary.json"))?;

@@ -45,7 +45,10 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
             [Some(pattern), joined(&parts)].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
     );
-    fact("offered load", value("traffic.load").filter(|_| choice(keys, "traffic.pattern").is_some()));
+    fact(
+        "offered load",
+        value("traffic.load").filter(|_| choice(keys, "traffic.pattern").is_some()),
+    );
     fact(
         "exchange",
         choice(keys, "exchange.pattern").map(|pattern| {
@@ -59,7 +62,9 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         let first = if is_swept(keys) { " (at the first point)" } else { "" };
         fact(
             "load 1",
-            expected.capacity_payload.map(|load| format!("{load:.3} GB/s of payload a node{first}")),
+            expected
+                .capacity_payload
+                .map(|load| format!("{load:.3} GB/s of payload a node{first}")),
         );
         fact(
             "hops",
@@ -101,18 +106,16 @@ fn choice(keys: &[(String, Setting)], key: &str) -> Option<String> {
         return Some(plain(&setting(value)));
     }
     let below = || {
-        keys.iter().filter_map(|(name, value)| {
-            Some((name.strip_prefix(key)?.strip_prefix('.')?, value))
-        })
+        keys.iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix(key)?.strip_prefix('.')?, value)))
     };
     let (first, _) = below().next()?;
     let chosen = first.split('.').next().unwrap_or(first);
-    let varied = below().filter(|(_, value)| matches!(value, Setting::Swept(_))).map(
-        |(name, value)| {
+    let varied =
+        below().filter(|(_, value)| matches!(value, Setting::Swept(_))).map(|(name, value)| {
             let last = name.rsplit('.').next().unwrap_or(name);
             format!("{} {}", plain(last), setting(value))
-        },
-    );
+        });
     let parts: Vec<String> = std::iter::once(plain(chosen)).chain(varied).collect();
     Some(parts.join(", "))
 }

@@ -32,12 +32,7 @@ pub(super) struct Column {
     pub usual: bool,
 }
 
-const fn usual(
-    name: &'static str,
-    title: &'static str,
-    unit: &'static str,
-    role: Role,
-) -> Column {
+const fn usual(name: &'static str, title: &'static str, unit: &'static str, role: Role) -> Column {
     Column { name, title, unit, role, usual: true }
 }
 
@@ -55,13 +50,18 @@ const COLUMNS: [Column; 37] = [
     usual("offered_load", "offered load", "", Role::Load),
     more("offered_payload_GB_per_s_per_node", "offered payload", "GB/s per node", Role::Load),
     usual("accepted_load", "accepted load", "", Role::Throughput),
-    more("accepted_payload_GB_per_s_per_node", "accepted payload", "GB/s per node", Role::Throughput),
+    more(
+        "accepted_payload_GB_per_s_per_node",
+        "accepted payload",
+        "GB/s per node",
+        Role::Throughput,
+    ),
     more("accepted_minimum_source_GB_per_s", "least served source", "GB/s", Role::Throughput),
     more("jain_fairness", "Jain fairness", "", Role::Throughput),
     usual("completion_time_us", "completion time", "us", Role::Exchange),
     usual("bandwidth_GB_per_s_per_node", "bandwidth", "GB/s per node", Role::Exchange),
     usual("packet_latency_mean_ns", "mean packet latency", "ns", Role::Latency),
-    usual("packet_latency_mean_ci95_ns", "+- (95%)", "ns", Role::Course),
+    usual("packet_latency_mean_ci95_ns", "\u{b1} (95%)", "ns", Role::Course),
     usual("packet_latency_p50_ns", "packet latency p50", "ns", Role::Latency),
     more("packet_latency_p95_ns", "packet latency p95", "ns", Role::Latency),
     usual("packet_latency_p99_ns", "packet latency p99", "ns", Role::Latency),
@@ -133,7 +133,9 @@ fn cells(points: &[PointRow]) -> Vec<Vec<Cell>> {
     let places = COLUMNS.map(|column| place(&column).map(|at| (at, TEXTS.contains(&column.name))));
     let records = reader.records().map(|record| record.expect("it was written here"));
     let row = |record: csv::StringRecord| {
-        places.iter().map(|place| place.map_or(Cell::Empty, |(at, text)| cell(&record[at], text)))
+        places
+            .iter()
+            .map(|place| place.map_or(Cell::Empty, |(at, text)| cell(&record[at], text)))
             .collect()
     };
     records.map(row).collect()

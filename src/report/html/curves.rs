@@ -49,7 +49,8 @@ const MEASURED: [Measured; 4] = [
 
 /// The curves of a result, in the order in which their series appear.
 pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
-    let mut curves: Vec<(Curve, BTreeMap<Option<i64>, Vec<usize>>)> = Vec::new();
+    let mut curves: Vec<Curve> = Vec::new();
+    let mut loads: Vec<BTreeMap<Option<i64>, Vec<usize>>> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (place, row) in points.iter().enumerate() {
         let series = series_without_seed(row);
@@ -58,24 +59,25 @@ pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
             let parts = series.split(", ").filter(|part| *part != row.figure);
             let name = parts.collect::<Vec<_>>().join(", ");
             let figure = row.figure.clone();
-            curves.push((Curve { series, name, figure, points: Vec::new() }, BTreeMap::new()));
+            curves.push(Curve { series, name, figure, points: Vec::new() });
+            loads.push(BTreeMap::new());
         }
         let load = row.offered_load.or(row.offered_payload);
         let load = load.map(|load| (load * SCALE).round() as i64);
-        curves[at].1.entry(load).or_default().push(place);
+        loads[at].entry(load).or_default().push(place);
     }
-    let finished = curves.into_iter().map(|(curve, loads)| {
-        let points = loads.into_values().map(|rows| CurvePoint::new(rows, points)).collect();
-        Curve { points, ..curve }
-    });
-    finished.collect()
+    for (curve, loads) in curves.iter_mut().zip(loads) {
+        curve.points = loads.into_values().map(|rows| CurvePoint::new(rows, points)).collect();
+    }
+    curves
 }
 
 impl CurvePoint {
     fn new(rows: Vec<usize>, points: &[PointRow]) -> Self {
         let runs: Vec<&PointRow> = rows.iter().map(|&row| &points[row]).collect();
         let halves = MEASURED.iter().filter_map(|(column, value, half)| {
-            let runs: Vec<_> = runs.iter().filter_map(|run| Some((value(run)?, half(run)))).collect();
+            let runs: Vec<_> =
+                runs.iter().filter_map(|run| Some((value(run)?, half(run)))).collect();
             // The digits of points.csv.
             let half = Estimate::of_runs(&runs)?.half_width()?;
             Some((*column, (half * SCALE).round() / SCALE))
@@ -100,7 +102,7 @@ mod tests {
             status,
             offered_load: Some(load),
             packet_latency_mean: Some(100_000),
-            packet_latency_mean_ci95: Some(2_000),
+            packet_latency_mean_ci95: Some(5_000),
             ..PointRow::default()
         }
     }
@@ -118,9 +120,9 @@ mod tests {
         assert_eq!((curves[0].name.as_str(), curves[0].series.as_str()), ("bfs", "tornado, bfs"));
         assert_eq!(curves[0].points[0].rows, [1, 2]);
         assert_eq!(curves[0].points[0].status, Status::NotSteady);
-        // Two runs of +-2: the root of the sum of squares over two.
-        assert_eq!(curves[0].points[0].halves["packet_latency_mean_ns"], 1.414_214);
-        assert_eq!(curves[0].points[1].halves["packet_latency_mean_ns"], 2.0);
+        // Two runs of +-5: the root of the sum of squares over two.
+        assert_eq!(curves[0].points[0].halves["packet_latency_mean_ns"], 3.535_534);
+        assert_eq!(curves[0].points[1].halves["packet_latency_mean_ns"], 5.0);
         assert_eq!(curves[0].points[1].halves.len(), 1);
     }
 }

@@ -132,9 +132,8 @@ fn order(points: &[PointRow], has_channels: impl Fn(&PointRow) -> bool) -> Vec<u
     }
     for (_, places) in &mut series {
         places.sort_by(|&a, &b| {
-            let steady = |place: usize| {
-                matches!(points[place].status, Status::Steady | Status::Completed)
-            };
+            let steady =
+                |place: usize| matches!(points[place].status, Status::Steady | Status::Completed);
             let load = |place: usize| {
                 points[place].offered_load.or(points[place].offered_payload).unwrap_or(0.0)
             };
@@ -319,8 +318,7 @@ mod tests {
         let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
         let points: Vec<PointRow> =
             (0..20).map(|at| point("", at, f64::from(at) / 20.0, Status::Steady)).collect();
-        let rows: Vec<ChannelRow> =
-            (0..20).map(|at| channel("", at, "(0,0,0) +x", 0.5)).collect();
+        let rows: Vec<ChannelRow> = (0..20).map(|at| channel("", at, "(0,0,0) +x", 0.5)).collect();
         let links = Budget::of(1).links(&points, &rows, Some(&torus));
         assert_eq!((links.of, links.points.len()), (20, MOST_NUMBERS / (4096 * 6 * 5)));
         assert_eq!(links.points.last().unwrap().row, 19);

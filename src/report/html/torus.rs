@@ -48,8 +48,7 @@ pub(super) fn torus_of(channels: &[&ChannelRow], scenario: Option<&Torus>) -> Op
             })
         })
     };
-    let open: Vec<usize> =
-        (0..torus.dimensions()).filter(|&dimension| !wraps(dimension)).collect();
+    let open: Vec<usize> = (0..torus.dimensions()).filter(|&dimension| !wraps(dimension)).collect();
     Torus::new(&sizes, &open).ok()
 }
 

@@ -30,7 +30,8 @@ fn browser(place: &Workplace) -> Option<Browser> {
     let browser = Browser::start(&place.0.join("browser"));
     if browser.is_none() {
         // Past the capture of tests: nobody should take a skipped test for a passed one.
-        let word = "skipped: there is no Chromium to open the report in (apt-get install chromium)\n";
+        let word =
+            "skipped: there is no Chromium to open the report in (apt-get install chromium)\n";
         std::io::stderr().write_all(word.as_bytes()).unwrap();
     }
     browser

@@ -231,7 +231,7 @@ class Links {
     const [across, up] = axes;
     const width = lattice.sizes[across];
     const height = up === undefined ? 1 : lattice.sizes[up];
-    const step = Math.max(15, Math.min(64, Math.floor(272 / Math.max(width, height))));
+    const step = Math.max(15, Math.min(64, Math.floor(264 / Math.max(width, height))));
     const rest = lattice.wide.filter((dimension) => !axes.includes(dimension));
     const planes = rest.reduce((product, dimension) => product * lattice.sizes[dimension], 1);
     const figures_ = [];

@@ -1,9 +1,10 @@
-//! Results as rows, the files that hold them, and the figures drawn from those files.
+//! Results as rows, the files that hold them, and the figures and pages made of those files.
 //!
 //! A run or a sweep gives one [`PointRow`] for each load point (or finite exchange) and one
 //! [`ChannelRow`] for each channel of a point. [`RowWriter`] puts them into `points.csv` and
 //! `channels.csv` as they come; [`read_points`] and [`read_channels`] read them back; [`figure`]
-//! draws from rows alone, so that a figure can be made again without the simulation.
+//! draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a page
+//! of them. [`comparison`] says what differs between two results.
 
 mod channel;
 mod columns;

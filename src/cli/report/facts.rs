@@ -45,10 +45,10 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
             [Some(pattern), joined(&parts)].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
     );
-    fact(
-        "offered load",
-        value("traffic.load").filter(|_| choice(keys, "traffic.pattern").is_some()),
-    );
+    let searched = keys.iter().any(|(key, _)| key.starts_with("sweep.saturation"));
+    let load = value("traffic.load").filter(|_| choice(keys, "traffic.pattern").is_some());
+    let search = || "a search for the highest that is sustained".to_owned();
+    fact("offered load", load.map(|load| if searched { search() } else { load }));
     fact(
         "exchange",
         choice(keys, "exchange.pattern").map(|pattern| {

@@ -85,11 +85,12 @@ fn a_sweep_that_has_not_ended_is_reported_as_far_as_it_went() {
     let kept: Vec<&str> = rows.lines().take(3).collect();
     fs::write(place.0.join("a/points.csv"), kept.join("\n") + "\nuniform,,3").unwrap();
     fs::remove_file(place.0.join("a/summary.json")).unwrap();
-    let output = place.flitlab(&["report", "a"]);
+    let output = place.flitlab(&["report", "a", "--labels", "half"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && errors.contains("a has no summary.json"), "{errors}");
     let page = place.read("a/report.html");
     assert!(page.contains("2 points so far, of 6"), "{errors}");
+    assert!(page.contains("half has no summary.json"), "the page names no folder");
     assert!(page.contains("the last line is cut short"));
 }
 
@@ -221,7 +222,7 @@ fn several_results_share_a_page_and_it_fits_a_narrow_window() {
         legend,
         json!(["short, uniform", "short, tornado", "long, uniform", "long, tornado"])
     );
-    let bars = "document.querySelectorAll('#exchanges .bar').length";
+    let bars = "document.querySelectorAll('#values .bar').length";
     assert_eq!(browser.evaluate(bars), 1);
     let differs = browser.evaluate("document.querySelector('#scenario table').innerText");
     assert!(differs.as_str().unwrap().contains("link.latency\t70 ns\t90 ns"), "{differs}");

@@ -1,4 +1,4 @@
-// Finite exchanges: a bar each.
+// Finite exchanges and lone loads: a bar each.
 
 class Bars {
   constructor(quantities) {
@@ -17,7 +17,7 @@ class Bars {
 
   draw() {
     const column = columnOf.get(this.quantity);
-    const all = exchanges.flatMap((curve) => curve.points).filter((at) => at.value(this.quantity) !== null);
+    const all = singles.flatMap((curve) => curve.points).filter((at) => at.value(this.quantity) !== null);
     const most = Math.max(...all.map((at) => at.value(this.quantity)), 0) || 1;
     this.bars.replaceChildren(...all.flatMap((at) => {
       const value = at.value(this.quantity);

@@ -49,7 +49,9 @@ class Chart {
       if (what === "curves") this.draw();
       else this.mark();
     });
-    new ResizeObserver(() => this.draw()).observe(this.place);
+    new ResizeObserver(() => {
+      if (this.place.clientWidth !== this.width) this.draw();
+    }).observe(this.place);
   }
 
   column(name = this.quantity) {
@@ -80,7 +82,8 @@ class Chart {
   }
 
   draw() {
-    const width = Math.max(280, Math.round(this.place.clientWidth || 560));
+    this.width = this.place.clientWidth;
+    const width = Math.max(280, Math.round(this.width || 560));
     const height = Math.round(Math.min(420, Math.max(300, width * 0.62)));
     this.size = { width, height };
     const { x, y } = this.zoom ?? this.range();

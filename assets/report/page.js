@@ -146,12 +146,19 @@ function toggle(curve, only) {
   tell("curves");
 }
 
-function drawExchanges() {
-  if (!exchanges.length) return;
-  const section = byId("exchanges");
+function drawValues() {
+  if (!singles.length) return;
+  const section = byId("values");
   section.hidden = false;
-  const quantities = columns.filter(({ role, name }) => (role === "exchange" || role === "latency")
-    && exchanges.some((curve) => curve.points.some((at) => at.value(name) !== null)));
+  if (allPoints.length === 1) {
+    const [only] = allPoints;
+    const filled = columns.filter(({ role, name }) => role !== "name" && only.value(name) !== null && name !== "digest");
+    section.append(factList(filled.map((column) =>
+      ({ name: column.title, value: `${shown(only.value(column.name), column)} ${column.unit}` }))));
+    return;
+  }
+  const quantities = columns.filter(({ role, name }) => ["exchange", "latency", "throughput"].includes(role)
+    && singles.some((curve) => curve.points.some((at) => at.value(name) !== null)));
   section.append(new Bars(quantities.map(({ name }) => name)).place);
 }
 
@@ -180,8 +187,12 @@ function drawPoints() {
       mood: (row) => (column.name === "status" ? { "not steady": "warn", deadlock: "bad" }[row.status] : null),
     })),
   ];
-  const rows = () => allPoints.filter((row) => (series === "*" || named(several ? data.results[row.result].label : "", row.series) === series)
-    && tableColumns().some((column) => String(column.cell(row)).toLowerCase().includes(words)));
+  const nameOf = (row) => named(several ? data.results[row.result].label : "", row.series);
+  const rows = () => {
+    const cells = tableColumns().map((column) => column.cell);
+    return allPoints.filter((row) => (series === "*" || nameOf(row) === series)
+      && (words === "" || cells.some((cell) => String(cell(row)).toLowerCase().includes(words))));
+  };
   const table = new Table({
     columns: tableColumns(),
     rows: allPoints,
@@ -200,7 +211,7 @@ function drawPoints() {
   watch((what) => {
     if (what !== "curves") [...table.body.children].forEach(dressLine);
   });
-  const names = [...new Set(allPoints.map((row) => named(several ? data.results[row.result].label : "", row.series)))];
+  const names = [...new Set(allPoints.map(nameOf))];
   const search = element("input", {
     type: "search",
     "aria-label": "Rows with these words",
@@ -285,7 +296,7 @@ drawHead();
 drawVerdict();
 drawLinks();
 drawCurves();
-drawExchanges();
+drawValues();
 drawPoints();
 drawScenario();
 drawProvenance();

@@ -81,9 +81,12 @@ const curvePointOf = new Map(
 const hasLoads = allPoints.some((point) => point.value("offered_load") !== null);
 const offered = hasLoads ? "offered_load" : "offered_payload_GB_per_s_per_node";
 
-/** Curves over load, and finite exchanges. */
-const loadCurves = curves.filter((curve) => curve.points.some((point) => point.value(offered) !== null));
-const exchanges = curves.filter((curve) => curve.points.some((point) => point.status === "completed"));
+/** Curves over load; if none has two points, there is no curve to draw. */
+const withLoad = curves.filter((curve) => curve.points.some((at) => at.value(offered) !== null));
+const loadCurves = withLoad.some((curve) => curve.points.length > 1) ? withLoad : [];
+
+/** What is not on a curve: finite exchanges, or lone loads. */
+const singles = curves.filter((curve) => !loadCurves.includes(curve));
 
 const figures = [...new Set(loadCurves.map((curve) => curve.figure))];
 

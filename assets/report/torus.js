@@ -68,7 +68,7 @@ class Links {
     this.all = data.results.flatMap((result, number) =>
       result.links.points.map((links) => ({ ...links, point: points[number][links.row] })));
     this.quantity = 0;
-    this.reach = "all";
+    this.reach = this.all.length === 1 ? "one" : "all";
     this.byKey = new Map(this.all.map((links) => [links.point.key, links]));
     this.now = this.first();
     this.axes = null;
@@ -170,14 +170,17 @@ class Links {
       list.append(...(name ? [element("optgroup", { label: name }, ...options)] : options));
     }
     list.value = String(this.all.indexOf(this.now));
-    this.controls.replaceChildren(element("label", {}, "point", list));
+    const alone = this.all.length === 1;
+    this.controls.replaceChildren(...(alone ? [] : [element("label", {}, "point", list)]));
     if (this.now.loads === null) return;
     this.controls.append(
       chooser("colour", QUANTITIES.map((name, at) => [String(at), name]), String(this.quantity), (at) => {
         this.quantity = Number(at);
         this.draw();
       }),
-      chooser("colours up to", [["all", "the highest of all points here"], ["one", "the highest of this point"], ["full", "100%"]], this.reach, (reach) => {
+      chooser("colours up to", [
+        ...(alone ? [] : [["all", "the highest of all points here"]]), ["one", "the highest of this point"], ["full", "100%"],
+      ], this.reach, (reach) => {
         this.reach = reach;
         this.draw();
       }));
@@ -222,7 +225,7 @@ class Links {
     const hiddenOnes = this.others().slice(CORNERS.length).map((dimension) => DIMENSIONS[dimension]);
     this.key.replaceChildren(drawing,
       element("span", { class: "scale" }, "0%", element("i"), percent(this.most / 1000)),
-      element("span", { class: "soft" }, `${named(...this.nameOf(this.now))}: ${QUANTITIES[this.quantity]}, share of the measured time`
+      element("span", { class: "soft" }, `${this.all.length > 1 ? `${named(...this.nameOf(this.now))}: ` : ""}${QUANTITIES[this.quantity]}, share of the measured time`
         + (hiddenOnes.length ? `; links along ${hiddenOnes.join(" and ")} are seen in other planes` : "")));
   }
 
@@ -231,7 +234,7 @@ class Links {
     const [across, up] = axes;
     const width = lattice.sizes[across];
     const height = up === undefined ? 1 : lattice.sizes[up];
-    const step = Math.max(15, Math.min(64, Math.floor(264 / Math.max(width, height))));
+    const step = Math.max(15, Math.min(60, Math.floor(264 / Math.max(width, height))));
     const rest = lattice.wide.filter((dimension) => !axes.includes(dimension));
     const planes = rest.reduce((product, dimension) => product * lattice.sizes[dimension], 1);
     const figures_ = [];
@@ -252,7 +255,7 @@ class Links {
           const node = lattice.node(coordinates);
           const middle = [(column + 0.75) * step, (height - row - 0.25) * step];
           this.drawLinks(links, node, coordinates, middle, step);
-          nodes.append(shape("circle", { class: "node", "data-node": node, cx: middle[0], cy: middle[1], r: Math.max(1.6, step * 0.1) }));
+          nodes.append(shape("circle", { class: this.linesOfNode(node).length ? "node" : "node none", "data-node": node, cx: middle[0], cy: middle[1], r: Math.max(1.6, step * 0.1) }));
         }
       }
       const size = [(width + 0.5) * step, (height + 0.5) * step];

@@ -23,7 +23,7 @@ pub(super) struct Results {
     pub folder: PathBuf,
     pub points: Vec<PointRow>,
     /// Empty as far as there is no summary.json.
-    pub summary: SummaryRead,
+    pub summary: Summary,
     /// Whether there is a summary.json: a run or a sweep writes it last.
     pub finished: bool,
     /// `None` if it isn't there.
@@ -37,7 +37,7 @@ pub(super) struct Results {
 /// What is needed of summary.json.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct SummaryRead {
+pub(super) struct Summary {
     flitlab: Option<String>,
     pub title: Option<String>,
     /// What was known of the scenario, of a sweep its first point, before it ran.
@@ -121,7 +121,7 @@ impl Results {
 }
 
 /// `None` if there is none.
-fn summary(path: &Path) -> Result<Option<SummaryRead>, Failure> {
+fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
     let wrong = |cause: &dyn std::fmt::Display| {
         Failure::Input(format!("error: can't read {}: {cause}", path.display()))
     };

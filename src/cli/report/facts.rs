@@ -99,7 +99,7 @@ fn is_swept(keys: &[(String, Setting)]) -> bool {
     keys.iter().any(|(_, value)| matches!(value, Setting::Swept(_)))
 }
 
-/// The names of what was chosen, such as a pattern, with the keys of it that vary.
+/// The names of what was chosen, such as a pattern, with its algorithm and the keys of it that vary.
 fn choice(keys: &[(String, Setting)], key: &str) -> Option<String> {
     let plain = |text: &str| text.replace('_', " ");
     if let Some((_, value)) = keys.iter().find(|(name, _)| name == key) {
@@ -111,12 +111,20 @@ fn choice(keys: &[(String, Setting)], key: &str) -> Option<String> {
     };
     let (first, _) = below().next()?;
     let chosen = first.split('.').next().unwrap_or(first);
-    let varied =
-        below().filter(|(_, value)| matches!(value, Setting::Swept(_))).map(|(name, value)| {
-            let last = name.rsplit('.').next().unwrap_or(name);
-            format!("{} {}", plain(last), setting(value))
-        });
-    let parts: Vec<String> = std::iter::once(plain(chosen)).chain(varied).collect();
+    let told = |name: &str, value: &Setting| {
+        matches!(value, Setting::Swept(_)) || name.ends_with(".algorithm")
+    };
+    let varied = below().filter(|(name, value)| told(name, value)).map(|(name, value)| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        format!("{} {}", plain(last), setting(value))
+    });
+    let mut parts: Vec<String> = std::iter::once(plain(chosen)).chain(varied).collect();
+    let by_series = |name: &str| {
+        name.strip_prefix("sweep.series.").is_some_and(|rest| rest.contains(&format!(".{key}")))
+    };
+    if keys.iter().any(|(name, _)| by_series(name)) {
+        parts.push("others as the series say".into());
+    }
     Some(parts.join(", "))
 }
 
@@ -158,5 +166,38 @@ pub(super) fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::settings;
+
+    #[test]
+    fn a_choice_is_named_with_its_algorithm_and_what_varies() {
+        let routing = |text| choice(&settings(&Document::parse("a.toml", text)), "routing");
+        assert_eq!(
+            routing("[routing.direction_order]\nhalf_ring = 'balanced'"),
+            Some("direction order".into())
+        );
+        assert_eq!(
+            routing(
+                "[routing.angara]\nalgorithm = 'bfs'\n[sweep]\ngrid.routing.angara.algorithm = ['bfs', 'sssp']"
+            ),
+            Some("angara, algorithm bfs, sssp".into())
+        );
+        let swept = "[routing.adaptive]\n[sweep.grid]\nrouting = [{ adaptive = {} }, { pick_orthant = {} }]";
+        assert_eq!(routing(swept), Some("adaptive, pick orthant".into()));
+        let series = "[routing.adaptive]\n[sweep.series]\nOFR = { routing.outflank.steps = 1 }";
+        assert_eq!(routing(series), Some("adaptive, others as the series say".into()));
+        assert_eq!(routing("seed = 1"), None);
+    }
+
+    #[test]
+    fn words_for_a_shell_are_quoted_if_need_be() {
+        assert_eq!(quoted("results/a-1.html"), "results/a-1.html");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
     }
 }

@@ -189,8 +189,13 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
             _ => None,
         })
     };
-    let mut unfinished: Vec<String> =
-        results.notes.iter().map(|note| note.replace(&results.name(), label)).collect();
+    let path = results.name();
+    // A page that is sent does not say where it was made.
+    let renamed = |note: &String| match note.strip_prefix(&path) {
+        Some(rest) => format!("{label}{rest}"),
+        None => note.clone(),
+    };
+    let mut unfinished: Vec<String> = results.notes.iter().map(renamed).collect();
     if let Some(planned) = document.filter(|_| !results.finished).and_then(planned) {
         unfinished.push(format!("{} points so far, of {planned}", results.points.len()));
     }

@@ -12,7 +12,7 @@
 //! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
 //! | [`engine`] | the simulator: events, packets, buffers, channels, routers, adapters, deadlock |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
-//! | [`report`] | result rows, their files, figures |
+//! | [`report`] | result rows, their files, figures, the page of a report |
 //! | [`scenario`] | TOML as written, and the checked scenario made of it |
 //! | [`sweep`] | a scenario simulated; many of them at once |
 //! | [`reproduce`] | published results computed again |

@@ -16,7 +16,9 @@ mod interrupt;
 mod man;
 mod plot;
 mod progress;
+mod report;
 mod reproduce;
+mod results;
 mod route;
 mod run;
 mod summary;
@@ -58,6 +60,7 @@ enum Command {
     Failures(failures::Failures),
     Compare(compare::Compare),
     Plot(plot::Plot),
+    Report(report::Report),
     Reproduce(reproduce::Reproduce),
     Completions(completions::Completions),
     Man(man::ManualPages),
@@ -76,6 +79,7 @@ impl Arguments {
             Command::Failures(failures) => failures.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
+            Command::Report(report) => report.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
             Command::Completions(completions) => completions.execute(),
             Command::Man(pages) => pages.execute(),

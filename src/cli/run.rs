@@ -9,11 +9,11 @@ use super::folder::Output;
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
-use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
+use super::summary::{Cost, Expectation, Printed, Summary, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, PointRow, RowWriter};
+use crate::report::{ChannelRow, DeadlockNote, PointRow, RowWriter};
 use crate::sweep::Simulation;
 
 /// Simulate a scenario once

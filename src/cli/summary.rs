@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::folder;
 use super::{Failure, text};
-use crate::report::{ChannelRow, PointRow};
+use crate::report::{ChannelRow, DeadlockNote, PointRow};
 use crate::sweep::{Simulation, Work};
-use crate::units::Picoseconds;
 
 /// What is known of a scenario before it runs.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Expectation {
     pub name: String,
     pub fabric: String,
@@ -78,26 +78,6 @@ impl Cost {
             events_per_cpu_second: work.counters.events as f64 / seconds.max(1e-9),
             bytes_per_node: work.bytes_a_node,
             bytes_per_packet_under_way: work.bytes_a_packet,
-        }
-    }
-}
-
-/// A point's wait-for cycle.
-#[derive(Debug, Serialize)]
-pub(super) struct DeadlockNote {
-    pub point: u32,
-    pub time_ns: f64,
-    /// One line a packet.
-    pub cycle: Vec<String>,
-}
-
-impl DeadlockNote {
-    /// Of a deadlock at a time, as people read it.
-    pub(super) fn new(point: u32, time: Picoseconds, lines: &str) -> Self {
-        Self {
-            point,
-            time_ns: time as f64 / 1e3,
-            cycle: lines.lines().skip(1).map(|line| line.trim().to_owned()).collect(),
         }
     }
 }

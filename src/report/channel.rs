@@ -67,3 +67,11 @@ impl ChannelRow {
         }
     }
 }
+
+/// The source router's coordinates and the direction of a channel of a torus, from its name: `(0,0,1) +x`.
+pub(super) fn torus_place(channel: &str) -> Option<(Vec<u32>, &str)> {
+    let (node, direction) = channel.split_once(' ')?;
+    let coordinates = node.strip_prefix('(')?.strip_suffix(')')?.split(',');
+    let coordinates = coordinates.map(|at| at.parse().ok()).collect::<Option<Vec<u32>>>()?;
+    direction.starts_with(['+', '-']).then_some((coordinates, direction))
+}

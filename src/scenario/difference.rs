@@ -47,6 +47,15 @@ pub fn differences(a: &Document, b: &Document) -> Vec<Difference> {
     found
 }
 
+/// A document's keys with their values, in the order in which they are written; a swept key has those of the
+/// sweep.
+#[must_use]
+pub fn settings(document: &Document) -> Vec<(String, Setting)> {
+    let settings = Settings::of(document);
+    let setting = |key: String| (key.clone(), settings.nodes[&key].setting());
+    settings.order.iter().cloned().map(setting).collect()
+}
+
 /// A document's keys with their values; a swept key has those of the sweep.
 #[derive(Default)]
 struct Settings<'d> {

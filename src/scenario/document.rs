@@ -117,6 +117,12 @@ impl Document {
         }
     }
 
+    /// The file's text, without what was set on top of it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.file.text
+    }
+
     /// Sets a value over the file's: `KEY=VALUE` as given to `--set`, such as `traffic.load=0.3`.
     /// The key's tables are made where they are missing, and an earlier value, even a whole table,
     /// is replaced. The value is TOML; what isn't is taken as text, so that quotes may be left out.

@@ -46,7 +46,7 @@ mod syntax;
 mod tables;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
-pub use difference::{Difference, Setting, differences};
+pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use network::Network;

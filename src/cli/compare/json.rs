@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Report;
-use super::results::Results;
 use super::text::{state_name, verdict, verdict_name};
+use crate::cli::results::Results;
 use crate::report::comparison::{ComparedPoint, Estimate, Place, Values};
 use crate::scenario::Difference;
 

@@ -1,7 +1,6 @@
 //! `flitlab compare`: what differs between two results, in scenario and in values.
 
 mod json;
-mod results;
 mod text;
 
 use std::path::PathBuf;
@@ -9,10 +8,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Failure;
+use super::results::Results;
 use super::summary::{print_json, print_text};
 use crate::report::comparison::{Comparison, MEASURES, Measure, USUAL_MEASURES, Verdict};
 use crate::scenario::{Difference, differences};
-use results::Results;
 
 /// Compare two results: what differs in scenario and in values, and whether it is more than chance
 ///
@@ -101,10 +100,10 @@ impl Compare {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let (a, b) = (Results::open(&self.a)?, Results::open(&self.b)?);
         let measures = if self.measure.is_empty() { &USUAL_MEASURES[..] } else { &self.measure };
-        let found = match (a.saturation.is_empty(), b.saturation.is_empty()) {
+        let found = match (a.saturation().is_empty(), b.saturation().is_empty()) {
             (true, true) => Comparison::new(&a.points, &b.points, measures, self.tolerance),
             (false, false) => {
-                Comparison::of_saturation(&a.saturation, &b.saturation, self.tolerance)
+                Comparison::of_saturation(a.saturation(), b.saturation(), self.tolerance)
             }
             (none_in_a, _) => {
                 let (search, other) = if none_in_a { (&b, &a) } else { (&a, &b) };
@@ -174,7 +173,7 @@ impl Report {
             notes.push(format!("A is of flitlab {a}, B of flitlab {b}"));
         }
         let same_scenario = self.scenario.as_ref().is_some_and(Vec::is_empty);
-        let searched = !self.a.saturation.is_empty();
+        let searched = !self.a.saturation().is_empty();
         if same_scenario && !searched && self.found.points.iter().any(|point| !point.same_events) {
             notes.push(
                 "scenario and seed are the same, but what happened is not: the results are of different \

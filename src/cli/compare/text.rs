@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use super::results::Results;
+use crate::cli::results::Results;
 use crate::cli::terminal;
 use crate::report::Status;
 use crate::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
@@ -30,7 +30,7 @@ pub(super) fn text(report: &Report, all: bool) -> String {
 /// The verdict in one line.
 pub(super) fn verdict(report: &Report) -> String {
     let found = &report.found;
-    let searched = !report.a.saturation.is_empty();
+    let searched = !report.a.saturation().is_empty();
     let count = |count: usize| match (count, searched) {
         (1, false) => "1 point".to_owned(),
         (count, false) => format!("{count} points"),
@@ -161,7 +161,7 @@ fn facts(report: &Report) -> String {
         }
     }
     if report.found.count(Verdict::Unclear) > 0 {
-        let way_out = if report.a.saturation.is_empty() {
+        let way_out = if report.a.saturation().is_empty() {
             "confidence intervals overlap, or it is the edge of saturation: a smaller \
              measure.precision or more seeds would tell"
         } else {

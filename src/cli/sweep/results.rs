@@ -5,13 +5,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
-use super::super::summary::{
-    DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
-};
+use super::super::summary::{Expectation, Printed, SaturationNote, Summary, print_text};
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
 use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, MeanRow, PointRow, Row, RowWriter, Status, rows_text};
+use crate::report::{
+    ChannelRow, DeadlockNote, MeanRow, PointRow, Row, RowWriter, Status, rows_text,
+};
 use crate::scenario::Point;
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 

@@ -13,7 +13,7 @@ mod saturation;
 
 pub use estimate::Estimate;
 pub use measure::{MEASURES, Measure, USUAL_MEASURES};
-pub use pairing::Place;
+pub use pairing::{Place, series_without_seed};
 pub use saturation::SustainedLoad;
 
 use super::{PointRow, Status};
@@ -155,7 +155,7 @@ impl Comparison {
 }
 
 /// The worst state of some runs; there is at least one.
-fn worst(runs: &[&PointRow]) -> Status {
+pub(super) fn worst(runs: &[&PointRow]) -> Status {
     let badness = |status: &Status| match status {
         Status::Steady | Status::Completed => 0,
         Status::NotSteady => 1,

@@ -68,7 +68,8 @@ fn single_series(rows: &[PointRow]) -> bool {
 }
 
 /// The series' name without the part that names the seed.
-fn series_without_seed(row: &PointRow) -> String {
+#[must_use]
+pub fn series_without_seed(row: &PointRow) -> String {
     let seed = format!("seed {}", row.seed);
     let parts: Vec<&str> = row.series.split(", ").filter(|part| *part != seed).collect();
     parts.join(", ")

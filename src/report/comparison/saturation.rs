@@ -4,13 +4,13 @@
 //! compared: the highest sustained load, which lies between the last load that was sustained and the first
 //! that was not.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ComparedPoint, Comparison, Estimate, Measure, Place, Values};
 use crate::report::Status;
 
 /// What a search found for a series, as in summary.json.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SustainedLoad {
     pub series: String,
     pub sustained_load: f64,

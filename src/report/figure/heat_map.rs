@@ -2,6 +2,7 @@
 //! a band of planes for each direction.
 
 use super::super::LoadRow;
+use super::super::channel::torus_place;
 use super::Figure;
 use super::axis::Axis;
 use super::font;
@@ -78,14 +79,9 @@ pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
 }
 
 fn cell(row: &LoadRow) -> Option<Cell<'_>> {
-    let (node, direction) = row.channel.split_once(' ')?;
-    let coordinates = node.strip_prefix('(')?.strip_suffix(')')?.split(',');
-    let coordinates = coordinates.map(|at| at.parse().ok()).collect::<Option<Vec<usize>>>()?;
-    direction.starts_with(['+', '-']).then_some(Cell {
-        coordinates,
-        direction,
-        load: f64::from(row.load_routes),
-    })
+    let (coordinates, direction) = torus_place(&row.channel)?;
+    let coordinates = coordinates.into_iter().map(|at| at as usize).collect();
+    Some(Cell { coordinates, direction, load: f64::from(row.load_routes) })
 }
 
 impl Layout {

@@ -1,4 +1,4 @@
-//! A folder of results, read back: rows, scenario, what a search for saturation found.
+//! A folder of results, read back: rows, scenario, what the summary says.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use crate::cli::Failure;
 use crate::cli::input::reject;
+use crate::cli::summary::Expectation;
 use crate::report::comparison::SustainedLoad;
-use crate::report::{PointRow, ReportError, read_points};
+use crate::report::{ChannelRow, DeadlockNote, PointRow, ReportError, read_channels, read_points};
 use crate::scenario::Document;
 use crate::sweep::Store;
 
@@ -22,7 +23,10 @@ const MOST_MISSING: usize = 12;
 pub(super) struct Results {
     pub folder: PathBuf,
     pub points: Vec<PointRow>,
-    pub saturation: Vec<SustainedLoad>,
+    /// Empty as far as there is no summary.json.
+    pub summary: Summary,
+    /// Whether there is a summary.json: a run or a sweep writes it last.
+    pub finished: bool,
     /// `None` if it isn't there.
     pub scenario: Option<Document>,
     /// The version that made them, if they say.
@@ -33,10 +37,15 @@ pub(super) struct Results {
 
 /// What is needed of summary.json.
 #[derive(Default, Deserialize)]
-struct Summary {
+#[serde(default)]
+pub(super) struct Summary {
     flitlab: Option<String>,
-    #[serde(default)]
-    saturation: Vec<SustainedLoad>,
+    pub title: Option<String>,
+    /// What was known of the scenario, of a sweep its first point, before it ran.
+    pub scenario: Option<Expectation>,
+    pub saturation: Vec<SustainedLoad>,
+    pub warnings: Vec<String>,
+    pub deadlocks: Vec<DeadlockNote>,
 }
 
 impl Results {
@@ -57,18 +66,22 @@ impl Results {
             document.syntax().map_err(|found| reject(&found))?;
             Some(document)
         } else {
-            notes.push(format!("{name} has no scenario.toml, so scenarios are not compared"));
+            notes.push(format!(
+                "{name} has no scenario.toml, so what was simulated is not known in full"
+            ));
             None
         };
         let summary = summary(&folder.join("summary.json"))?;
-        if summary.is_none() {
+        let finished = summary.is_some();
+        if !finished {
             notes.push(format!(
                 "{name} has no summary.json: it was stopped or goes on, and points may be missing{}",
                 resume(folder)
             ));
         }
         let summary = summary.unwrap_or_default();
-        let version = summary.flitlab.or_else(|| written_by(&folder.join("scenario.toml")));
+        let written_by = || written_by(&folder.join("scenario.toml"));
+        let version = summary.flitlab.clone().or_else(written_by);
         let no_points = || {
             Failure::Input(format!(
                 "error: {} has no points yet: it was stopped or goes on{}",
@@ -90,12 +103,23 @@ impl Results {
         if rows.rows.is_empty() {
             return Err(no_points());
         }
-        let (points, saturation) = (rows.rows, summary.saturation);
-        Ok(Self { folder: folder.into(), points, saturation, scenario, version, notes })
+        let (folder, points) = (folder.into(), rows.rows);
+        Ok(Self { folder, points, summary, finished, scenario, version, notes })
     }
 
     pub(super) fn name(&self) -> String {
         self.folder.display().to_string()
+    }
+
+    /// The loads that searches for saturation found.
+    pub(super) fn saturation(&self) -> &[SustainedLoad] {
+        &self.summary.saturation
+    }
+
+    /// What the channels carried; nothing if there is no channels.csv.
+    pub(super) fn channels(&self) -> Result<Vec<ChannelRow>, Failure> {
+        let path = self.folder.join("channels.csv");
+        Ok(if path.exists() { read_channels(path)?.rows } else { Vec::new() })
     }
 }
 

@@ -1,0 +1,128 @@
+//! Which points make a curve, which of them are one point of it, and the intervals of their means.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::report::comparison::{Estimate, series_without_seed, worst};
+use crate::report::{PointRow, Status};
+
+/// Decimals of a load that tell points apart.
+const SCALE: f64 = 1e6;
+
+/// A series: its points in ascending offered load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Curve {
+    /// The series without its seed.
+    pub series: String,
+    /// The series without the figure's name, too.
+    pub name: String,
+    pub figure: String,
+    pub points: Vec<CurvePoint>,
+}
+
+/// The runs of one load, which differ in their seeds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct CurvePoint {
+    /// Places of the runs among the result's rows.
+    pub rows: Vec<usize>,
+    /// The worst of the runs.
+    pub status: Status,
+    /// Half widths of the 95% confidence intervals of means, by column.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub halves: BTreeMap<&'static str, f64>,
+}
+
+/// What of a run has an interval: the column, the value, and its own half width if it has one.
+type Measured = (&'static str, fn(&PointRow) -> Option<f64>, fn(&PointRow) -> Option<f64>);
+
+const MEASURED: [Measured; 4] = [
+    (
+        "packet_latency_mean_ns",
+        |row| nanoseconds(row.packet_latency_mean),
+        |row| nanoseconds(row.packet_latency_mean_ci95),
+    ),
+    ("packet_latency_p99_ns", |row| nanoseconds(row.packet_latency_p99), |_| None),
+    ("accepted_load", |row| row.accepted_load, |_| None),
+    ("completion_time_us", |row| nanoseconds(row.completion_time).map(|time| time / 1e3), |_| None),
+];
+
+/// The curves of a result, in the order in which their series appear.
+pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    let mut loads: Vec<BTreeMap<Option<i64>, Vec<usize>>> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, row) in points.iter().enumerate() {
+        let series = series_without_seed(row);
+        let at = *known.entry(series.clone()).or_insert(curves.len());
+        if at == curves.len() {
+            let parts = series.split(", ").filter(|part| *part != row.figure);
+            let name = parts.collect::<Vec<_>>().join(", ");
+            let figure = row.figure.clone();
+            curves.push(Curve { series, name, figure, points: Vec::new() });
+            loads.push(BTreeMap::new());
+        }
+        let load = row.offered_load.or(row.offered_payload);
+        let load = load.map(|load| (load * SCALE).round() as i64);
+        loads[at].entry(load).or_default().push(place);
+    }
+    for (curve, loads) in curves.iter_mut().zip(loads) {
+        curve.points = loads.into_values().map(|rows| CurvePoint::new(rows, points)).collect();
+    }
+    curves
+}
+
+impl CurvePoint {
+    fn new(rows: Vec<usize>, points: &[PointRow]) -> Self {
+        let runs: Vec<&PointRow> = rows.iter().map(|&row| &points[row]).collect();
+        let halves = MEASURED.iter().filter_map(|(column, value, half)| {
+            let runs: Vec<_> =
+                runs.iter().filter_map(|run| Some((value(run)?, half(run)))).collect();
+            // The digits of points.csv.
+            let half = Estimate::of_runs(&runs)?.half_width()?;
+            Some((*column, (half * SCALE).round() / SCALE))
+        });
+        Self { halves: halves.collect(), status: worst(&runs), rows }
+    }
+}
+
+fn nanoseconds(time: Option<u64>) -> Option<f64> {
+    time.map(|time| time as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(series: &str, load: f64, seed: u64, status: Status) -> PointRow {
+        PointRow {
+            series: series.into(),
+            figure: "tornado".into(),
+            seed,
+            status,
+            offered_load: Some(load),
+            packet_latency_mean: Some(100_000),
+            packet_latency_mean_ci95: Some(5_000),
+            ..PointRow::default()
+        }
+    }
+
+    #[test]
+    fn seeds_are_one_point_and_loads_ascend() {
+        let rows = [
+            row("tornado, bfs, seed 1", 0.2, 1, Status::Steady),
+            row("tornado, bfs, seed 2", 0.1, 2, Status::Steady),
+            row("tornado, bfs, seed 1", 0.1, 1, Status::NotSteady),
+            row("tornado, sssp", 0.1, 1, Status::Steady),
+        ];
+        let curves = curves(&rows);
+        assert_eq!(curves.len(), 2);
+        assert_eq!((curves[0].name.as_str(), curves[0].series.as_str()), ("bfs", "tornado, bfs"));
+        assert_eq!(curves[0].points[0].rows, [1, 2]);
+        assert_eq!(curves[0].points[0].status, Status::NotSteady);
+        // Two runs of +-5: the root of the sum of squares over two.
+        assert_eq!(curves[0].points[0].halves["packet_latency_mean_ns"], 3.535_534);
+        assert_eq!(curves[0].points[1].halves["packet_latency_mean_ns"], 5.0);
+        assert_eq!(curves[0].points[1].halves.len(), 1);
+    }
+}

@@ -1,0 +1,259 @@
+//! `flitlab report` as a user runs it, and its page in a real browser.
+
+use std::fs;
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+#[path = "common/browser.rs"]
+mod browser;
+#[path = "common/workplace.rs"]
+mod workplace;
+
+use browser::Browser;
+use workplace::{SHORT, Workplace, scenario, with};
+
+/// Sweeps two patterns over three loads, the last of them past saturation, into a folder.
+fn sweep(place: &Workplace, out: &str, more: &[&str]) {
+    let path = scenario("angara/desmos-patterns");
+    let grid = [
+        "--set",
+        "sweep.grid.traffic.pattern=[\"uniform\", \"tornado\"]",
+        "--set",
+        "sweep.grid.traffic.load=[0.05, 0.1, 0.9]",
+    ];
+    place.run(&with(&with(&with(&["sweep", &path, "--out", out], &grid), &SHORT), more));
+}
+
+/// A browser, or none and a word about it.
+fn browser(place: &Workplace) -> Option<Browser> {
+    let browser = Browser::start(&place.0.join("browser"));
+    if browser.is_none() {
+        // Past the capture of tests: nobody should take a skipped test for a passed one.
+        let word =
+            "skipped: there is no Chromium to open the report in (apt-get install chromium)\n";
+        std::io::stderr().write_all(word.as_bytes()).unwrap();
+    }
+    browser
+}
+
+#[test]
+fn a_report_is_one_file_and_replaces_nothing() {
+    let place = Workplace::new("report");
+    sweep(&place, "a", &[]);
+    assert_eq!(place.run(&["report", "a"]), "a/report.html\n");
+    let page = place.read("a/report.html");
+    assert!(page.starts_with("<!doctype html>") && page.contains("tornado"));
+    let (code, errors) = place.fail(&["report", "a"]);
+    assert_eq!((code, errors.contains("a/report.html exists")), (2, true), "{errors}");
+    let made = place.json(&["report", "a", "--force", "--json"]);
+    assert_eq!(made["bytes"], page.len());
+    assert_eq!(
+        (&made["results"][0]["points"], &made["results"][0]["finished"]),
+        (&6.into(), &true.into())
+    );
+    assert_eq!(page, place.read("a/report.html"));
+}
+
+#[test]
+fn what_can_not_be_reported_is_refused_with_the_way_out() {
+    let place = Workplace::new("report_wrong");
+    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    let refused = |arguments: &[&str], expected: &str| {
+        let (code, errors) = place.fail(&with(&["report"], arguments));
+        assert_eq!(code, 2, "{errors}");
+        assert!(errors.starts_with("error: ") && errors.contains(expected), "{errors}");
+    };
+    refused(&["ping", "ping"], "add -o report.html");
+    refused(&["ping", "-o", "ping"], "write -o ping/report.html");
+    refused(&["nothing"], "nothing does not exist");
+    refused(&["ping", "--labels", "a,b"], "2 names for 1 results");
+    refused(&["ping", "ping", "--labels", "a,a", "-o", "a.html"], "--labels names a twice");
+    let (code, errors) = place.fail(&["report", "ping", "-o", "no/where.html"]);
+    assert_eq!(
+        (code, errors.starts_with("error: cannot write no/where.html")),
+        (1, true),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_sweep_that_has_not_ended_is_reported_as_far_as_it_went() {
+    let place = Workplace::new("report_unfinished");
+    sweep(&place, "a", &[]);
+    let rows = place.read("a/points.csv");
+    let kept: Vec<&str> = rows.lines().take(3).collect();
+    fs::write(place.0.join("a/points.csv"), kept.join("\n") + "\nuniform,,3").unwrap();
+    fs::remove_file(place.0.join("a/summary.json")).unwrap();
+    let output = place.flitlab(&["report", "a", "--labels", "half"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && errors.contains("a has no summary.json"), "{errors}");
+    let page = place.read("a/report.html");
+    assert!(page.contains("2 points so far, of 6"), "{errors}");
+    assert!(page.contains("half has no summary.json"), "the page names no folder");
+    assert!(page.contains("the last line is cut short"));
+}
+
+/// How many points the first chart shows.
+const MARKERS: &str = "document.querySelector('.chart').querySelectorAll('[data-point]').length";
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let place = Workplace::new("report_browser");
+    let Some(mut browser) = browser(&place) else { return };
+    sweep(&place, "a", &["--set", "title=</script><b>\"8\" & <!-- x"]);
+    place.run(&["report", "a"]);
+    browser.open(&place.0.join("a/report.html"), (1200, 900));
+    assert_eq!(browser.evaluate("document.title"), "</script><b>\"8\" & <!-- x");
+
+    let table = "#points tbody tr";
+    assert_eq!(browser.evaluate(&format!("document.querySelectorAll('{table}').length")), 6);
+    assert_eq!(browser.evaluate(MARKERS), 6);
+    hides_and_shows(&mut browser);
+    points_say_what_they_are(&mut browser);
+    tables_sort(&mut browser);
+    zooms(&mut browser);
+    links_have_loads(&mut browser);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+fn hides_and_shows(browser: &mut Browser) {
+    let pressed = "document.querySelector('#legend button').getAttribute('aria-pressed')";
+    browser.click("#legend button");
+    assert_eq!((browser.evaluate(MARKERS), browser.evaluate(pressed)), (3.into(), "false".into()));
+    // The button still has the focus.
+    browser.key("Enter");
+    assert_eq!((browser.evaluate(MARKERS), browser.evaluate(pressed)), (6.into(), "true".into()));
+}
+
+fn points_say_what_they_are(browser: &mut Browser) {
+    let marker = ".chart [data-point='0/1']";
+    let tip =
+        "document.getElementById('tip').hidden ? '' : document.getElementById('tip').innerText";
+    let place = browser.middle(marker);
+    browser.mouse("mouseMoved", place, json!({}));
+    let said = browser.evaluate(tip);
+    let said = said.as_str().unwrap();
+    let latency = "[...document.querySelectorAll('#points tbody tr[data-point=\"0/1\"] td')].map((cell) => cell.textContent)";
+    let cells = browser.evaluate(latency);
+    // State, offered load, accepted load, mean packet latency.
+    let shown = cells[3].as_str().unwrap();
+    assert!(
+        said.starts_with("uniform") && said.contains(&format!("mean packet latency\t{shown}")),
+        "{said} {cells}"
+    );
+    assert!(said.contains("offered load\t0.1000"), "{said}");
+    browser.press(place, 1);
+    browser.release(place, 1);
+    let chosen = "document.querySelector('#points tr.chosen').dataset.point";
+    assert_eq!(browser.evaluate(chosen), "0/1");
+    let links = "document.getElementById('links-point').selectedOptions[0].textContent";
+    assert_eq!(browser.evaluate(links), "uniform, load 0.1");
+    // By the keyboard, to the curve's next point.
+    browser.key("ArrowRight");
+    let said = browser.evaluate("document.getElementById('announcements').textContent");
+    assert!(said.as_str().unwrap().starts_with("uniform: mean packet latency"), "{said}");
+    browser.key("Escape");
+    assert_eq!(browser.evaluate(tip), "");
+}
+
+fn tables_sort(browser: &mut Browser) {
+    let header = "#points th[data-column='packet_latency_mean_ns'] button";
+    let column = "[...document.querySelectorAll('#points tbody tr')].map((row) => Number(row.cells[4].textContent))";
+    let order =
+        "document.querySelector(\"#points th[data-column='packet_latency_mean_ns']\").ariaSort";
+    for (name, descending) in [("ascending", false), ("descending", true)] {
+        browser.click(header);
+        assert_eq!(browser.evaluate(order), name);
+        let values = browser.evaluate(column);
+        let values: Vec<f64> =
+            values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+        assert!(values.is_sorted_by(|a, b| if descending { a >= b } else { a <= b }), "{values:?}");
+    }
+    let filtered = "(() => { const search = document.querySelector('#points input[type=search]'); \
+                    search.value = 'TORNADO'; search.dispatchEvent(new Event('input')); \
+                    return document.querySelectorAll('#points tbody tr').length; })()";
+    assert_eq!(browser.evaluate(filtered), 3);
+}
+
+fn zooms(browser: &mut Browser) {
+    let ticks = "[...document.querySelectorAll('.chart')[1].querySelectorAll('.tick-x')].map((tick) => tick.textContent).join(' ')";
+    let whole = browser.evaluate(ticks);
+    let (x, y) = browser.middle(".chart:nth-child(2) svg");
+    browser.mouse("mouseMoved", (x - 100.0, y), json!({}));
+    browser.press((x - 100.0, y), 1);
+    browser.mouse("mouseMoved", (x, y + 2.0), json!({ "buttons": 1 }));
+    browser.release((x, y + 2.0), 1);
+    let narrow = browser.evaluate(ticks);
+    assert_ne!(narrow, whole);
+    browser.mouse("mouseWheel", (x, y), json!({ "deltaX": 0, "deltaY": -200, "modifiers": 2 }));
+    browser.wait_for(&format!("{ticks} !== {narrow}"));
+    for clicks in [1, 2] {
+        browser.press((x, y), clicks);
+        browser.release((x, y), clicks);
+    }
+    assert_eq!(browser.evaluate(ticks), whole);
+}
+
+fn links_have_loads(browser: &mut Browser) {
+    assert_eq!(browser.evaluate("document.querySelectorAll('#links figure').length"), 4);
+    assert_eq!(browser.evaluate("document.querySelectorAll('#links [data-channel]').length"), 160);
+    let place = browser.middle("#links [data-channel='0']");
+    browser.mouse("mouseMoved", place, json!({}));
+    let tip = browser.evaluate("document.getElementById('tip').innerText");
+    let tip = tip.as_str().unwrap();
+    assert!(tip.starts_with("(0,0,0,0) +x to (1,0,0,0)") && tip.contains("utilisation"), "{tip}");
+}
+
+#[test]
+fn several_results_share_a_page_and_it_fits_a_narrow_window() {
+    let place = Workplace::new("report_several");
+    let Some(mut browser) = browser(&place) else { return };
+    sweep(&place, "a", &[]);
+    sweep(&place, "b", &["--set", "link.latency=90 ns"]);
+    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    let labels = ["--labels", "short,long,ping", "-o", "all.html"];
+    place.run(&with(&["report", "a", "b", "ping"], &labels));
+    let all = place.0.join("all.html");
+    browser.open(&all, (1200, 900));
+    assert_eq!(browser.evaluate(MARKERS), 12);
+    let legend = browser.evaluate("document.getElementById('legend').innerText.split('\\n')");
+    assert_eq!(
+        legend,
+        json!(["short, uniform", "short, tornado", "long, uniform", "long, tornado"])
+    );
+    let bars = "document.querySelectorAll('#values .bar').length";
+    assert_eq!(browser.evaluate(bars), 1);
+    let differs = browser.evaluate("document.querySelector('#scenario table').innerText");
+    assert!(differs.as_str().unwrap().contains("link.latency\t70 ns\t90 ns"), "{differs}");
+
+    browser.open(&all, (400, 800));
+    let overhang = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(browser.evaluate(overhang), 0);
+    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+    browser.ask("Emulation.setEmulatedMedia", dark);
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    assert_eq!(browser.evaluate(paper), "rgb(20, 23, 28)");
+    assert_eq!(
+        browser.ask("Page.printToPDF", json!({}))["data"].as_str().map(|it| it.len() > 10_000),
+        Some(true)
+    );
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn the_page_is_not_to_name_where_it_was_made() {
+    let place = Workplace::new("report_place");
+    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    let absolute = place.0.join("ping").display().to_string();
+    place.run(&["report", &absolute, "-o", "one.html"]);
+    place.run(&["report", "ping", "-o", "other.html"]);
+    assert_eq!(place.read("one.html"), place.read("other.html"));
+    assert!(!place.read("one.html").contains(&absolute));
+    let data: Value = {
+        let page = place.read("one.html");
+        let (_, rest) = page.split_once("id=\"data\">").unwrap();
+        serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    };
+    assert_eq!(data["results"][0]["commands"], json!(["flitlab run scenario.toml --out ping"]));
+}

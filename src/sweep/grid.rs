@@ -1,12 +1,14 @@
 //! All points of a sweep's grid, low loads first.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::mem::replace;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ends::{Ends, Place};
 use super::local::in_parallel;
 use super::points::{Obtained, PointError, obtain};
 use super::store::{Store, StoreError};
+use crate::report::Status;
 use crate::scenario::{Point, WorkloadSpec};
 use crate::traffic::OfferedLoad;
 
@@ -23,31 +25,11 @@ pub fn run_grid<E: From<PointError>>(
     ends_after: Option<usize>,
     store: &Store,
     threads: usize,
-    mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
+    each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<Vec<usize>, E> {
-    let places = places(points);
-    let ends = Mutex::new(Ends::new(ends_after, places.iter().copied()));
-    let locked = || ends.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut order: Vec<usize> = (0..points.len()).collect();
-    order.sort_by_key(|&number| places[number].1);
-    let work = |&number: &usize| {
-        if !locked().holds(places[number]) {
-            return None;
-        }
-        let point = &points[number];
-        let obtained = obtain(store, &point.identity, &point.scenario);
-        if let Ok(obtained) = &obtained {
-            locked().done(places[number], obtained.point.row.status);
-        }
-        Some((number, obtained))
-    };
-    in_parallel(&order, threads, work, |done| match done {
-        Some((number, obtained)) => each(number, obtained?),
-        None => Ok(()),
-    })?;
-    let ends = locked();
-    let left_out: Vec<usize> =
-        (0..points.len()).filter(|&number| !ends.holds(places[number])).collect();
+    let front = Front::new(points, ends_after, store);
+    front.run(&low_loads_first(points), threads, |_| Ok(()), each)?;
+    let left_out = front.left_out();
     left_out
         .iter()
         .try_for_each(|&number| store.forget(&points[number].identity))
@@ -55,9 +37,118 @@ pub fn run_grid<E: From<PointError>>(
     Ok(left_out)
 }
 
+/// As [`run_grid`] for some of the points only, `share`, in this order, while other processes compute the
+/// others: whether a series has ended is seen from what they have kept. Points that turn out to be left out
+/// stay in the store.
+///
+/// # Errors
+/// As [`run_grid`].
+pub fn run_share<E: From<PointError>>(
+    points: &[Point],
+    share: &[usize],
+    ends_after: Option<usize>,
+    store: &Store,
+    threads: usize,
+    each: impl FnMut(usize, Obtained) -> Result<(), E>,
+) -> Result<(), E> {
+    let front = Front::new(points, ends_after, store);
+    front.run(share, threads, |number| front.look_below(number), each)
+}
+
+/// The places of all points, in the order in which they are best computed: a series that ends early costs
+/// least if its low loads come first.
+#[must_use]
+pub fn low_loads_first(points: &[Point]) -> Vec<usize> {
+    let places = places(points);
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by_key(|&number| places[number].1);
+    order
+}
+
+/// What is known of the series while their points are computed.
+struct Front<'a> {
+    points: &'a [Point],
+    places: Vec<Place>,
+    store: &'a Store,
+    ends_after: Option<usize>,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    ends: Ends,
+    done: Vec<bool>,
+}
+
+impl<'a> Front<'a> {
+    fn new(points: &'a [Point], ends_after: Option<usize>, store: &'a Store) -> Self {
+        let places = places(points);
+        let ends = Ends::new(ends_after, places.iter().copied());
+        let known = Mutex::new(Known { ends, done: vec![false; points.len()] });
+        Self { points, places, store, ends_after, known }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn done(&self, number: usize, status: Status) {
+        let mut known = self.known();
+        if !replace(&mut known.done[number], true) {
+            known.ends.done(self.places[number], status);
+        }
+    }
+
+    /// Sees what others have kept of the lower loads of a point's series.
+    fn look_below(&self, number: usize) -> Result<(), PointError> {
+        let (series, rank) = self.places[number];
+        let below = |&other: &usize| {
+            let place = self.places[other];
+            self.ends_after.is_some() && place.0 == series && place.1 < rank
+        };
+        for other in (0..self.points.len()).filter(below) {
+            let done = self.known().done[other];
+            if !done && let Some(point) = self.store.find(&self.points[other].identity)? {
+                self.done(other, point.row.status);
+            }
+        }
+        Ok(())
+    }
+
+    fn run<E: From<PointError>>(
+        &self,
+        order: &[usize],
+        threads: usize,
+        look: impl Fn(usize) -> Result<(), PointError> + Sync,
+        mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let work = |&number: &usize| {
+            let looked = look(number);
+            if !self.known().ends.holds(self.places[number]) {
+                return None;
+            }
+            let point = &self.points[number];
+            let obtained =
+                looked.and_then(|()| obtain(self.store, &point.identity, &point.scenario));
+            if let Ok(obtained) = &obtained {
+                self.done(number, obtained.point.row.status);
+            }
+            Some((number, obtained))
+        };
+        in_parallel(order, threads, work, |done| match done {
+            Some((number, obtained)) => each(number, obtained?),
+            None => Ok(()),
+        })
+    }
+
+    fn left_out(&self) -> Vec<usize> {
+        let known = self.known();
+        (0..self.points.len()).filter(|&number| !known.ends.holds(self.places[number])).collect()
+    }
+}
+
 /// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a series
 /// that has both has one rank only, and so does not end.
-fn places(points: &[Point]) -> Vec<Place> {
+pub(super) fn places(points: &[Point]) -> Vec<Place> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut series: Vec<Vec<usize>> = Vec::new();
     for (number, point) in points.iter().enumerate() {

@@ -87,12 +87,11 @@ fn plan(call: &Sweep, sweep: &scenario::Sweep) -> Result<Plan, Failure> {
                 sweep.past_saturation.is_some_and(|most| *earlier > most)
             };
         let time = if left_out { Duration::ZERO } else { time };
-        let load = point.assignments.iter().find(|(key, _)| key == "traffic.load");
         points.push(Planned {
             point: number,
             identity,
             series: point.series.clone(),
-            load: load.map(|(_, load)| load.clone()),
+            load: point.load().map(str::to_owned),
             seed: point.scenario.seed,
             finished,
             left_out,

@@ -28,6 +28,8 @@ pub(super) struct Results<'f> {
     json: bool,
     /// Points that were there already.
     known: usize,
+    /// Whether all points of the sweep are found.
+    whole: bool,
 }
 
 impl<'f> Results<'f> {
@@ -44,6 +46,7 @@ impl<'f> Results<'f> {
             found: Vec::new(),
             json,
             known: 0,
+            whole: true,
         })
     }
 
@@ -75,6 +78,11 @@ impl<'f> Results<'f> {
     /// Drops points that turned out to be no part of the sweep.
     pub fn leave_out(&mut self, left_out: impl Fn((usize, u32)) -> bool) {
         self.found.retain(|(place, _)| !left_out(*place));
+    }
+
+    /// Some points are missing: there will be no summary.json, which tells a finished sweep.
+    pub fn leave_unfinished(&mut self) {
+        self.whole = false;
     }
 
     /// Puts the files in the sweep's order, draws, sums up.
@@ -124,7 +132,9 @@ impl<'f> Results<'f> {
                 .map(|(point, found)| DeadlockNote::new(*point, found.time, &found.text))
                 .collect(),
         };
-        summary.write(self.folder)?;
+        if self.whole {
+            summary.write(self.folder)?;
+        }
         let place = self.folder.display().to_string();
         if self.json {
             Printed { summary: &summary, results: place, cost: None }.print()?;
@@ -167,7 +177,7 @@ fn point_name(row: &PointRow) -> String {
 }
 
 /// One line a point.
-fn point_text(row: &PointRow) -> String {
+pub(super) fn point_text(row: &PointRow) -> String {
     let name = point_name(row);
     let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
     match (row.status, row.accepted_load, row.completion_time) {

@@ -7,6 +7,7 @@ mod axis;
 mod checks;
 mod grid;
 mod named;
+mod slurm;
 mod table;
 mod toml;
 mod zip;
@@ -20,6 +21,7 @@ use super::{
     series::{self, LOAD},
 };
 use axis::{Axis, Choice};
+pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 
 /// With which load a series is read if saturation is looked for and no load is given.
@@ -36,6 +38,8 @@ pub struct Sweep {
     pub repetitions: u32,
     /// The key that has a figure for each of its values; all curves are in one if `None`.
     pub figures: Option<String>,
+    /// What the tasks of a job array are asked to have; no part of what the sweep is.
+    pub slurm: SlurmSettings,
     /// Series in the file's order, the last key fastest; within a series the loads; of each load its
     /// repetitions.
     pub points: Vec<Point>,
@@ -65,6 +69,24 @@ pub struct Point {
     pub document: Document,
     pub scenario: Scenario,
     pub identity: Identity,
+}
+
+impl Point {
+    /// The load as it is written, if the sweep gives it.
+    #[must_use]
+    pub fn load(&self) -> Option<&str> {
+        let load = self.assignments.iter().find(|(key, _)| key == LOAD);
+        load.map(|(_, load)| load.as_str())
+    }
+
+    /// What people call it: series, load and seed.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let load = self.load().map(|load| format!("load {load}"));
+        let seed = format!("seed {}", self.scenario.seed);
+        let parts = [Some(self.series.clone()), load, Some(seed)].into_iter().flatten();
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Sweep {
@@ -154,6 +176,7 @@ impl Sweep {
             past_saturation: table.past_saturation,
             repetitions: table.repetitions,
             figures: table.figures.clone(),
+            slurm: table.slurm.clone(),
             points,
             table: toml::of_table(&table, &keys_of_series),
         })

@@ -195,9 +195,8 @@ pub fn time_text(time: Picoseconds) -> String {
 /// A time on the clock as text that [`parse_clock_time`] reads back.
 #[must_use]
 pub fn clock_time_text(ClockTime(seconds): ClockTime) -> String {
-    let units = CLOCK_UNITS.iter().rev();
-    let mut fitting = units.filter(|unit| seconds >= 2 * unit.1 && seconds.is_multiple_of(unit.1));
-    let (name, factor) = fitting.next().unwrap_or(&CLOCK_UNITS[0]);
+    let fits = |unit: &&(&str, u64)| seconds >= unit.1 && seconds.is_multiple_of(unit.1);
+    let (name, factor) = CLOCK_UNITS.iter().rev().find(fits).unwrap_or(&CLOCK_UNITS[0]);
     format!("{} {name}", seconds / factor)
 }
 

@@ -40,8 +40,16 @@ impl Collect {
         let (what, place) = (survey::what(&sweep), survey::word(&self.folder));
         if missing > 0 && !self.partial {
             return Err(Failure::Run(format!(
-                "{missing} of {} {what} are missing:\n  flitlab sweep status {place}               where they are\n  \
+                "{missing} of {} {what} are missing:\n  \
+                 flitlab sweep status {place}{:14}where they are\n  \
                  flitlab sweep collect {place} --partial    results of what is there",
+                progress.len(),
+                ""
+            )));
+        }
+        if found.is_empty() {
+            return Err(Failure::Run(format!(
+                "none of the {} {what} is there yet",
                 progress.len()
             )));
         }

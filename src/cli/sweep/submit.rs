@@ -11,7 +11,7 @@ use super::super::{Failure, folder, text};
 use super::survey::{self, Begun};
 use super::{Sweep, place};
 use crate::scenario::{self, SlurmSettings, check_sbatch_option, check_slurm_name};
-use crate::sweep::slurm::{self, JobArray, SlurmError, Standings, Submission};
+use crate::sweep::slurm::{self, JobArray, Standings, Submission};
 use crate::sweep::{Progress, Simulation, Store, low_loads_first};
 use crate::units::{Bytes, ClockTime, clock_time_text, memory_text, parse_bytes, parse_clock_time};
 
@@ -102,7 +102,8 @@ pub(super) struct Resubmit {
 impl Resubmit {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Begun { sweep, resolved } = Begun::open(&self.folder)?;
-        submit(&self.folder, &sweep, &resolved, self.slurm.settings(), self.json)
+        let most_tasks = slurm::most_tasks()?;
+        submit(&self.folder, &sweep, &resolved, self.slurm.settings(), most_tasks, self.json)
     }
 }
 
@@ -112,9 +113,8 @@ pub(super) fn execute(
     sweep: &scenario::Sweep,
     resolved: &str,
 ) -> Result<(), Failure> {
-    if !slurm::is_there() {
-        return Err(SlurmError::NoCommand { command: "sbatch" }.into());
-    }
+    // Before anything is written.
+    let most_tasks = slurm::most_tasks()?;
     let name = &sweep.points[0].scenario.name;
     let out = call.output.out.as_deref();
     let begun = if call.resume { place::begun(name, out, &sweep.points)? } else { None };
@@ -124,7 +124,7 @@ pub(super) fn execute(
         None => place::Place::begin(name, out)?.results,
     };
     let settings = call.slurm.clone().settings().or(sweep.slurm.clone());
-    submit(&folder, sweep, resolved, settings, call.output.json)
+    submit(&folder, sweep, resolved, settings, most_tasks, call.output.json)
 }
 
 /// What was submitted.
@@ -148,6 +148,7 @@ fn submit(
     sweep: &scenario::Sweep,
     resolved: &str,
     settings: SlurmSettings,
+    most_tasks: Option<usize>,
     json: bool,
 ) -> Result<(), Failure> {
     let simulation = Simulation::new(&sweep.points[0].scenario)?;
@@ -214,7 +215,7 @@ fn submit(
         let next = if under_way.is_empty() { "collect" } else { "status" };
         return print_text(&format!("nothing to submit; next:\n  flitlab sweep {next} {place}\n"));
     }
-    if let Some(most) = slurm::most_tasks().filter(|&most| tasks.len() > most) {
+    if let Some(most) = most_tasks.filter(|&most| tasks.len() > most) {
         return Err(Failure::Input(format!(
             "error: these are {} tasks, and this Slurm takes at most {most} in a job array: add \
              --points-per-task {}",

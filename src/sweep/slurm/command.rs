@@ -46,7 +46,7 @@ impl fmt::Display for SlurmError {
                  one node with scripts/slurm-local.sh"
             ),
             Self::Refused { command, message } => {
-                write!(formatter, "{command} refused: {}", message.replace('\n', "\n    "))
+                write!(formatter, "{command} failed:\n    {}", message.replace('\n', "\n    "))
             }
             Self::Read { path, cause } => {
                 write!(formatter, "can't read {}: {cause}", path.display())
@@ -68,18 +68,15 @@ impl fmt::Display for SlurmError {
 
 impl std::error::Error for SlurmError {}
 
-/// Whether jobs can be submitted here.
-#[must_use]
-pub fn is_there() -> bool {
-    call("sbatch", Command::new("sbatch").arg("--version")).is_ok()
-}
-
-/// The most tasks that an array may have; `None` if Slurm does not say.
-#[must_use]
-pub fn most_tasks() -> Option<usize> {
-    let settings = call("scontrol", Command::new("scontrol").args(["show", "config"])).ok()?;
-    let line = settings.lines().find(|line| line.starts_with("MaxArraySize"))?;
-    line.split_once('=')?.1.trim().parse().ok()
+/// The most tasks that a job array may have here; `None` if Slurm does not say.
+///
+/// # Errors
+/// If no jobs can be submitted here: there is no sbatch, or Slurm does not answer.
+pub fn most_tasks() -> Result<Option<usize>, SlurmError> {
+    call("sbatch", Command::new("sbatch").arg("--version"))?;
+    let settings = call("scontrol", Command::new("scontrol").args(["show", "config"]))?;
+    let line = settings.lines().find(|line| line.starts_with("MaxArraySize"));
+    Ok(line.and_then(|line| line.split_once('=')?.1.trim().parse().ok()))
 }
 
 /// Submits a job script.
@@ -159,7 +156,8 @@ fn call(name: &'static str, command: &mut Command) -> Result<String, SlurmError>
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said
         .lines()
-        .map(|line| line.trim_start_matches(name).trim_start_matches(": error: ").trim())
+        .map(|line| line.trim_start_matches(name).trim_start_matches(": "))
+        .map(|line| line.trim_start_matches("error: ").trim_start_matches("fatal: ").trim())
         .filter(|line| !line.is_empty())
         .collect();
     let message = if lines.is_empty() { output.status.to_string() } else { lines.join("\n") };

@@ -16,7 +16,7 @@ mod state;
 mod submission;
 mod trace;
 
-pub use command::{JobId, SlurmError, is_there, most_tasks};
+pub use command::{JobId, SlurmError, most_tasks};
 pub use standing::{Standing, Standings, TaskStanding};
 pub use state::End;
 pub use submission::{JobArray, Submission};

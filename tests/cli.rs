@@ -49,8 +49,9 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
 fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Workplace::new("threads");
     let path = scenario("angara/desmos-patterns");
+    let all = with(&SHORT, &["--set", "sweep.past_saturation=all"]);
     for threads in ["1", "2", "5"] {
-        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &SHORT));
+        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &all));
     }
     for file in ["points.csv", "channels.csv", "summary.json", "latency.svg", "accepted.svg"] {
         assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("2/{file}")));

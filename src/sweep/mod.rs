@@ -4,6 +4,7 @@ mod ends;
 mod estimate;
 mod grid;
 mod local;
+mod plan;
 mod points;
 mod saturation;
 mod simulation;
@@ -11,9 +12,9 @@ pub mod slurm;
 mod store;
 mod survey;
 
-pub use estimate::Pace;
 pub use grid::{low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
+pub use plan::{Plan, plan};
 pub use points::{Obtained, PointError, obtain};
 pub use saturation::{CRITERION, find_saturation, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::interrupt::Interrupt;
 use super::super::summary::print_text;
 use super::super::{Failure, text};
 use super::results::Results;
@@ -63,7 +64,8 @@ impl Collect {
             let headline = text::headline(&simulation);
             print_text(&format!("{headline}: {} {what}\n", progress.len()))?;
         }
-        let mut results = Results::begin(&self.folder, self.json)?;
+        let interrupt = Interrupt::watch(|| eprintln!("interrupted; finished points are kept"))?;
+        let mut results = Results::begin(&self.folder, self.json, interrupt)?;
         for (place, stored) in found {
             let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
             if progress[number] == Progress::LeftOut {
@@ -80,8 +82,6 @@ impl Collect {
                 progress.len()
             );
         }
-        let first = simulation.scenario();
-        let title = first.title.clone().unwrap_or_else(|| first.name.clone());
-        results.conclude(saturation, &simulation, &title, sweep.repetitions)
+        results.conclude(saturation, &simulation, sweep.repetitions)
     }
 }

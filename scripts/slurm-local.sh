@@ -83,10 +83,11 @@ address_of() {
 # Two ports that nobody listens on.
 free_ports() {
     local port found=()
-    for ((port = 16817; port < 17817 && ${#found[@]} < 2; port++)); do
+    # Where to begin differs, so that two that start at once do not choose the same.
+    for ((port = 16817 + $$ % 1000; port < 18817 && ${#found[@]} < 2; port++)); do
         (exec 3<>"/dev/tcp/$address/$port") 2>/dev/null || found+=("$port")
     done
-    [ "${#found[@]}" -eq 2 ] || fail "all ports from 16817 to 17816 of $address are taken"
+    [ "${#found[@]}" -eq 2 ] || fail "all ports from 17816 to 18816 of $address are taken"
     echo "${found[@]}"
 }
 

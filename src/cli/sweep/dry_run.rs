@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use super::super::Failure;
 use super::super::summary::{print_json, print_text};
+use super::options::Executor;
+use super::submit::shares;
 use super::{Sweep, place};
 use crate::scenario::{self, Point};
 use crate::sweep::{Plan, Store, plan};
@@ -40,6 +42,16 @@ struct Listing {
     seconds: f64,
     threads: usize,
     seconds_on_threads: f64,
+    /// With --executor slurm.
+    tasks: Option<Tasks>,
+}
+
+/// A job array for what is neither finished nor left out.
+#[derive(Debug, Serialize)]
+struct Tasks {
+    tasks: usize,
+    /// Of the task that takes longest, on a machine like this one.
+    longest_seconds: f64,
 }
 
 pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failure> {
@@ -64,6 +76,7 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
     let threads = call.threads.count();
     let seconds: f64 = points.iter().map(|point| point.seconds).sum();
     let longest = points.iter().map(|point| point.seconds).fold(0.0, f64::max);
+    let tasks = (call.executor == Executor::Slurm).then(|| tasks(call, sweep, &points));
     let listing = Listing {
         folder,
         finished: points.iter().filter(|point| point.finished).count(),
@@ -72,12 +85,20 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
         seconds,
         threads,
         seconds_on_threads: (seconds / threads as f64).max(longest),
+        tasks,
     };
     if call.output.json {
         print_json(&listing)
     } else {
         print_text(&text(&listing, searches, sweep.repetitions > 1))
     }
+}
+
+fn tasks(call: &Sweep, sweep: &scenario::Sweep, points: &[Planned]) -> Tasks {
+    let wanted = |place: usize| !points[place].finished && !points[place].left_out;
+    let shares = shares(sweep, wanted, &call.slurm.settings().or(sweep.slurm.clone()));
+    let seconds = shares.iter().map(|share| share.iter().map(|&place| points[place].seconds).sum());
+    Tasks { tasks: shares.len(), longest_seconds: seconds.fold(0.0, f64::max) }
 }
 
 fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
@@ -126,12 +147,19 @@ fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
     if listing.left_out > 0 {
         text += &format!(", about {} left out past saturation", listing.left_out);
     }
-    text + &format!(
-        ": about {} of computing, {} on {}\n",
-        seconds(listing.seconds),
-        seconds(listing.seconds_on_threads),
-        count(listing.threads, "thread", "threads")
-    )
+    text += &format!(": about {} of computing, ", seconds(listing.seconds));
+    text + &match &listing.tasks {
+        None => format!(
+            "{} on {}\n",
+            seconds(listing.seconds_on_threads),
+            count(listing.threads, "thread", "threads")
+        ),
+        Some(tasks) => format!(
+            "in {} of at most {}\n",
+            count(tasks.tasks, "task", "tasks"),
+            seconds(tasks.longest_seconds)
+        ),
+    }
 }
 
 /// About so long, for people.

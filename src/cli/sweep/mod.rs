@@ -3,6 +3,7 @@
 mod collect;
 mod command;
 mod dry_run;
+mod options;
 mod place;
 mod results;
 mod resume;
@@ -26,10 +27,10 @@ use super::{Failure, folder, text};
 use crate::scenario::{self, Point};
 use crate::sweep::{Obtained, PointError, Simulation, Store, in_parallel, run_grid, run_search};
 pub(super) use command::SweepCommand;
+use options::{Executor, SlurmOptions};
 use place::Place;
 use results::Results;
 use resume::hint;
-use submit::{Executor, SlurmOptions};
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///

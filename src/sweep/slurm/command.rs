@@ -132,7 +132,7 @@ pub(super) fn task_states(jobs: &[JobId]) -> Result<BTreeMap<ArrayTask, Reported
         Err(error) => return Err(error),
     };
     let mut sacct = Command::new("sacct");
-    sacct.args(["--noheader", "--parsable2", "--allocations", "--array", "--format=JobID,State"]);
+    sacct.args(["--noheader", "--parsable2", "--allocations", "--format=JobID,State"]);
     // Without accounting it fails.
     if let Ok(lines) = call("sacct", sacct.arg(&ids)) {
         for (task, reported) in parse(&lines) {

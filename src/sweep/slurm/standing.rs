@@ -1,10 +1,11 @@
 //! Where the tasks stand that have points which are not finished.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::command::{SlurmError, task_states};
+use super::command::{JobId, SlurmError, task_states};
 use super::state::{ArrayTask, End, Reported, State};
 use super::submission::Submission;
 use super::trace::{complaint, end_in_log, read_log};
@@ -73,49 +74,40 @@ impl Standings {
     /// # Errors
     /// If a submission can't be read.
     pub fn of(results: &Path, points: &[Point], missing: &[usize]) -> Result<Self, SlurmError> {
-        let submissions = Submission::all(results)?;
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
         for &place in missing {
             places.entry(points[place].identity.to_string()).or_default().push(place);
         }
-        let jobs: Vec<_> = submissions.iter().map(Submission::job).collect();
-        let concerned = |submission: &Submission| {
-            submission.tasks().iter().flatten().any(|identity| places.contains_key(identity))
-        };
-        let asked = submissions.iter().zip(&jobs).filter(|(submission, _)| concerned(submission));
-        let asked: Vec<_> = asked.filter_map(|(_, job)| job.clone()).collect();
-        let (reported, silence) = match task_states(&asked) {
+        let submissions = Submission::all(results)?;
+        let concerns =
+            |task: &&Task<'_>| task.identities.iter().any(|identity| places.contains_key(identity));
+        let tasks: Vec<Task<'_>> = submissions.iter().flat_map(Task::of).collect();
+        let tasks: Vec<&Task<'_>> = tasks.iter().filter(concerns).collect();
+        let mut jobs: Vec<JobId> = tasks.iter().filter_map(|task| task.job.clone()).collect();
+        jobs.dedup();
+        let (reported, silence) = match task_states(&jobs) {
             Ok(reported) => (Some(reported), None),
             Err(error) => (None, Some(error)),
         };
+        let mut standing: Vec<(&Task<'_>, Standing, Option<String>)> = Vec::new();
+        for task in tasks {
+            let (stands, reason) = task.stand(reported.as_ref());
+            standing.push((task, stands, reason));
+        }
+        // What is under way first, then what was submitted last: a point stands with the first that has it.
+        standing.sort_by_key(|(task, stands, _)| {
+            (!stands.is_under_way(), Reverse(task.submission.number()), task.number)
+        });
         let mut tasks = Vec::new();
-        // The latest first, and before it all that is under way.
-        for under_way in [true, false] {
-            for (submission, job) in submissions.iter().zip(&jobs).rev() {
-                for (identities, task) in submission.tasks().iter().zip(0..) {
-                    if !identities.iter().any(|identity| places.contains_key(identity)) {
-                        continue;
-                    }
-                    let job = job.as_ref().map(|job| job.0.as_str());
-                    let (standing, reason) = stand(submission, job, task, reported.as_ref());
-                    if under_way && !standing.is_under_way() {
-                        continue;
-                    }
-                    let log = submission.log(task);
-                    tasks.push(TaskStanding {
-                        task: job.map(|job| format!("{job}_{task}")),
-                        standing,
-                        reason,
-                        log: log.exists().then_some(log),
-                        points: identities
-                            .iter()
-                            .filter_map(|identity| places.remove(identity))
-                            .flatten()
-                            .collect(),
-                    });
-                }
+        for (task, standing, reason) in standing {
+            let own = task.identities.iter().filter_map(|identity| places.remove(identity));
+            let points: Vec<usize> = own.flatten().collect();
+            if !points.is_empty() {
+                tasks.push(task.standing(standing, reason, points));
             }
         }
+        tasks.sort_by_key(|(order, _)| *order);
+        let mut tasks: Vec<TaskStanding> = tasks.into_iter().map(|(_, task)| task).collect();
         let mut rest: Vec<usize> = places.into_values().flatten().collect();
         if !rest.is_empty() {
             rest.sort_unstable();
@@ -127,50 +119,86 @@ impl Standings {
                 points: rest,
             });
         }
-        tasks.sort_by_key(|task| task.points.iter().min().copied());
         Ok(Self { tasks, silence })
     }
 }
 
-/// Where a task stands and why, from what Slurm reports, or else from what the task has left.
-fn stand(
-    submission: &Submission,
-    job: Option<&str>,
-    task: u32,
-    reported: Option<&BTreeMap<ArrayTask, Reported>>,
-) -> (Standing, Option<String>) {
-    let Some(job) = job else { return (Standing::NotSubmitted, None) };
-    let known = reported.and_then(|reported| reported.get(&(job.to_owned(), task)));
-    let end = match known {
-        Some(Reported { state: State::Waiting, reason }) => {
-            return (Standing::Waiting, reason.clone());
-        }
-        Some(Reported { state: State::Running, .. }) => return (Standing::Running, None),
-        Some(Reported { state: State::Ended(end), .. }) => Some(*end),
-        None => None,
-    };
-    let trace = submission.trace(task);
-    let log = read_log(&submission.log(task));
-    let code = trace.as_ref().and_then(|trace| trace.code);
-    let standing = match (end, code, end_in_log(&log)) {
-        // Out of memory a task may end by itself, when Slurm has killed flitlab in it.
-        (None | Some(End::Failed), _, Some(end @ End::OutOfMemory)) => Standing::Ended(end),
-        (Some(end), ..) => Standing::Ended(end),
-        (None, Some(0), _) => Standing::Ended(End::Completed),
-        (None, Some(_), _) => Standing::Ended(End::Failed),
-        (None, None, Some(end)) => Standing::Ended(end),
-        // Slurm doesn't answer, or has forgotten a job that is long over.
-        (None, None, None) if reported.is_none() => Standing::Unknown,
-        (None, None, None) if trace.is_none() => Standing::Ended(End::Cancelled),
-        (None, None, None) => Standing::Vanished,
-    };
-    let reason = match standing {
-        Standing::Ended(End::Failed) => {
-            let code = code.map(|code| format!("exit code {code}"));
-            let parts: Vec<String> = [code, complaint(&log)].into_iter().flatten().collect();
-            Some(parts.join(": ")).filter(|text| !text.is_empty())
-        }
-        _ => None,
-    };
-    (standing, reason)
+/// A task of a submission.
+struct Task<'s> {
+    submission: &'s Submission,
+    number: u32,
+    job: Option<JobId>,
+    identities: &'s [String],
+}
+
+impl<'s> Task<'s> {
+    fn of(submission: &'s Submission) -> Vec<Self> {
+        let job = submission.job();
+        let task = |(identities, number): (&'s Vec<String>, u32)| Self {
+            submission,
+            number,
+            job: job.clone(),
+            identities,
+        };
+        submission.tasks().iter().zip(0..).map(task).collect()
+    }
+
+    /// With its place among all tasks.
+    fn standing(
+        &self,
+        standing: Standing,
+        reason: Option<String>,
+        points: Vec<usize>,
+    ) -> ((u32, u32), TaskStanding) {
+        let log = self.submission.log(self.number);
+        let task = TaskStanding {
+            task: self.job.as_ref().map(|job| format!("{job}_{}", self.number)),
+            standing,
+            reason,
+            log: log.exists().then_some(log),
+            points,
+        };
+        ((self.submission.number(), self.number), task)
+    }
+
+    /// Where it stands and why, from what Slurm reports, or else from what it has left.
+    fn stand(
+        &self,
+        reported: Option<&BTreeMap<ArrayTask, Reported>>,
+    ) -> (Standing, Option<String>) {
+        let Some(job) = &self.job else { return (Standing::NotSubmitted, None) };
+        let known = reported.and_then(|reported| reported.get(&(job.0.clone(), self.number)));
+        let end = match known {
+            Some(Reported { state: State::Waiting, reason }) => {
+                return (Standing::Waiting, reason.clone());
+            }
+            Some(Reported { state: State::Running, .. }) => return (Standing::Running, None),
+            Some(Reported { state: State::Ended(end), .. }) => Some(*end),
+            None => None,
+        };
+        let trace = self.submission.trace(self.number);
+        let log = read_log(&self.submission.log(self.number));
+        let code = trace.as_ref().and_then(|trace| trace.code);
+        let standing = match (end, code, end_in_log(&log)) {
+            // Slurm may have killed flitlab alone, and then the task has ended by itself.
+            (None | Some(End::Failed), _, Some(end @ End::OutOfMemory)) => Standing::Ended(end),
+            (Some(end), ..) => Standing::Ended(end),
+            (None, Some(0), _) => Standing::Ended(End::Completed),
+            (None, Some(_), _) => Standing::Ended(End::Failed),
+            (None, None, Some(end)) => Standing::Ended(end),
+            (None, None, None) if reported.is_none() => Standing::Unknown,
+            // Slurm has forgotten the job, and so it is over.
+            (None, None, None) if trace.is_none() => Standing::Ended(End::Cancelled),
+            (None, None, None) => Standing::Vanished,
+        };
+        let reason = match standing {
+            Standing::Ended(End::Failed) => {
+                let code = code.map(|code| format!("exit code {code}"));
+                let parts: Vec<String> = [code, complaint(&log)].into_iter().flatten().collect();
+                Some(parts.join(": ")).filter(|text| !text.is_empty())
+            }
+            _ => None,
+        };
+        (standing, reason)
+    }
 }

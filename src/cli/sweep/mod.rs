@@ -92,8 +92,13 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results =
-            Results::begin(&place.results, self.output.json, sweep.repetitions, interrupt)?;
+        let mut results = Results::begin(
+            &place.results,
+            self.output.json,
+            sweep.repetitions,
+            bar.clone(),
+            interrupt,
+        )?;
         let saturation = match sweep.saturation {
             None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
             Some(wanted) => {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
 use super::super::summary::{
     DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
 };
@@ -30,6 +31,7 @@ pub(super) struct Results<'f> {
     repetitions: u32,
     /// Points that were there already.
     known: usize,
+    bar: Bar,
     interrupt: Interrupt,
 }
 
@@ -40,6 +42,7 @@ impl<'f> Results<'f> {
         folder: &'f Path,
         json: bool,
         repetitions: u32,
+        bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS] {
@@ -53,6 +56,7 @@ impl<'f> Results<'f> {
             json,
             repetitions,
             known: 0,
+            bar,
             interrupt,
         })
     }
@@ -73,7 +77,8 @@ impl<'f> Results<'f> {
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            print_text(&format!("{}\n", point_text(&found.row, self.repetitions > 1)))?;
+            let line = point_text(&found.row, self.repetitions > 1);
+            self.bar.above(|| print_text(&format!("{line}\n")))?;
         }
         self.found.push((place, found));
         Ok(())

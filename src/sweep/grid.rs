@@ -1,6 +1,6 @@
 //! All points of a sweep's grid, low loads first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::replace;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,18 +28,23 @@ pub fn run_grid<E: From<PointError>>(
     each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<Vec<usize>, E> {
     let front = Front::new(points, ends_after, store);
-    front.run(&low_loads_first(points), threads, |_| Ok(()), each)?;
-    let left_out = front.left_out();
+    front.run(&jobs(points, &front.places), threads, |_| Ok(()), each)?;
+    let (held, left_out): (Vec<usize>, Vec<usize>) =
+        (0..points.len()).partition(|&number| front.holds(number));
+    let needed: HashSet<String> =
+        held.into_iter().map(|number| points[number].identity.to_string()).collect();
     left_out
         .iter()
-        .try_for_each(|&number| store.forget(&points[number].identity))
+        .map(|&number| &points[number].identity)
+        .filter(|identity| !needed.contains(&identity.to_string()))
+        .try_for_each(|identity| store.forget(identity))
         .map_err(|error: StoreError| E::from(error.into()))?;
     Ok(left_out)
 }
 
-/// As [`run_grid`] for some of the points only, `share`, in this order, while other processes compute the
-/// others: whether a series has ended is seen from what they have kept. Points that turn out to be left out
-/// stay in the store.
+/// As [`run_grid`] for some of the points only, those at the places in `share`, while other processes compute
+/// the others: whether a series has ended is seen from what they have kept. Points that turn out to be left
+/// out stay in the store.
 ///
 /// # Errors
 /// As [`run_grid`].
@@ -52,25 +57,39 @@ pub fn run_share<E: From<PointError>>(
     each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<(), E> {
     let front = Front::new(points, ends_after, store);
-    front.run(share, threads, |number| front.look_below(number), each)
+    let mut jobs = jobs(points, &front.places);
+    jobs.retain(|job| job.iter().any(|number| share.contains(number)));
+    front.run(&jobs, threads, |job| front.look_below(job), each)
 }
 
-/// The places of all points, in the order in which they are best computed: a series that ends early costs
-/// least if its low loads come first.
+/// What is computed, low loads first, each a point with all that are one and the same: two series may differ
+/// in name only. A series that ends costs least in this order.
 #[must_use]
-pub fn low_loads_first(points: &[Point]) -> Vec<usize> {
-    let places = places(points);
+pub fn low_loads_first(points: &[Point]) -> Vec<Vec<usize>> {
+    jobs(points, &places(points))
+}
+
+fn jobs(points: &[Point], places: &[Place]) -> Vec<Vec<usize>> {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut jobs: Vec<Vec<usize>> = Vec::new();
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by_key(|&number| places[number].1);
-    order
+    for number in order {
+        let at = *numbers.entry(points[number].identity.to_string()).or_insert(jobs.len());
+        if at == jobs.len() {
+            jobs.push(Vec::new());
+        }
+        jobs[at].push(number);
+    }
+    jobs
 }
 
 /// What is known of the series while their points are computed.
 struct Front<'a> {
     points: &'a [Point],
     places: Vec<Place>,
-    store: &'a Store,
     ends_after: Option<usize>,
+    store: &'a Store,
     known: Mutex<Known>,
 }
 
@@ -84,7 +103,7 @@ impl<'a> Front<'a> {
         let places = places(points);
         let ends = Ends::new(ends_after, places.iter().copied());
         let known = Mutex::new(Known { ends, done: vec![false; points.len()] });
-        Self { points, places, store, ends_after, known }
+        Self { points, places, ends_after, store, known }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -98,12 +117,19 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Sees what others have kept of the lower loads of a point's series.
-    fn look_below(&self, number: usize) -> Result<(), PointError> {
-        let (series, rank) = self.places[number];
+    fn holds(&self, number: usize) -> bool {
+        self.known().ends.holds(self.places[number])
+    }
+
+    /// Sees what others have kept of the lower loads of a job's series.
+    fn look_below(&self, job: &[usize]) -> Result<(), PointError> {
         let below = |&other: &usize| {
             let place = self.places[other];
-            self.ends_after.is_some() && place.0 == series && place.1 < rank
+            let is_above = |&number: &usize| {
+                let (series, rank) = self.places[number];
+                series == place.0 && rank > place.1
+            };
+            self.ends_after.is_some() && job.iter().any(is_above)
         };
         for other in (0..self.points.len()).filter(below) {
             let done = self.known().done[other];
@@ -116,33 +142,28 @@ impl<'a> Front<'a> {
 
     fn run<E: From<PointError>>(
         &self,
-        order: &[usize],
+        jobs: &[Vec<usize>],
         threads: usize,
-        look: impl Fn(usize) -> Result<(), PointError> + Sync,
+        look: impl Fn(&[usize]) -> Result<(), PointError> + Sync,
         mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
     ) -> Result<(), E> {
-        let work = |&number: &usize| {
-            let looked = look(number);
-            if !self.known().ends.holds(self.places[number]) {
+        let work = |job: &Vec<usize>| {
+            let looked = look(job);
+            if !job.iter().any(|&number| self.holds(number)) {
                 return None;
             }
-            let point = &self.points[number];
-            let obtained =
-                looked.and_then(|()| obtain(self.store, &point.identity, &point.scenario));
+            let Point { identity, scenario, .. } = &self.points[job[0]];
+            let obtained = looked.and_then(|()| obtain(self.store, identity, scenario));
             if let Ok(obtained) = &obtained {
-                self.done(number, obtained.point.row.status);
+                job.iter().for_each(|&number| self.done(number, obtained.point.row.status));
             }
-            Some((number, obtained))
+            Some((job.clone(), obtained))
         };
-        in_parallel(order, threads, work, |done| match done {
-            Some((number, obtained)) => each(number, obtained?),
-            None => Ok(()),
+        in_parallel(jobs, threads, work, |done| {
+            let Some((job, obtained)) = done else { return Ok(()) };
+            let obtained = obtained?;
+            job.into_iter().try_for_each(|number| each(number, obtained.clone()))
         })
-    }
-
-    fn left_out(&self) -> Vec<usize> {
-        let known = self.known();
-        (0..self.points.len()).filter(|&number| !known.ends.holds(self.places[number])).collect()
     }
 }
 

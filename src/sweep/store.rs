@@ -13,6 +13,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -145,6 +146,8 @@ impl std::error::Error for StoreError {
 pub struct Store {
     folder: PathBuf,
     damaged: Mutex<Vec<PathBuf>>,
+    /// Files begun since it was opened, for their names.
+    writers: AtomicU64,
     /// Held as long as the store is open.
     _lock: File,
 }
@@ -194,7 +197,12 @@ impl Store {
         let lock = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let lock = lock.map_err(cannot(&path))?;
         match acquire(&lock) {
-            Ok(()) => Ok(Self { folder, damaged: Mutex::default(), _lock: lock }),
+            Ok(()) => Ok(Self {
+                folder,
+                damaged: Mutex::default(),
+                writers: AtomicU64::new(0),
+                _lock: lock,
+            }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Busy { folder: results.into() }),
             Err(TryLockError::Error(cause)) => Err(StoreError::Write { path, cause }),
         }
@@ -255,10 +263,12 @@ impl Store {
     pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
         let text = text(outcome);
         let path = self.folder.join(file_name(identity));
-        // Another process, even on another machine, may be writing the same point.
+        // Another process, even on another machine, or another search of this one may have come to the same
+        // point at the same time.
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let writer = std::process::id();
-        let partial = self.folder.join(format!("{identity}.{writer}-{moment}.{PARTIAL}"));
+        let process = std::process::id();
+        let writer = self.writers.fetch_add(1, Ordering::Relaxed);
+        let partial = path.with_extension(format!("{process}-{writer}-{moment}.{PARTIAL}"));
         let written = write_whole(&partial, &[&first_line(identity, &text), &text])
             .and_then(|()| fs::rename(&partial, &path))
             .and_then(|()| sync_folder(&self.folder));

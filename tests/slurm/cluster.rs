@@ -69,6 +69,13 @@ impl Cluster {
         assert!(self.command(scancel).status.success());
     }
 
+    /// Lets a held job run.
+    pub fn release(&self, job: &str) {
+        let mut scontrol = Command::new("scontrol");
+        scontrol.args(["release", job]);
+        assert!(self.command(scontrol).status.success());
+    }
+
     /// Exit code, standard output and standard error of flitlab.
     pub fn call(&self, place: &Workplace, arguments: &[&str]) -> (i32, String, String) {
         let output = self.command(place.command(arguments));

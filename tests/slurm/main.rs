@@ -118,6 +118,29 @@ fn state<'s>(status: &'s Value, task: &str) -> Option<&'s str> {
 }
 
 #[test]
+fn failed_tasks_say_why_and_waiting_ones_what_for() {
+    let Some(slurm) = Cluster::start("of failed tasks") else { return };
+    let place = Workplace::new("slurm_failed");
+    place.write("a.toml", TWELVE);
+    let call = ["sweep", "a.toml", "--executor", "slurm", "--option=--hold", "--out", "a"];
+    let submitted = slurm.json(&place, &[&call[..], &["--points-per-task", "6"]].concat());
+    let said = slurm.run(&place, &["sweep", "status", "a"]);
+    assert!(
+        said.contains("12 points: 0 finished, 12 waiting\n  waiting for: JobHeldUser\n"),
+        "{said}"
+    );
+    let notes = place.read("a/slurm/1/submission.json");
+    place.write("a/slurm/1/submission.json", &notes.replace(env!("CARGO_PKG_VERSION"), "0.0.9"));
+    slurm.release(text(&submitted["job"]));
+    slurm.wait(&place, "a");
+    let said = slurm.run(&place, &["sweep", "status", "a"]);
+    assert!(said.contains("0 finished, 12 failed\n"), "{said}");
+    let why = format!("task {}_1 failed: exit code 2: this is flitlab", text(&submitted["job"]));
+    assert!(said.contains(&why), "{said}");
+    assert_eq!(said.matches("; and 3 more\n").count(), 2, "{said}");
+}
+
+#[test]
 fn searches_and_series_that_end_are_those_of_a_local_sweep() {
     let Some(slurm) = Cluster::start("of searches") else { return };
     let place = Workplace::new("slurm_searches");

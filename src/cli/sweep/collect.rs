@@ -1,10 +1,12 @@
 //! `flitlab sweep collect`: the results of a sweep that Slurm has computed.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
 use super::super::summary::print_text;
 use super::super::{Failure, text};
 use super::results::Results;
@@ -65,16 +67,22 @@ impl Collect {
             print_text(&format!("{headline}: {} {what}\n", progress.len()))?;
         }
         let interrupt = Interrupt::watch(|| eprintln!("interrupted; finished points are kept"))?;
-        let mut results = Results::begin(&self.folder, self.json, interrupt)?;
+        let bar = Bar::of_sweep(found.len() as u64);
+        let mut results =
+            Results::begin(&self.folder, self.json, sweep.repetitions, bar, interrupt)?;
+        let (mut needed, mut left_out) = (HashSet::new(), Vec::new());
         for (place, stored) in found {
             let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
             if progress[number] == Progress::LeftOut {
-                store.forget(&sweep.points[number].identity)?;
+                left_out.push(&sweep.points[number].identity);
             } else {
+                needed.insert(sweep.points[number].identity.to_string());
                 let obtained = Obtained { point: stored, computed: false };
                 results.take(place, &sweep.points[number], obtained)?;
             }
         }
+        left_out.retain(|identity| !needed.contains(&identity.to_string()));
+        left_out.into_iter().try_for_each(|identity| store.forget(identity))?;
         if missing > 0 {
             results.leave_unfinished();
             eprintln!(
@@ -82,6 +90,6 @@ impl Collect {
                 progress.len()
             );
         }
-        results.conclude(saturation, &simulation, sweep.repetitions)
+        results.conclude(saturation, &simulation)
     }
 }

@@ -87,11 +87,7 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
         seconds_on_threads: (seconds / threads as f64).max(longest),
         tasks,
     };
-    if call.output.json {
-        print_json(&listing)
-    } else {
-        print_text(&text(&listing, searches, sweep.repetitions > 1))
-    }
+    if call.output.json { print_json(&listing) } else { print_text(&text(&listing, sweep)) }
 }
 
 fn tasks(call: &Sweep, sweep: &scenario::Sweep, points: &[Planned]) -> Tasks {
@@ -115,17 +111,10 @@ fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
     }
 }
 
-fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
+fn text(listing: &Listing, sweep: &scenario::Sweep) -> String {
     let mut text = String::new();
     for point in &listing.points {
-        let parts = [
-            Some(point.series.clone()).filter(|series| !series.is_empty()),
-            point.load.as_ref().map(|load| format!("load {load}")),
-            repeated.then(|| format!("seed {}", point.seed)),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let name =
-            if parts.is_empty() { format!("point {}", point.point) } else { parts.join(", ") };
+        let name = sweep.label(point.point);
         let time = match (point.finished, point.left_out) {
             (true, _) => "finished".into(),
             (_, true) => "left out".into(),
@@ -137,7 +126,7 @@ fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
-    text += &match searches {
+    text += &match sweep.saturation.is_some() {
         true => count(listing.points.len(), "search", "searches"),
         false => count(listing.points.len(), "point", "points"),
     };

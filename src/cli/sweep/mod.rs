@@ -86,7 +86,7 @@ impl Sweep {
         let place = if self.resume {
             Place::resume(&first.name, out, &sweep.points)?
         } else {
-            Place::begin(&first.name, out)?
+            Place::begin(&first.name, out, &sweep.points)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -111,7 +111,13 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results = Results::begin(&place.results, self.output.json, interrupt)?;
+        let mut results = Results::begin(
+            &place.results,
+            self.output.json,
+            sweep.repetitions,
+            bar.clone(),
+            interrupt,
+        )?;
         let saturation = match sweep.saturation {
             None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
             Some(wanted) => {
@@ -126,7 +132,7 @@ impl Sweep {
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
-        results.conclude(saturation, simulation, sweep.repetitions)
+        results.conclude(saturation, simulation)
     }
 
     fn run_grid(

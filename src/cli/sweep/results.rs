@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
 use super::super::summary::{
     DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
 };
@@ -27,17 +28,25 @@ pub(super) struct Results<'f> {
     /// Each with its place in the order of the sweep.
     found: Vec<((usize, u32), StoredPoint)>,
     json: bool,
+    repetitions: u32,
     /// Points that were there already.
     known: usize,
     /// Whether all points of the sweep are found.
     whole: bool,
+    bar: Bar,
     interrupt: Interrupt,
 }
 
 impl<'f> Results<'f> {
     /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its points
     /// that still belong to the sweep are found again.
-    pub fn begin(folder: &'f Path, json: bool, interrupt: Interrupt) -> Result<Self, Failure> {
+    pub fn begin(
+        folder: &'f Path,
+        json: bool,
+        repetitions: u32,
+        bar: Bar,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS] {
             remove(&folder.join(file))?;
         }
@@ -47,8 +56,10 @@ impl<'f> Results<'f> {
             channels: RowWriter::create(folder.join(CHANNELS))?,
             found: Vec::new(),
             json,
+            repetitions,
             known: 0,
             whole: true,
+            bar,
             interrupt,
         })
     }
@@ -69,7 +80,8 @@ impl<'f> Results<'f> {
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            print_text(&format!("{}\n", point_text(&found.row)))?;
+            let line = point_text(&found.row, self.repetitions > 1);
+            self.bar.above(|| print_text(&format!("{line}\n")))?;
         }
         self.found.push((place, found));
         Ok(())
@@ -95,7 +107,6 @@ impl<'f> Results<'f> {
         mut self,
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
-        repetitions: u32,
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
         let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
@@ -105,8 +116,9 @@ impl<'f> Results<'f> {
         rewrite(&self.folder.join(POINTS), &points)?;
         rewrite(&self.folder.join(CHANNELS), &channels)?;
         let means = self.folder.join(MEANS);
-        if repetitions > 1 {
-            folder::write(&means, &rows_text(&MeanRow::of(&points, repetitions)))?;
+        let repeated = self.repetitions > 1;
+        if repeated {
+            folder::write(&means, &rows_text(&MeanRow::of(&points, self.repetitions)))?;
         } else {
             remove(&means)?;
         }
@@ -117,7 +129,7 @@ impl<'f> Results<'f> {
         let warnings: Vec<String> = found
             .iter()
             .flat_map(|point| {
-                let place = point_name(&point.row);
+                let place = point_name(&point.row, repeated);
                 point.warnings.iter().map(move |warning| format!("{place}: {warning}"))
             })
             .collect();
@@ -172,19 +184,19 @@ fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
     found
 }
 
-fn point_name(row: &PointRow) -> String {
-    let load = row.offered_load.map(|load| format!("load {load:.4}"));
-    let parts: Vec<String> = [Some(row.series.clone()), load]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect();
+fn point_name(row: &PointRow, repeated: bool) -> String {
+    let parts = [
+        Some(row.series.clone()).filter(|series| !series.is_empty()),
+        row.offered_load.map(|load| format!("load {load:.4}")),
+        repeated.then(|| format!("seed {}", row.seed)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { format!("point {}", row.point) } else { parts.join(", ") }
 }
 
 /// One line a point.
-pub(super) fn point_text(row: &PointRow) -> String {
-    let name = point_name(row);
+pub(super) fn point_text(row: &PointRow, repeated: bool) -> String {
+    let name = point_name(row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => format!(

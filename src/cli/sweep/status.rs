@@ -100,7 +100,7 @@ fn state(
     for task in &standings.tasks {
         *others.entry(task.standing.to_string()).or_default() += task.points.len();
     }
-    let point = |place: usize| PointState { point: place, label: sweep.points[place].label() };
+    let point = |place: usize| PointState { point: place, label: sweep.label(place) };
     let task = |task: &TaskStanding| TaskState {
         task: task.task.clone(),
         state: task.standing.to_string(),

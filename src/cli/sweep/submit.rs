@@ -66,7 +66,7 @@ pub(super) fn execute(
         None => {
             check_size(&shares(sweep, |_| true, &settings), most_tasks)?;
             // Its store is closed again, or the tasks could not share it.
-            place::Place::begin(name, out)?.results
+            place::Place::begin(name, out, &sweep.points)?.results
         }
     };
     submit(&folder, sweep, resolved, settings, most_tasks, call.output.json)
@@ -128,7 +128,7 @@ fn submit(
         let array = JobArray {
             name: &simulation.scenario().name,
             scenario: resolved,
-            points: &sweep.points,
+            sweep,
             tasks,
             settings: settings.clone(),
         };
@@ -216,10 +216,9 @@ pub(super) fn shares(
     wanted: impl Fn(usize) -> bool,
     settings: &SlurmSettings,
 ) -> Vec<Vec<usize>> {
-    let mut seen = HashSet::new();
     let places: Vec<usize> = low_loads_first(&sweep.points)
         .into_iter()
-        .filter(|&place| wanted(place) && seen.insert(sweep.points[place].identity.to_string()))
+        .filter_map(|same| same.into_iter().find(|&place| wanted(place)))
         .collect();
     places.chunks(settings.points_per_task.unwrap_or(1)).map(<[usize]>::to_vec).collect()
 }

@@ -115,5 +115,5 @@ fn say(sweep: &scenario::Sweep, number: usize, obtained: &Obtained) -> Result<()
     let mut row = obtained.point.row.clone();
     row.series.clone_from(&sweep.points[number].series);
     let known = if obtained.computed { "" } else { " (was there)" };
-    print_text(&format!("{}{known}\n", point_text(&row)))
+    print_text(&format!("{}{known}\n", point_text(&row, sweep.repetitions > 1)))
 }

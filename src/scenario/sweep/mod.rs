@@ -78,15 +78,6 @@ impl Point {
         let load = self.assignments.iter().find(|(key, _)| key == LOAD);
         load.map(|(_, load)| load.as_str())
     }
-
-    /// What people call it: series, load and seed.
-    #[must_use]
-    pub fn label(&self) -> String {
-        let load = self.load().map(|load| format!("load {load}"));
-        let seed = format!("seed {}", self.scenario.seed);
-        let parts = [Some(self.series.clone()), load, Some(seed)].into_iter().flatten();
-        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-    }
 }
 
 impl Sweep {
@@ -180,6 +171,19 @@ impl Sweep {
             points,
             table: toml::of_table(&table, &keys_of_series),
         })
+    }
+
+    /// What people call a point: its series, load, and seed if it is one of several repetitions.
+    #[must_use]
+    pub fn label(&self, place: usize) -> String {
+        let point = &self.points[place];
+        let parts = [
+            Some(point.series.clone()).filter(|series| !series.is_empty()),
+            point.load().map(|load| format!("load {load}")),
+            (self.repetitions > 1).then(|| format!("seed {}", point.scenario.seed)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
     }
 
     /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.

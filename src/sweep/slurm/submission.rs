@@ -20,7 +20,7 @@ use super::command::{JobId, SlurmError, sbatch};
 use super::script::Script;
 use super::trace::Trace;
 use crate::report::{rows_of_text, rows_text};
-use crate::scenario::{Point, RESULTS_VERSION, SlurmSettings};
+use crate::scenario::{RESULTS_VERSION, SlurmSettings, Sweep};
 
 /// The folder of all submissions in that of the results.
 const FOLDER: &str = "slurm";
@@ -40,7 +40,7 @@ pub struct JobArray<'a> {
     pub name: &'a str,
     /// The resolved sweep.
     pub scenario: &'a str,
-    pub points: &'a [Point],
+    pub sweep: &'a Sweep,
     /// For each task the places of its points, or searches for saturation.
     pub tasks: Vec<Vec<usize>>,
     pub settings: SlurmSettings,
@@ -111,13 +111,11 @@ impl Submission {
             .tasks
             .iter()
             .zip(0..)
-            .flat_map(|(places, task)| {
-                places.iter().map(move |&place| (task, &array.points[place]))
-            })
-            .map(|(task, point)| TaskRow {
+            .flat_map(|(places, task)| places.iter().map(move |&place| (task, place)))
+            .map(|(task, place)| TaskRow {
                 task,
-                identity: point.identity.to_string(),
-                point: point.label(),
+                identity: array.sweep.points[place].identity.to_string(),
+                point: array.sweep.label(place),
             })
             .collect();
         // It is there as a whole or not at all.

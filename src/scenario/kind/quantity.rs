@@ -45,7 +45,8 @@ pub(in crate::scenario) fn clock_time() -> Quantity<ClockTime> {
     Quantity {
         what: "a time on the clock",
         units: &["s", "min", "h", "d"],
-        usual: "h",
+        // As a bare number of sbatch.
+        usual: "min",
         example: "2 h",
         parse: parse_clock_time,
         show: clock_time_text,

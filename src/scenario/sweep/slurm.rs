@@ -64,7 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         let doc = "Most time of a task, also as Slurm writes it (\"02:00:00\"); without it the partition's \
                    default.";
         let time = reader.optional("time", &clock_time(), doc);
-        let memory = size(1_000_000, 1 << 50);
+        let memory = size(1 << 20, 1 << 50);
         let memory =
             reader.optional("memory", &memory, "Most memory of a task; without it the cluster's default.");
         let points = Whole { range: 1..=MOST_POINTS };
@@ -78,7 +78,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         let options = List {
             kind: SbatchOption,
             noun: "options",
-            length: 0..=100,
+            length: 0..=usize::MAX,
             example: Some("[\"--exclusive\"]"),
         };
         let doc = "More options of sbatch, as on its command line.";

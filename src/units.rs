@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A time or duration in picoseconds.
 pub type Picoseconds = u64;
 
@@ -13,8 +15,12 @@ pub type Picoseconds = u64;
 pub struct Rate(pub u64);
 
 /// A size in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Bytes(pub u64);
+
+/// A time on the clock, such as a job's limit, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ClockTime(pub u64);
 
 /// Why a text is not a quantity. The message names the units that are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ impl std::error::Error for UnitError {}
 
 const TIME_UNITS: [(&str, u64); 5] =
     [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+
+const CLOCK_UNITS: [(&str, u64); 4] = [("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400)];
 
 const RATE_UNITS: [(&str, u64); 8] = [
     ("b/s", 1),
@@ -78,6 +86,36 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
 /// As [`parse_time`].
 pub fn parse_bytes(text: &str) -> Result<Bytes, UnitError> {
     parse(text, &SIZE_UNITS, "a size", "byte", "256 B").map(Bytes)
+}
+
+/// Reads a time on the clock, such as `90 min`, `2h` or `1.5 d`, or as Slurm writes it: `02:00:00`,
+/// `1-12:00:00`.
+///
+/// # Errors
+/// As [`parse_time`]; `2:00`, since it could be hours or minutes.
+pub fn parse_clock_time(text: &str) -> Result<ClockTime, UnitError> {
+    let text = text.trim();
+    if !text.contains(':') {
+        return parse(text, &CLOCK_UNITS, "a time on the clock", "second", "2 h").map(ClockTime);
+    }
+    let (days, rest) = text.split_once('-').unwrap_or(("0", text));
+    let parts: Option<Vec<u64>> = [days].into_iter().chain(rest.split(':')).map(digits).collect();
+    match parts.as_deref() {
+        Some(&[days, hours, minutes, seconds]) if days < 1_000_000 && hours < 1_000_000 => {
+            Ok(ClockTime(((days * 24 + hours) * 60 + minutes) * 60 + seconds))
+        }
+        Some(&[_, first, second]) => Err(UnitError(format!(
+            "`{text}` could be hours or minutes: write \"{first}:{second:02}:00\" or \"0:{first:02}:{second:02}\""
+        ))),
+        _ => Err(UnitError(format!(
+            "`{text}` is not a time on the clock: write for example \"2 h\" or \"02:00:00\""
+        ))),
+    }
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let plain = text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
 }
 
 fn parse(
@@ -154,6 +192,14 @@ pub fn time_text(time: Picoseconds) -> String {
     decimal_text(time, &TIME_UNITS[..4], 1_000)
 }
 
+/// A time on the clock as text that [`parse_clock_time`] reads back.
+#[must_use]
+pub fn clock_time_text(ClockTime(seconds): ClockTime) -> String {
+    let fits = |unit: &&(&str, u64)| seconds >= unit.1 && seconds.is_multiple_of(unit.1);
+    let (name, factor) = CLOCK_UNITS.iter().rev().find(fits).unwrap_or(&CLOCK_UNITS[0]);
+    format!("{} {name}", seconds / factor)
+}
+
 /// A rate as text that [`parse_rate`] reads back.
 #[must_use]
 pub fn rate_text(rate: Rate) -> String {
@@ -220,7 +266,29 @@ mod tests {
     }
 
     #[test]
+    fn times_on_the_clock_are_read_as_people_and_slurm_write_them() {
+        for (text, seconds) in [
+            ("2h", 7_200),
+            ("90 min", 5_400),
+            ("1.5 d", 129_600),
+            ("02:00:00", 7_200),
+            ("1-12:00:05", 129_605),
+        ] {
+            assert_eq!(parse_clock_time(text), Ok(ClockTime(seconds)), "{text}");
+        }
+        let error = parse_clock_time("2:30").unwrap_err().0;
+        assert_eq!(error, "`2:30` could be hours or minutes: write \"2:30:00\" or \"0:02:30\"");
+        for text in ["120", "2 hours", "::", "1-2", "1:2:3:4", "-1:00:00", "99999999999:00:00"] {
+            assert!(parse_clock_time(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn text_reads_back() {
+        for seconds in [0, 1, 60, 90, 3_600, 5_400, 7_200, 86_400, 259_200] {
+            let time = ClockTime(seconds);
+            assert_eq!(parse_clock_time(&clock_time_text(time)), Ok(time));
+        }
         for time in [0, 1, 999, 1_000, 1_234_567, 200_000, 5_000_000_000_000] {
             assert_eq!(parse_time(&time_text(time)), Ok(time));
         }

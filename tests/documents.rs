@@ -2,7 +2,8 @@
 //! which the repository's scenarios are in reach.
 //!
 //! A `flitlab` that comes first on the path shortens what is simulated: fewer and shorter windows, few loads,
-//! small networks instead of huge ones. What takes minutes all the same is ended after a while.
+//! small networks instead of huge ones. What takes minutes all the same is ended after a while. An `sbatch` there
+//! computes the tasks of a job array at once (on a real Slurm they are tested in `tests/slurm`).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -49,6 +50,20 @@ esac
 exec FLITLAB "$@"
 "#;
 
+const SBATCH: &str = r#"#!/bin/sh
+case $1 in --version) exit ;; esac
+for task in $(seq 0 "$(sed -n 's/^#SBATCH --array=0-//p' "$2")"); do
+    SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=$task bash "$2" >"$(dirname "$2")/logs/$task.log" || exit
+done
+echo 1
+"#;
+
+/// Knows no job any more, as Slurm soon after their end.
+const SQUEUE: &str =
+    "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n";
+
+const SCONTROL: &str = "#!/bin/sh\necho 'MaxArraySize            = 1001'\n";
+
 /// The commands of a page: in blocks of code, without what stands beside them.
 fn commands(page: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
@@ -85,10 +100,19 @@ fn place(name: &str) -> Workplace {
     let place = Workplace::new(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     symlink(root.join("scenarios"), place.0.join("scenarios")).unwrap();
-    let shortening = place.0.join("path/flitlab");
     fs::create_dir(place.0.join("path")).unwrap();
-    fs::write(&shortening, SHORTENING.replace("FLITLAB", env!("CARGO_BIN_EXE_flitlab"))).unwrap();
-    fs::set_permissions(&shortening, fs::Permissions::from_mode(0o755)).unwrap();
+    let shortening = SHORTENING.replace("FLITLAB", env!("CARGO_BIN_EXE_flitlab"));
+    for (name, script) in [
+        ("flitlab", shortening.as_str()),
+        ("sbatch", SBATCH),
+        ("squeue", SQUEUE),
+        ("sacct", SQUEUE),
+        ("scontrol", SCONTROL),
+    ] {
+        let path = place.0.join("path").join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
     place
 }
 

@@ -56,13 +56,24 @@ fn pages() -> Vec<(String, String)> {
         whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let mut pages = vec![("flitlab".to_owned(), page(&whole, "flitlab", &names))];
     for command in whole.get_subcommands() {
-        let name = format!("flitlab-{}", command.get_name());
-        let usage = format!("flitlab {}", command.get_name());
-        let command = command.clone().bin_name(usage).display_name(name.clone());
-        let text = page(&command, &name, &[]);
-        pages.push((name, text));
+        add_pages(command, &["flitlab"], &mut pages);
     }
     pages
+}
+
+/// Adds the page of a command and those of its own subcommands.
+fn add_pages(command: &Command, above: &[&str], pages: &mut Vec<(String, String)>) {
+    let words = [above, &[command.get_name()]].concat();
+    let name = words.join("-");
+    let named = command.clone().bin_name(words.join(" ")).display_name(name.clone());
+    let subcommands: Vec<&Command> =
+        command.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+    let names: Vec<String> =
+        subcommands.iter().map(|it| [&words[1..], &[it.get_name()]].concat().join("-")).collect();
+    pages.push((name.clone(), page(&named, &name, &names)));
+    for command in subcommands {
+        add_pages(command, &words, pages);
+    }
 }
 
 fn page(command: &Command, name: &str, subcommands: &[String]) -> String {

@@ -34,6 +34,7 @@ use clap::{Parser, Subcommand};
 
 use crate::engine::Deadlock;
 use crate::report::ReportError;
+use crate::sweep::slurm::SlurmError;
 use crate::sweep::{PointError, SetupError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
@@ -54,7 +55,7 @@ pub struct Arguments {
 enum Command {
     Init(init::Init),
     Run(run::Run),
-    Sweep(sweep::Sweep),
+    Sweep(sweep::SweepCommand),
     Check(check::Check),
     Route(route::Route),
     Failures(failures::Failures),
@@ -150,6 +151,15 @@ impl From<SetupError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Run(error.to_string())
+    }
+}
+
+impl From<SlurmError> for Failure {
+    fn from(error: SlurmError) -> Self {
+        match error {
+            SlurmError::Folder { .. } => Self::Input(format!("error: {error}")),
+            _ => Self::Run(error.to_string()),
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::folder;
 use super::{Failure, text};
+use crate::measure::Saturation;
 use crate::report::{ChannelRow, DeadlockNote, PointRow};
-use crate::sweep::{Simulation, Work};
+use crate::scenario::Point;
+use crate::sweep::{CRITERION, Simulation, Work};
 
 /// What is known of a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -91,6 +93,19 @@ pub(super) struct SaturationNote {
     pub tolerance: f64,
     pub sustained_load: f64,
     pub lowest_load_not_sustained: Option<f64>,
+}
+
+impl SaturationNote {
+    /// What the search of a sweep's point found.
+    pub(super) fn new(point: &Point, tolerance: f64, found: &Saturation) -> Self {
+        Self {
+            series: point.series.clone(),
+            criterion: CRITERION.into(),
+            tolerance,
+            sustained_load: found.sustained,
+            lowest_load_not_sustained: found.failed,
+        }
+    }
 }
 
 /// All of a result.

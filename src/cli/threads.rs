@@ -17,6 +17,11 @@ pub(super) struct Threads {
 }
 
 impl Threads {
+    /// Whether it was asked for so many.
+    pub(super) fn are_given(self) -> bool {
+        self.threads.is_some()
+    }
+
     /// As many as were asked for, or one a core.
     pub(super) fn count(self) -> usize {
         match self.threads {

@@ -53,7 +53,7 @@ pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
 pub use routing::{RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
-pub use sweep::{Point, Saturation, Sweep};
+pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -63,13 +63,14 @@ struct Rehearsal {
 }
 
 impl Pace {
-    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`.
+    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`. A
+    /// search has no highest load: it begins at the throughput bound.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
     pub(super) fn measure(
         lowest: &Scenario,
-        highest: &Scenario,
+        highest: Option<&Scenario>,
         limit: Duration,
     ) -> Result<Self, SetupError> {
         let begun = ThreadTime::now();
@@ -77,10 +78,11 @@ impl Pace {
         let outlook = simulation.outlook().clone();
         let looking =
             if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
-        let low = rehearse(&simulation, limit);
-        let simulation = Simulation::new(highest)?.with_outlook(outlook.clone());
-        let high = rehearse(&simulation, limit);
         let bound = bound(&simulation);
+        let low = rehearse(&simulation, limit);
+        let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
+        let simulation = Simulation::new(&highest)?.with_outlook(outlook.clone());
+        let high = rehearse(&simulation, limit);
         let highest = simulation.load().map_or(1.0, |load| load.offered_fraction());
         let (sustained, accepted) = match high.accepted {
             Some(share) if share >= SUSTAINED => (bound.max(highest), highest),

@@ -1,12 +1,14 @@
 //! All points of a sweep's grid, low loads first.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::mem::replace;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ends::{Ends, Place};
 use super::local::in_parallel;
 use super::points::{Obtained, PointError, obtain};
 use super::store::{Store, StoreError};
+use crate::report::Status;
 use crate::scenario::{Point, WorkloadSpec};
 use crate::traffic::OfferedLoad;
 
@@ -23,33 +25,12 @@ pub fn run_grid<E: From<PointError>>(
     ends_after: Option<usize>,
     store: &Store,
     threads: usize,
-    mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
+    each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<Vec<usize>, E> {
-    let places = places(points);
-    let ends = Mutex::new(Ends::new(ends_after, places.iter().copied()));
-    let locked = || ends.lock().unwrap_or_else(PoisonError::into_inner);
-    let jobs = jobs(points, &places);
-    let work = |job: &Vec<usize>| {
-        if !job.iter().any(|&number| locked().holds(places[number])) {
-            return None;
-        }
-        let Point { identity, scenario, .. } = &points[job[0]];
-        let obtained = obtain(store, identity, scenario);
-        if let Ok(obtained) = &obtained {
-            for &number in job {
-                locked().done(places[number], obtained.point.row.status);
-            }
-        }
-        Some((job.clone(), obtained))
-    };
-    in_parallel(&jobs, threads, work, |done| {
-        let Some((job, obtained)) = done else { return Ok(()) };
-        let obtained = obtained?;
-        job.into_iter().try_for_each(|number| each(number, obtained.clone()))
-    })?;
-    let ends = locked();
+    let front = Front::new(points, ends_after, store);
+    front.run(&jobs(points, &front.places), threads, |_| Ok(()), each)?;
     let (held, left_out): (Vec<usize>, Vec<usize>) =
-        (0..points.len()).partition(|&number| ends.holds(places[number]));
+        (0..points.len()).partition(|&number| front.holds(number));
     let needed: HashSet<String> =
         held.into_iter().map(|number| points[number].identity.to_string()).collect();
     left_out
@@ -61,8 +42,33 @@ pub fn run_grid<E: From<PointError>>(
     Ok(left_out)
 }
 
-/// The points that are computed together, since they are one and the same: two series may differ in name
-/// only. Low loads first.
+/// As [`run_grid`] for some of the points only, those at the places in `share`, while other processes compute
+/// the others: whether a series has ended is seen from what they have kept. Points that turn out to be left
+/// out stay in the store.
+///
+/// # Errors
+/// As [`run_grid`].
+pub fn run_share<E: From<PointError>>(
+    points: &[Point],
+    share: &[usize],
+    ends_after: Option<usize>,
+    store: &Store,
+    threads: usize,
+    each: impl FnMut(usize, Obtained) -> Result<(), E>,
+) -> Result<(), E> {
+    let front = Front::new(points, ends_after, store);
+    let mut jobs = jobs(points, &front.places);
+    jobs.retain(|job| job.iter().any(|number| share.contains(number)));
+    front.run(&jobs, threads, |job| front.look_below(job), each)
+}
+
+/// What is computed, low loads first, each a point with all that are one and the same: two series may differ
+/// in name only. A series that ends costs least in this order.
+#[must_use]
+pub fn low_loads_first(points: &[Point]) -> Vec<Vec<usize>> {
+    jobs(points, &places(points))
+}
+
 fn jobs(points: &[Point], places: &[Place]) -> Vec<Vec<usize>> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut jobs: Vec<Vec<usize>> = Vec::new();
@@ -76,6 +82,89 @@ fn jobs(points: &[Point], places: &[Place]) -> Vec<Vec<usize>> {
         jobs[at].push(number);
     }
     jobs
+}
+
+/// What is known of the series while their points are computed.
+struct Front<'a> {
+    points: &'a [Point],
+    places: Vec<Place>,
+    ends_after: Option<usize>,
+    store: &'a Store,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    ends: Ends,
+    done: Vec<bool>,
+}
+
+impl<'a> Front<'a> {
+    fn new(points: &'a [Point], ends_after: Option<usize>, store: &'a Store) -> Self {
+        let places = places(points);
+        let ends = Ends::new(ends_after, places.iter().copied());
+        let known = Mutex::new(Known { ends, done: vec![false; points.len()] });
+        Self { points, places, ends_after, store, known }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn done(&self, number: usize, status: Status) {
+        let mut known = self.known();
+        if !replace(&mut known.done[number], true) {
+            known.ends.done(self.places[number], status);
+        }
+    }
+
+    fn holds(&self, number: usize) -> bool {
+        self.known().ends.holds(self.places[number])
+    }
+
+    /// Sees what others have kept of the lower loads of a job's series.
+    fn look_below(&self, job: &[usize]) -> Result<(), PointError> {
+        let below = |&other: &usize| {
+            let place = self.places[other];
+            let is_above = |&number: &usize| {
+                let (series, rank) = self.places[number];
+                series == place.0 && rank > place.1
+            };
+            self.ends_after.is_some() && job.iter().any(is_above)
+        };
+        for other in (0..self.points.len()).filter(below) {
+            let done = self.known().done[other];
+            if !done && let Some(point) = self.store.find(&self.points[other].identity)? {
+                self.done(other, point.row.status);
+            }
+        }
+        Ok(())
+    }
+
+    fn run<E: From<PointError>>(
+        &self,
+        jobs: &[Vec<usize>],
+        threads: usize,
+        look: impl Fn(&[usize]) -> Result<(), PointError> + Sync,
+        mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let work = |job: &Vec<usize>| {
+            let looked = look(job);
+            if !job.iter().any(|&number| self.holds(number)) {
+                return None;
+            }
+            let Point { identity, scenario, .. } = &self.points[job[0]];
+            let obtained = looked.and_then(|()| obtain(self.store, identity, scenario));
+            if let Ok(obtained) = &obtained {
+                job.iter().for_each(|&number| self.done(number, obtained.point.row.status));
+            }
+            Some((job.clone(), obtained))
+        };
+        in_parallel(jobs, threads, work, |done| {
+            let Some((job, obtained)) = done else { return Ok(()) };
+            let obtained = obtained?;
+            job.into_iter().try_for_each(|number| each(number, obtained.clone()))
+        })
+    }
 }
 
 /// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a series

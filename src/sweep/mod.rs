@@ -8,12 +8,15 @@ mod plan;
 mod points;
 mod saturation;
 mod simulation;
+pub mod slurm;
 mod store;
+mod survey;
 
-pub use grid::run_grid;
+pub use grid::{low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
 pub use plan::{Plan, plan};
 pub use points::{Obtained, PointError, obtain};
-pub use saturation::{CRITERION, find_saturation, search_saturation};
+pub use saturation::{CRITERION, find_saturation, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
 pub use store::{Store, StoreError, StoredDeadlock, StoredPoint};
+pub use survey::{Progress, survey_grid, survey_search};

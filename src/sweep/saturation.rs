@@ -1,9 +1,11 @@
 //! The highest load that a scenario's network sustains.
 
+use super::points::{Obtained, PointError, obtain};
 use super::simulation::{Outcome, SetupError, Simulation};
+use super::store::Store;
 use crate::measure::{Saturation, bisect};
 use crate::report::Status;
-use crate::scenario::Scenario;
+use crate::scenario::{Point, Scenario};
 
 /// How a load is judged, for the output.
 pub const CRITERION: &str = "the load reaches steady state: what is under way does not grow by more than \
@@ -44,4 +46,23 @@ pub fn search_saturation<E: From<SetupError>>(
     let bound = simulation.outlook().throughput();
     let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
     bisect(highest, tolerance, sustained)
+}
+
+/// The search of a sweep's point: loads are taken from the store, or computed and kept, and handed to `each`
+/// in their order.
+///
+/// # Errors
+/// If the scenario can't be simulated, or a point not be read or kept.
+pub fn run_search(
+    point: &Point,
+    tolerance: f64,
+    store: &Store,
+    mut each: impl FnMut(Obtained),
+) -> Result<Saturation, PointError> {
+    search_saturation(&point.scenario, tolerance, |load| {
+        let obtained = obtain(store, &point.identity.at_load(load), &point.scenario.at_load(load))?;
+        let sustained = obtained.point.row.status == Status::Steady;
+        each(obtained);
+        Ok::<bool, PointError>(sustained)
+    })
 }

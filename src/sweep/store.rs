@@ -5,8 +5,9 @@
 //! scenario has changed has another file. Its first line has a checksum of the rest; a file that the
 //! disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
 //!
-//! One process at a time works with a store: it holds a lock that the system takes back when the process
-//! ends, however it ends.
+//! One process works with a store alone ([`Store::open`]), or any number do together, each on points of its
+//! own ([`Store::share`]): the tasks of a job array. Both hold a lock that the system takes back when the
+//! process ends, however it ends; it keeps the two kinds apart and is not touched again.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -14,6 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
@@ -105,7 +107,7 @@ fn first_line(identity: &Identity, text: &str) -> String {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process works with the store.
+    /// Another process works with the store, and not together with others.
     Busy { folder: PathBuf },
     /// A file or folder could not be read.
     Read { path: PathBuf, cause: io::Error },
@@ -156,6 +158,34 @@ impl Store {
     /// # Errors
     /// If another process has it open, or it can't be read or written.
     pub fn open(results: &Path) -> Result<Self, StoreError> {
+        let store = Self::locked_by(results, |lock| match FileExt::try_lock(lock) {
+            // Some network file systems have no locks; they are no worse off than without.
+            Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => Ok(()),
+            other => other,
+        })?;
+        // What a kill left half written.
+        for path in list(&store.folder, PARTIAL)? {
+            fs::remove_file(&path).map_err(|cause| StoreError::Write { path, cause })?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the store of a folder of results, or makes it, together with others that do the same.
+    ///
+    /// # Errors
+    /// If a process has it for itself, or it can't be read or written.
+    pub fn share(results: &Path) -> Result<Self, StoreError> {
+        Self::locked_by(results, |lock| match FileExt::try_lock_shared(lock) {
+            // Without the lock a task works as well; it only isn't seen.
+            Err(TryLockError::Error(_)) => Ok(()),
+            other => other,
+        })
+    }
+
+    fn locked_by(
+        results: &Path,
+        acquire: impl FnOnce(&File) -> Result<(), TryLockError>,
+    ) -> Result<Self, StoreError> {
         let folder = results.join(FOLDER);
         let cannot = |path: &Path| {
             let path = path.to_path_buf();
@@ -163,24 +193,19 @@ impl Store {
         };
         fs::create_dir_all(&folder).map_err(cannot(&folder))?;
         let path = folder.join(LOCK);
-        let lock = OpenOptions::new().append(true).create(true).open(&path);
+        // NFS shares only what is open for reading.
+        let lock = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let lock = lock.map_err(cannot(&path))?;
-        match FileExt::try_lock(&lock) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Busy { folder: results.into() });
-            }
-            // Some network file systems have no locks; they are no worse off than without.
-            Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(cause)) => return Err(StoreError::Write { path, cause }),
+        match acquire(&lock) {
+            Ok(()) => Ok(Self {
+                folder,
+                damaged: Mutex::default(),
+                writers: AtomicU64::new(0),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Busy { folder: results.into() }),
+            Err(TryLockError::Error(cause)) => Err(StoreError::Write { path, cause }),
         }
-        let store =
-            Self { folder, damaged: Mutex::default(), writers: AtomicU64::new(0), _lock: lock };
-        // What a kill left half written.
-        for path in list(&store.folder, PARTIAL)? {
-            fs::remove_file(&path).map_err(cannot(&path))?;
-        }
-        Ok(store)
     }
 
     /// Whether a folder of results has a store.
@@ -238,9 +263,12 @@ impl Store {
     pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
         let text = text(outcome);
         let path = self.folder.join(file_name(identity));
-        // Two searches may have come to the same point at the same time.
+        // Another process, even on another machine, or another search of this one may have come to the same
+        // point at the same time.
+        let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let process = std::process::id();
         let writer = self.writers.fetch_add(1, Ordering::Relaxed);
-        let partial = path.with_extension(format!("{writer}.{PARTIAL}"));
+        let partial = path.with_extension(format!("{process}-{writer}-{moment}.{PARTIAL}"));
         let written = write_whole(&partial, &[&first_line(identity, &text), &text])
             .and_then(|()| fs::rename(&partial, &path))
             .and_then(|()| sync_folder(&self.folder));

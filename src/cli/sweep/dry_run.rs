@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use super::super::Failure;
 use super::super::summary::{print_json, print_text};
+use super::options::Executor;
+use super::submit::shares;
 use super::{Sweep, place};
 use crate::scenario::{self, Point};
 use crate::sweep::{Plan, Store, plan};
@@ -40,6 +42,16 @@ struct Listing {
     seconds: f64,
     threads: usize,
     seconds_on_threads: f64,
+    /// With --executor slurm.
+    tasks: Option<Tasks>,
+}
+
+/// A job array for what is neither finished nor left out.
+#[derive(Debug, Serialize)]
+struct Tasks {
+    tasks: usize,
+    /// Of the task that takes longest, on a machine like this one.
+    longest_seconds: f64,
 }
 
 pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failure> {
@@ -64,6 +76,7 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
     let threads = call.threads.count();
     let seconds: f64 = points.iter().map(|point| point.seconds).sum();
     let longest = points.iter().map(|point| point.seconds).fold(0.0, f64::max);
+    let tasks = (call.executor == Executor::Slurm).then(|| tasks(call, sweep, &points));
     let listing = Listing {
         folder,
         finished: points.iter().filter(|point| point.finished).count(),
@@ -72,22 +85,25 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
         seconds,
         threads,
         seconds_on_threads: (seconds / threads as f64).max(longest),
+        tasks,
     };
-    if call.output.json {
-        print_json(&listing)
-    } else {
-        print_text(&text(&listing, searches, sweep.repetitions > 1))
-    }
+    if call.output.json { print_json(&listing) } else { print_text(&text(&listing, sweep)) }
+}
+
+fn tasks(call: &Sweep, sweep: &scenario::Sweep, points: &[Planned]) -> Tasks {
+    let wanted = |place: usize| !points[place].finished && !points[place].left_out;
+    let shares = shares(sweep, wanted, &call.slurm.settings().or(sweep.slurm.clone()));
+    let seconds = shares.iter().map(|share| share.iter().map(|&place| points[place].seconds).sum());
+    Tasks { tasks: shares.len(), longest_seconds: seconds.fold(0.0, f64::max) }
 }
 
 fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
-    let load = point.assignments.iter().find(|(key, _)| key == "traffic.load");
     let time = if let Plan::Run(time) = plan { time } else { Duration::ZERO };
     Planned {
         point: number,
         identity: if search { point.identity.family() } else { point.identity.to_string() },
         series: point.series.clone(),
-        load: load.map(|(_, load)| load.clone()),
+        load: point.load().map(str::to_owned),
         seed: point.scenario.seed,
         finished: plan == Plan::Finished,
         left_out: plan == Plan::LeftOut,
@@ -95,17 +111,10 @@ fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
     }
 }
 
-fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
+fn text(listing: &Listing, sweep: &scenario::Sweep) -> String {
     let mut text = String::new();
     for point in &listing.points {
-        let parts = [
-            Some(point.series.clone()).filter(|series| !series.is_empty()),
-            point.load.as_ref().map(|load| format!("load {load}")),
-            repeated.then(|| format!("seed {}", point.seed)),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let name =
-            if parts.is_empty() { format!("point {}", point.point) } else { parts.join(", ") };
+        let name = sweep.label(point.point);
         let time = match (point.finished, point.left_out) {
             (true, _) => "finished".into(),
             (_, true) => "left out".into(),
@@ -117,7 +126,7 @@ fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
-    text += &match searches {
+    text += &match sweep.saturation.is_some() {
         true => count(listing.points.len(), "search", "searches"),
         false => count(listing.points.len(), "point", "points"),
     };
@@ -127,12 +136,19 @@ fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
     if listing.left_out > 0 {
         text += &format!(", about {} left out past saturation", listing.left_out);
     }
-    text + &format!(
-        ": about {} of computing, {} on {}\n",
-        seconds(listing.seconds),
-        seconds(listing.seconds_on_threads),
-        count(listing.threads, "thread", "threads")
-    )
+    text += &format!(": about {} of computing, ", seconds(listing.seconds));
+    text + &match &listing.tasks {
+        None => format!(
+            "{} on {}\n",
+            seconds(listing.seconds_on_threads),
+            count(listing.threads, "thread", "threads")
+        ),
+        Some(tasks) => format!(
+            "in {} of at most {}\n",
+            count(tasks.tasks, "task", "tasks"),
+            seconds(tasks.longest_seconds)
+        ),
+    }
 }
 
 /// About so long, for people.

@@ -1,9 +1,16 @@
 //! `flitlab sweep`: the points of a grid, in parallel, each kept as soon as it is finished.
 
+mod collect;
+mod command;
 mod dry_run;
+mod options;
 mod place;
 mod results;
 mod resume;
+mod status;
+mod submit;
+mod survey;
+mod task;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, mpsc};
@@ -17,12 +24,10 @@ use super::progress::Bar;
 use super::summary::{SaturationNote, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
-use crate::report::Status;
 use crate::scenario::{self, Point};
-use crate::sweep::{
-    CRITERION, Obtained, PointError, Simulation, Store, in_parallel, obtain, run_grid,
-    search_saturation,
-};
+use crate::sweep::{Obtained, PointError, Simulation, Store, in_parallel, run_grid, run_search};
+pub(super) use command::SweepCommand;
+use options::{Executor, SlurmOptions};
 use place::Place;
 use results::Results;
 use resume::hint;
@@ -36,7 +41,10 @@ use resume::hint;
 #[command(after_help = "Examples:\n  flitlab sweep scenarios/angara/desmos-uniform.toml\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --threads 2 --out curves\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --out curves --resume\n  \
-                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --dry-run")]
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --dry-run\n  \
+                        flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --executor slurm \
+                        --time 2h --points-per-task 4\n  \
+                        flitlab sweep status results/torus-8x8x8-patterns")]
 pub(super) struct Sweep {
     #[command(flatten)]
     input: Input,
@@ -51,6 +59,11 @@ pub(super) struct Sweep {
     /// List the points with an estimate of their time, and run and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// What computes the points; results do not depend on it
+    #[arg(long, value_enum, value_name = "EXECUTOR", default_value_t)]
+    executor: Executor,
+    #[command(flatten)]
+    slurm: SlurmOptions,
 }
 
 impl Sweep {
@@ -60,8 +73,14 @@ impl Sweep {
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
         }
+        if self.executor == Executor::Local {
+            self.slurm.refuse()?;
+        }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
+        if self.executor == Executor::Slurm {
+            return submit::execute(&self, &sweep, &scenario);
+        }
         let simulation = Simulation::new(first)?;
         let out = self.output.out.as_deref();
         let place = if self.resume {
@@ -92,8 +111,13 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results =
-            Results::begin(&place.results, self.output.json, sweep.repetitions, interrupt)?;
+        let mut results = Results::begin(
+            &place.results,
+            self.output.json,
+            sweep.repetitions,
+            bar.clone(),
+            interrupt,
+        )?;
         let saturation = match sweep.saturation {
             None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
             Some(wanted) => {
@@ -152,22 +176,11 @@ impl Sweep {
         let search = |&(number, point): &(usize, &Point)| {
             let sender = sender.lock().expect("no panic while held").clone();
             let mut tried = 0;
-            let found = search_saturation(&point.scenario, tolerance, |load| {
-                let scenario = point.scenario.at_load(load);
-                let obtained = obtain(store, &point.identity.at_load(load), &scenario)?;
-                let sustained = obtained.point.row.status == Status::Steady;
+            let found = run_search(point, tolerance, store, |obtained| {
                 sender.send(((number, tried), obtained)).expect("the receiver waits for all");
                 tried += 1;
-                Ok::<bool, PointError>(sustained)
             })?;
-            let note = SaturationNote {
-                series: point.series.clone(),
-                criterion: CRITERION.into(),
-                tolerance,
-                sustained_load: found.sustained,
-                lowest_load_not_sustained: found.failed,
-            };
-            Ok::<_, PointError>((number, note))
+            Ok::<_, PointError>((number, SaturationNote::new(point, tolerance, &found)))
         };
         let mut notes = Vec::new();
         in_parallel(&numbered, self.threads.count(), search, |note| {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, print_text};
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
@@ -30,6 +31,9 @@ pub(super) struct Results<'f> {
     repetitions: u32,
     /// Points that were there already.
     known: usize,
+    /// Whether all points of the sweep are found.
+    whole: bool,
+    bar: Bar,
     interrupt: Interrupt,
 }
 
@@ -40,6 +44,7 @@ impl<'f> Results<'f> {
         folder: &'f Path,
         json: bool,
         repetitions: u32,
+        bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS] {
@@ -53,6 +58,8 @@ impl<'f> Results<'f> {
             json,
             repetitions,
             known: 0,
+            whole: true,
+            bar,
             interrupt,
         })
     }
@@ -73,7 +80,8 @@ impl<'f> Results<'f> {
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            print_text(&format!("{}\n", point_text(&found.row, self.repetitions > 1)))?;
+            let line = point_text(&found.row, self.repetitions > 1);
+            self.bar.above(|| print_text(&format!("{line}\n")))?;
         }
         self.found.push((place, found));
         Ok(())
@@ -87,6 +95,11 @@ impl<'f> Results<'f> {
     /// Drops points that turned out to be no part of the sweep.
     pub fn leave_out(&mut self, left_out: impl Fn((usize, u32)) -> bool) {
         self.found.retain(|(place, _)| !left_out(*place));
+    }
+
+    /// Some points are missing: there will be no summary.json, which tells a finished sweep.
+    pub fn leave_unfinished(&mut self) {
+        self.whole = false;
     }
 
     /// Puts the files in the sweep's order, draws, sums up.
@@ -137,7 +150,9 @@ impl<'f> Results<'f> {
                 .map(|(point, found)| DeadlockNote::new(*point, found.time, &found.text))
                 .collect(),
         };
-        summary.write(self.folder)?;
+        if self.whole {
+            summary.write(self.folder)?;
+        }
         let place = self.folder.display().to_string();
         if self.json {
             Printed { summary: &summary, results: place, cost: None }.print()?;
@@ -180,7 +195,7 @@ fn point_name(row: &PointRow, repeated: bool) -> String {
 }
 
 /// One line a point.
-fn point_text(row: &PointRow, repeated: bool) -> String {
+pub(super) fn point_text(row: &PointRow, repeated: bool) -> String {
     let name = point_name(row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
     match (row.status, row.accepted_load, row.completion_time) {

@@ -12,7 +12,7 @@ mod text;
 pub(super) use list::{List, Listed};
 pub(super) use number::{Flag, LARGEST, Number, Whole};
 pub(super) use place::{DimensionName, DirectionName, NodeName, NodePair, sizes_text};
-pub(super) use quantity::{Auto, flits, rate, size, time};
+pub(super) use quantity::{Auto, clock_time, flits, rate, size, time};
 pub(super) use text::{ScenarioName, Text};
 
 use std::fmt;

@@ -7,8 +7,8 @@ use crate::{
         document::{Node, Value},
     },
     units::{
-        Bytes, Picoseconds, Rate, UnitError, bytes_text, parse_bytes, parse_rate, parse_time,
-        rate_text, time_text,
+        Bytes, ClockTime, Picoseconds, Rate, UnitError, bytes_text, clock_time_text, parse_bytes,
+        parse_clock_time, parse_rate, parse_time, rate_text, time_text,
     },
 };
 
@@ -37,6 +37,21 @@ pub(in crate::scenario) fn time(least: Picoseconds) -> Quantity<Picoseconds> {
         show: time_text,
         least,
         most: 1_000_000_000_000,
+    }
+}
+
+/// A time on the clock from a second to a year.
+pub(in crate::scenario) fn clock_time() -> Quantity<ClockTime> {
+    Quantity {
+        what: "a time on the clock",
+        units: &["s", "min", "h", "d"],
+        // As a bare number of sbatch.
+        usual: "min",
+        example: "2 h",
+        parse: parse_clock_time,
+        show: clock_time_text,
+        least: ClockTime(1),
+        most: ClockTime(365 * 86_400),
     }
 }
 
@@ -159,6 +174,9 @@ impl<T: Copy + PartialOrd> Quantity<T> {
             "nsec" | "nanoseconds" | "nanosecond" => "ns",
             "msec" | "milliseconds" => "ms",
             "sec" | "second" | "seconds" => "s",
+            "minute" | "minutes" => "min",
+            "hour" | "hours" => "h",
+            "day" | "days" => "d",
             "byte" | "bytes" => "B",
             "kib" => "KiB",
             "mib" => "MiB",

@@ -7,6 +7,7 @@ mod axis;
 mod checks;
 mod grid;
 mod named;
+mod slurm;
 mod table;
 mod toml;
 mod zip;
@@ -20,6 +21,7 @@ use super::{
     series::{self, LOAD},
 };
 use axis::{Axis, Choice};
+pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 
 /// With which load a series is read if saturation is looked for and no load is given.
@@ -36,6 +38,8 @@ pub struct Sweep {
     pub repetitions: u32,
     /// The key that has a figure for each of its values; all curves are in one if `None`.
     pub figures: Option<String>,
+    /// What the tasks of a job array are asked to have; no part of what the sweep is.
+    pub slurm: SlurmSettings,
     /// Series in the file's order, the last key fastest; within a series the loads; of each load its
     /// repetitions.
     pub points: Vec<Point>,
@@ -65,6 +69,15 @@ pub struct Point {
     pub document: Document,
     pub scenario: Scenario,
     pub identity: Identity,
+}
+
+impl Point {
+    /// The load as it is written, if the sweep gives it.
+    #[must_use]
+    pub fn load(&self) -> Option<&str> {
+        let load = self.assignments.iter().find(|(key, _)| key == LOAD);
+        load.map(|(_, load)| load.as_str())
+    }
 }
 
 impl Sweep {
@@ -154,9 +167,23 @@ impl Sweep {
             past_saturation: table.past_saturation,
             repetitions: table.repetitions,
             figures: table.figures.clone(),
+            slurm: table.slurm.clone(),
             points,
             table: toml::of_table(&table, &keys_of_series),
         })
+    }
+
+    /// What people call a point: its series, load, and seed if it is one of several repetitions.
+    #[must_use]
+    pub fn label(&self, place: usize) -> String {
+        let point = &self.points[place];
+        let parts = [
+            Some(point.series.clone()).filter(|series| !series.is_empty()),
+            point.load().map(|load| format!("load {load}")),
+            (self.repetitions > 1).then(|| format!("seed {}", point.scenario.seed)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
     }
 
     /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.

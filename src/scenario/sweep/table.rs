@@ -1,10 +1,11 @@
 //! `[sweep]` as it is written.
 
 use super::{
-    Saturation,
+    Saturation, SlurmSettings,
     axis::Step,
     grid::{Grid, Key},
     named::NamedSeries,
+    slurm,
     zip::{Group, Zip},
 };
 use crate::scenario::{
@@ -27,6 +28,7 @@ pub(in crate::scenario) struct SweepTable {
     pub(super) past_saturation: Option<usize>,
     pub(super) saturation: Option<Saturation>,
     pub(super) figures: Option<String>,
+    pub(super) slurm: SlurmSettings,
 }
 
 /// Reads, or documents, `[sweep]`.
@@ -63,14 +65,23 @@ pub(in crate::scenario) fn read(reader: &mut Reader<'_>) -> SweepTable {
         let doc = "A swept key with a figure of its own for each of its values. Without it all curves \
                    are in one figure.";
         let figures = reader.optional("figures", &kind, doc);
-        SweepTable { grid, zip, series, repetitions, past_saturation, saturation, figures }
+        let slurm = slurm::read(reader).unwrap_or_default();
+        SweepTable { grid, zip, series, repetitions, past_saturation, saturation, figures, slurm }
     })
 }
 
 /// Whether the sweep gives this key to its points.
 pub(in crate::scenario) fn gives(sweep: &Table, path: &str) -> bool {
-    const KNOWN: [&str; 7] =
-        ["grid", "zip", "series", "repetitions", "past_saturation", "saturation", "figures"];
+    const KNOWN: [&str; 8] = [
+        "grid",
+        "zip",
+        "series",
+        "repetitions",
+        "past_saturation",
+        "saturation",
+        "figures",
+        "slurm",
+    ];
     // An unknown key may be meant for one that gives it, and is reported anyhow.
     let unknown = |entry: &Entry| !KNOWN.contains(&entry.key.as_str());
     if path == LOAD && (sweep.get("saturation").is_some() || sweep.entries.iter().any(unknown)) {

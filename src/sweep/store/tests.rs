@@ -42,7 +42,23 @@ fn a_store_is_open_once_at_a_time() {
     let folder = folder("store-lock");
     let store = Store::open(&folder).unwrap();
     assert!(matches!(Store::open(&folder), Err(StoreError::Busy { .. })));
+    assert!(matches!(Store::share(&folder), Err(StoreError::Busy { .. })));
     drop(store);
+    Store::open(&folder).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_store_is_shared_by_many_and_by_none_that_wants_it_for_itself() {
+    let folder = folder("store-shared");
+    let stores = [Store::share(&folder).unwrap(), Store::share(&folder).unwrap()];
+    assert!(matches!(Store::open(&folder), Err(StoreError::Busy { .. })));
+    // The same point, by chance in both.
+    let (identity, outcome) = ping("");
+    let kept = stores.each_ref().map(|store| store.keep(&identity, &outcome).unwrap());
+    assert_eq!(kept[0], kept[1]);
+    assert_eq!(Store::names(&folder).unwrap(), [identity.to_string()]);
+    drop(stores);
     Store::open(&folder).unwrap();
     fs::remove_dir_all(folder).unwrap();
 }

@@ -1,0 +1,95 @@
+//! `flitlab sweep collect`: the results of a sweep that Slurm has computed.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
+use super::super::summary::print_text;
+use super::super::{Failure, text};
+use super::results::Results;
+use super::survey::{self, Begun};
+use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError};
+
+/// Write the results of a sweep that Slurm has computed: those that a sweep on this machine gives
+///
+/// points.csv, channels.csv, summary.json and figures, byte for byte the same.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab sweep collect results/torus-8x8x8-patterns\n  \
+                        flitlab sweep collect results/torus-8x8x8-patterns --partial")]
+pub(super) struct Collect {
+    /// The folder of the sweep's results
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Write rows and figures of what is there, though some points are missing; no summary.json
+    #[arg(long)]
+    partial: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Collect {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let Begun { sweep, .. } = Begun::open(&self.folder)?;
+        let mut found = Vec::new();
+        let (progress, saturation) = survey::look(&self.folder, &sweep, |place, point| {
+            found.push((place, point));
+            Ok(())
+        })?;
+        let missing = survey::missing(&progress).len();
+        let (what, place) = (survey::what(&sweep), survey::word(&self.folder));
+        if missing > 0 && !self.partial {
+            return Err(Failure::Run(format!(
+                "{missing} of {} {what} are missing:\n  \
+                 flitlab sweep status {place}{:14}where they are\n  \
+                 flitlab sweep collect {place} --partial    results of what is there",
+                progress.len(),
+                ""
+            )));
+        }
+        if found.is_empty() {
+            return Err(Failure::Run(format!(
+                "none of the {} {what} is there yet",
+                progress.len()
+            )));
+        }
+        // Tasks may still be at work, on points that are no longer wanted.
+        let store = match Store::open(&self.folder) {
+            Err(StoreError::Busy { .. }) => Store::share(&self.folder),
+            store => store,
+        }?;
+        let simulation = Simulation::new(&sweep.points[0].scenario)?;
+        if !self.json {
+            let headline = text::headline(&simulation);
+            print_text(&format!("{headline}: {} {what}\n", progress.len()))?;
+        }
+        let interrupt = Interrupt::watch(|| eprintln!("interrupted; finished points are kept"))?;
+        let bar = Bar::of_sweep(found.len() as u64);
+        let mut results =
+            Results::begin(&self.folder, self.json, sweep.repetitions, bar, interrupt)?;
+        let (mut needed, mut left_out) = (HashSet::new(), Vec::new());
+        for (place, stored) in found {
+            let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
+            if progress[number] == Progress::LeftOut {
+                left_out.push(&sweep.points[number].identity);
+            } else {
+                needed.insert(sweep.points[number].identity.to_string());
+                let obtained = Obtained { point: stored, computed: false };
+                results.take(place, &sweep.points[number], obtained)?;
+            }
+        }
+        left_out.retain(|identity| !needed.contains(&identity.to_string()));
+        left_out.into_iter().try_for_each(|identity| store.forget(identity))?;
+        if missing > 0 {
+            results.leave_unfinished();
+            eprintln!(
+                "note: {missing} of {} {what} are missing, so there is no summary.json",
+                progress.len()
+            );
+        }
+        results.conclude(saturation, &simulation)
+    }
+}

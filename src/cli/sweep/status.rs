@@ -1,0 +1,226 @@
+//! `flitlab sweep status`: how far a submitted sweep is, and what went wrong with which task.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::Failure;
+use super::super::summary::{print_json, print_text};
+use super::survey::{self, Begun};
+use crate::scenario::{self, SlurmSettings};
+use crate::sweep::Progress;
+use crate::sweep::slurm::{End, Standing, Standings, Submission, TaskStanding};
+use crate::units::{Bytes, ClockTime, clock_time_text};
+
+/// Tasks that are listed for people, and points of a task.
+const TASKS_LISTED: usize = 10;
+const POINTS_NAMED: usize = 3;
+
+/// Say how far a sweep is that Slurm computes, and which tasks failed, why, and where their logs are
+///
+/// What counts is which points are there; where the others are is asked of squeue, then of sacct, and seen
+/// from what the tasks have left.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab sweep status results/torus-8x8x8-patterns\n  \
+                        flitlab sweep status results/torus-8x8x8-patterns --json")]
+pub(super) struct Status {
+    /// The folder of the sweep's results
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// How far it is.
+#[derive(Debug, Serialize)]
+struct State {
+    results: PathBuf,
+    /// Points, or searches for saturation.
+    points: usize,
+    finished: usize,
+    /// Their series had ended before them.
+    left_out: usize,
+    /// How many others are where.
+    others: BTreeMap<String, usize>,
+    /// Whether there is nothing to wait for.
+    complete: bool,
+    /// Tasks with points that are not finished.
+    tasks: Vec<TaskState>,
+    /// Why Slurm could not be asked.
+    slurm: Option<String>,
+    /// What to type next.
+    next: String,
+}
+
+/// A task.
+#[derive(Debug, Serialize)]
+struct TaskState {
+    /// JOB_TASK; none if there is no job.
+    task: Option<String>,
+    state: String,
+    reason: Option<String>,
+    log: Option<PathBuf>,
+    /// Those that are not finished.
+    points: Vec<PointState>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointState {
+    point: usize,
+    label: String,
+}
+
+impl Status {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let Begun { sweep, .. } = Begun::open(&self.folder)?;
+        let (progress, _) = survey::look(&self.folder, &sweep, |_, _| Ok(()))?;
+        let standings = Standings::of(&self.folder, &sweep.points, &survey::missing(&progress))?;
+        let latest = Submission::all(&self.folder)?.pop();
+        let settings = latest.map(|latest| latest.settings().clone()).unwrap_or_default();
+        let state = state(&self.folder, &sweep, &progress, &standings, &settings);
+        if self.json {
+            return print_json(&state);
+        }
+        print_text(&text(&state, &standings, survey::what(&sweep)))
+    }
+}
+
+fn state(
+    results: &Path,
+    sweep: &scenario::Sweep,
+    progress: &[Progress],
+    standings: &Standings,
+    settings: &SlurmSettings,
+) -> State {
+    let count = |wanted| progress.iter().filter(|progress| **progress == wanted).count();
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
+    for task in &standings.tasks {
+        *others.entry(task.standing.to_string()).or_default() += task.points.len();
+    }
+    let point = |place: usize| PointState { point: place, label: sweep.label(place) };
+    let task = |task: &TaskStanding| TaskState {
+        task: task.task.clone(),
+        state: task.standing.to_string(),
+        reason: reason(task, settings),
+        log: task.log.clone(),
+        points: task.points.iter().map(|&place| point(place)).collect(),
+    };
+    State {
+        results: results.into(),
+        points: progress.len(),
+        finished: count(Progress::Finished),
+        left_out: count(Progress::LeftOut),
+        others,
+        complete: count(Progress::Missing) == 0,
+        tasks: standings.tasks.iter().map(task).collect(),
+        slurm: standings.silence.as_ref().map(ToString::to_string),
+        next: next(results, standings, settings),
+    }
+}
+
+/// Why a task waits or has failed.
+fn reason(task: &TaskStanding, settings: &SlurmSettings) -> Option<String> {
+    match task.standing {
+        Standing::Ended(End::TimedOut) => {
+            settings.time.map(|time| format!("after {}", clock_time_text(time)))
+        }
+        Standing::Ended(End::Completed) => Some(
+            "its points are not there; a network file system may show them a minute late".into(),
+        ),
+        Standing::Vanished => Some("neither Slurm nor its log says why".into()),
+        _ => task.reason.clone(),
+    }
+}
+
+/// What to type next.
+fn next(results: &Path, standings: &Standings, settings: &SlurmSettings) -> String {
+    let folder = survey::word(results);
+    let any = |wanted: &dyn Fn(Standing) -> bool| {
+        standings.tasks.iter().any(|task| wanted(task.standing))
+    };
+    if standings.tasks.is_empty() {
+        return format!("flitlab sweep collect {folder}");
+    }
+    if !any(&|standing| !standing.is_under_way() && standing != Standing::Unknown) {
+        return format!("flitlab sweep status {folder}");
+    }
+    let mut command = format!("flitlab sweep resubmit {folder}");
+    // Twice what was not enough.
+    if any(&|standing| standing == Standing::Ended(End::TimedOut))
+        && let Some(ClockTime(seconds)) = settings.time
+    {
+        let time = clock_time_text(ClockTime(2 * seconds));
+        command += &format!(" --time {}", time.replace(' ', ""));
+    }
+    if any(&|standing| standing == Standing::Ended(End::OutOfMemory))
+        && let Some(Bytes(bytes)) = settings.memory
+    {
+        command += &format!(" --memory {}MB", (2 * bytes).div_ceil(1_000_000));
+    }
+    command
+}
+
+fn text(state: &State, standings: &Standings, what: &str) -> String {
+    let mut parts = vec![format!("{} finished", state.finished)];
+    if state.left_out > 0 {
+        parts.push(format!("{} left out past saturation", state.left_out));
+    }
+    parts.extend(state.others.iter().map(|(name, count)| format!("{count} {name}")));
+    let mut text =
+        format!("{}: {} {what}: {}\n", state.results.display(), state.points, parts.join(", "));
+    if let Some(silence) = &state.slurm {
+        text += &format!("  Slurm does not answer: {silence}\n");
+    }
+    text += &waiting(standings);
+    let failed: Vec<&TaskState> = state
+        .tasks
+        .iter()
+        .zip(&standings.tasks)
+        .filter(|(_, task)| !task.standing.is_under_way() && task.task.is_some())
+        .map(|(task, _)| task)
+        .collect();
+    for task in failed.iter().take(TASKS_LISTED) {
+        text += &task_text(task);
+    }
+    if failed.len() > TASKS_LISTED {
+        text += &format!("  and {} tasks more (--json lists all)\n", failed.len() - TASKS_LISTED);
+    }
+    text + &format!("next:\n  {}\n", state.next)
+}
+
+/// Slurm's reasons for tasks to wait.
+fn waiting(standings: &Standings) -> String {
+    let mut reasons: Vec<&str> = standings
+        .tasks
+        .iter()
+        .filter(|task| task.standing == Standing::Waiting)
+        .filter_map(|task| task.reason.as_deref())
+        .collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    if reasons.is_empty() {
+        String::new()
+    } else {
+        format!("  waiting for: {}\n", reasons.join(", "))
+    }
+}
+
+fn task_text(task: &TaskState) -> String {
+    let name = task.task.as_deref().unwrap_or("-");
+    let named: Vec<&str> =
+        task.points.iter().take(POINTS_NAMED).map(|point| point.label.as_str()).collect();
+    let more = match task.points.len().saturating_sub(POINTS_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let reason = task.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let mut text = format!("  task {name} {}{reason}\n", task.state);
+    text += &format!("    {}{more}\n", named.join("; "));
+    if let Some(log) = &task.log {
+        text += &format!("    log: {}\n", log.display());
+    }
+    text
+}

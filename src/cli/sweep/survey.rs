@@ -1,0 +1,83 @@
+//! What of a sweep is finished, in a folder in which it was begun.
+
+use std::path::Path;
+
+use super::super::input::reject;
+use super::super::summary::SaturationNote;
+use super::super::{Failure, folder};
+use super::order;
+use crate::scenario::{self, Document};
+use crate::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
+
+/// A sweep as it was begun.
+pub(super) struct Begun {
+    pub sweep: scenario::Sweep,
+    /// The text of its scenario.toml.
+    pub resolved: String,
+}
+
+impl Begun {
+    /// # Errors
+    /// If no sweep was begun in the folder, or its scenario.toml is wrong.
+    pub fn open(results: &Path) -> Result<Self, Failure> {
+        let path = results.join("scenario.toml");
+        if !results.is_dir() || !Store::is_in(results) || !path.is_file() {
+            let why = if results.is_file() {
+                "is a file: name the folder of the sweep's results"
+            } else if results.is_dir() {
+                "is not a folder in which a sweep was begun"
+            } else {
+                "does not exist"
+            };
+            return Err(Failure::Input(format!("error: {} {why}", results.display())));
+        }
+        let document = Document::open(&path).map_err(|found| reject(&found))?;
+        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        let resolved = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
+        Ok(Self { sweep, resolved })
+    }
+}
+
+/// How far each point, or search for saturation, is, and what the finished searches found. Finished points
+/// are handed to `each`, with their places in the order of the sweep.
+pub(super) fn look(
+    results: &Path,
+    sweep: &scenario::Sweep,
+    mut each: impl FnMut((usize, u32), StoredPoint) -> Result<(), Failure>,
+) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
+    let points = &sweep.points;
+    let Some(wanted) = sweep.saturation else {
+        let order = order(points);
+        let progress = survey_grid(points, sweep.past_saturation, results, |number, point| {
+            each((order[number], number as u32), point)
+        })?;
+        return Ok((progress, Vec::new()));
+    };
+    let (mut progress, mut notes) = (Vec::new(), Vec::new());
+    for (number, point) in points.iter().enumerate() {
+        let mut tried = 0;
+        let found = survey_search(point, wanted.tolerance, results, |stored| {
+            tried += 1;
+            each((number, tried - 1), stored)
+        })?;
+        progress.push(if found.is_some() { Progress::Finished } else { Progress::Missing });
+        notes.extend(found.map(|found| SaturationNote::new(point, wanted.tolerance, &found)));
+    }
+    Ok((progress, notes))
+}
+
+/// The places of what is missing.
+pub(super) fn missing(progress: &[Progress]) -> Vec<usize> {
+    (0..progress.len()).filter(|&place| progress[place] == Progress::Missing).collect()
+}
+
+/// What a sweep consists of.
+pub(super) fn what(sweep: &scenario::Sweep) -> &'static str {
+    if sweep.saturation.is_some() { "searches" } else { "points" }
+}
+
+/// A folder as one word of the shell.
+pub(super) fn word(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    shlex::try_quote(&text).map_or_else(|_| text.clone(), |quoted| quoted.into_owned())
+}

@@ -1,0 +1,119 @@
+//! `flitlab sweep task`: what a task of a job array does. Job scripts call it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::Failure;
+use super::super::input::reject;
+use super::super::summary::print_text;
+use super::super::threads::Threads;
+use super::results::point_text;
+use crate::scenario::{self, Document};
+use crate::sweep::slurm::Submission;
+use crate::sweep::{Obtained, PointError, Store, in_parallel, run_search, run_share};
+
+/// Compute the points of one task of a job array; job scripts call this
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  flitlab sweep task results/torus-8x8x8-patterns/slurm/1 0")]
+pub(super) struct Task {
+    /// The folder of the submission
+    #[arg(value_name = "SUBMISSION")]
+    submission: PathBuf,
+    /// The number of the task
+    #[arg(value_name = "TASK")]
+    task: usize,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Task {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        let submission = Submission::open(&self.submission)?;
+        let results = submission.results();
+        if let Some(other) = submission.other_version() {
+            return Err(Failure::Input(format!(
+                "error: this is flitlab {}, and flitlab {other} submitted the job: submit it again, with \
+                 flitlab sweep resubmit {}",
+                env!("CARGO_PKG_VERSION"),
+                results.display()
+            )));
+        }
+        let Some(identities) = submission.tasks().get(self.task) else {
+            return Err(Failure::Input(format!(
+                "error: {} has tasks 0 to {}, not {}",
+                self.submission.display(),
+                submission.tasks().len().saturating_sub(1),
+                self.task
+            )));
+        };
+        let document = Document::open(&submission.scenario()).map_err(|found| reject(&found))?;
+        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        let mut places = HashMap::new();
+        for (place, point) in sweep.points.iter().enumerate() {
+            places.entry(point.identity.to_string()).or_insert(place);
+        }
+        let share: Option<Vec<usize>> =
+            identities.iter().map(|identity| places.get(identity).copied()).collect();
+        let Some(share) = share else {
+            return Err(Failure::Input(format!(
+                "error: points of this task are not those of {}: a file that it reads has changed since the \
+                 job was submitted",
+                submission.scenario().display()
+            )));
+        };
+        let store = Store::share(results)?;
+        match sweep.saturation {
+            None => self.compute(&sweep, &share, &store),
+            Some(wanted) => self.search(&sweep, &share, wanted.tolerance, &store),
+        }
+    }
+
+    fn compute(
+        &self,
+        sweep: &scenario::Sweep,
+        share: &[usize],
+        store: &Store,
+    ) -> Result<(), Failure> {
+        let mut obtained = 0;
+        let threads = self.threads.count();
+        let (points, ends_after) = (&sweep.points, sweep.past_saturation);
+        run_share(points, share, ends_after, store, threads, |number, point| {
+            obtained += 1;
+            say(sweep, number, &point)
+        })?;
+        match share.len() - obtained {
+            0 => Ok(()),
+            left_out => print_text(&format!(
+                "{left_out} points are left out, since their series had ended past saturation\n"
+            )),
+        }
+    }
+
+    fn search(
+        &self,
+        sweep: &scenario::Sweep,
+        share: &[usize],
+        tolerance: f64,
+        store: &Store,
+    ) -> Result<(), Failure> {
+        let search = |&number: &usize| {
+            let mut tried = Vec::new();
+            run_search(&sweep.points[number], tolerance, store, |obtained| tried.push(obtained))?;
+            Ok::<_, PointError>((number, tried))
+        };
+        in_parallel(share, self.threads.count(), search, |found| {
+            let (number, tried) = found?;
+            tried.iter().try_for_each(|obtained| say(sweep, number, obtained))
+        })
+    }
+}
+
+/// A line for the log.
+fn say(sweep: &scenario::Sweep, number: usize, obtained: &Obtained) -> Result<(), Failure> {
+    let mut row = obtained.point.row.clone();
+    row.series.clone_from(&sweep.points[number].series);
+    let known = if obtained.computed { "" } else { " (was there)" };
+    print_text(&format!("{}{known}\n", point_text(&row, sweep.repetitions > 1)))
+}

@@ -1,0 +1,166 @@
+//! What is refused; no Slurm is needed for that.
+
+use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
+
+use crate::workplace::Workplace;
+use crate::{TWELVE, text};
+
+fn place(name: &str) -> Workplace {
+    let place = Workplace::new(&format!("slurm_{name}"));
+    place.write("a.toml", TWELVE);
+    place
+}
+
+#[cfg(unix)]
+impl Workplace {
+    /// Puts scripts in the place of Slurm's commands: what sbatch does, and how large an array may be.
+    fn pretend(&self, sbatch: &str, largest: usize) -> String {
+        let folder = self.0.join("commands");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, does) in [
+            ("sbatch", format!("case $1 in --version) ;; *) {sbatch} ;; esac")),
+            ("scontrol", format!("echo 'MaxArraySize            = {largest}'")),
+            ("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1".into()),
+        ] {
+            let path = folder.join(name);
+            fs::write(&path, format!("#!/bin/sh\n{does}\n")).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        format!("{}:/usr/bin:/bin", folder.display())
+    }
+
+    /// Exit code and standard error of a call with these commands.
+    fn call_with(&self, path: &str, arguments: &[&str]) -> (i32, String) {
+        let output = self.command(arguments).env("PATH", path).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn without_sbatch_nothing_is_written() {
+    let place = place("missing");
+    let (code, errors) =
+        place.call_with("/nonexistent", &["sweep", "a.toml", "--executor", "slurm"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("there is no sbatch here"), "{errors}");
+    assert!(!place.0.join("results").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn what_sbatch_says_is_shown_and_the_script_is_kept() {
+    let place = place("says_no");
+    let refuses = "echo 'sbatch: error: invalid partition specified: batch' >&2; exit 1";
+    let path = place.pretend(refuses, 1001);
+    let call = ["sweep", "a.toml", "--executor", "slurm", "--out", "b"];
+    let (code, errors) = place.call_with(&path, &call);
+    assert_eq!(code, 1);
+    assert!(
+        errors.contains("sbatch failed:\n    invalid partition specified: batch\n"),
+        "{errors}"
+    );
+    assert!(errors.contains("flitlab sweep resubmit b"), "{errors}");
+    let script = place.read("b/slurm/1/job.sh");
+    assert!(script.contains("#SBATCH --partition=batch\n#SBATCH --time=00:10:00\n"), "{script}");
+    // It came to nothing, and so gives way to the next.
+    let path = place.pretend("echo 77", 1001);
+    let (code, errors) = place
+        .call_with(&path, &["sweep", "resubmit", "b", "--partition", "x", "--option=--nice=5"]);
+    assert_eq!(code, 0, "{errors}");
+    let script = place.read("b/slurm/1/job.sh");
+    assert!(
+        script.contains("#SBATCH --partition=x\n") && script.contains("--nice=5\n"),
+        "{script}"
+    );
+    assert_eq!(place.read("b/slurm/1/job"), "77\n");
+    assert!(!place.0.join("b/slurm/2").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn an_array_that_is_too_large_is_refused_with_a_size_that_fits() {
+    let place = place("too_large");
+    let path = place.pretend("echo 77", 5);
+    let (code, errors) = place.call_with(&path, &["sweep", "a.toml", "--executor", "slurm"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("12 tasks") && errors.contains("--points-per-task 3"), "{errors}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_task_computes_its_points_only_and_for_the_same_version_only() {
+    let place = place("task");
+    let path = place.pretend("echo 77", 1001);
+    let call = ["sweep", "a.toml", "--executor", "slurm", "--points-per-task", "5", "--out", "b"];
+    assert_eq!(place.call_with(&path, &call).0, 0);
+    let said = place.run(&["sweep", "task", "b/slurm/1", "2"]);
+    assert_eq!((said.lines().count(), place.points("b")), (2, 2), "{said}");
+    let said = place.run(&["sweep", "task", "b/slurm/1", "2"]);
+    assert_eq!(said.matches(" (was there)").count(), 2, "{said}");
+
+    let (code, errors) = place.fail(&["sweep", "task", "b/slurm/1", "3"]);
+    assert_eq!((code, errors.contains("tasks 0 to 2, not 3")), (2, true), "{errors}");
+    let scenario = place.read("b/slurm/1/scenario.toml");
+    place.write("b/slurm/1/scenario.toml", &scenario.replace("seed = 1", "seed = 2"));
+    let (code, errors) = place.fail(&["sweep", "task", "b/slurm/1", "1"]);
+    assert_eq!((code, errors.contains("points of this task are not")), (2, true), "{errors}");
+    let notes = place.read("b/slurm/1/submission.json");
+    let notes = notes.replace(env!("CARGO_PKG_VERSION"), "0.0.9");
+    place.write("b/slurm/1/submission.json", &notes);
+    let (code, errors) = place.fail(&["sweep", "task", "b/slurm/1", "1"]);
+    assert_eq!((code, errors.contains("flitlab 0.0.9 submitted the job")), (2, true), "{errors}");
+    assert_eq!(place.points("b"), 2);
+    fs::remove_dir_all(place.0.join("b")).unwrap();
+    let (code, errors) = place.fail(&["sweep", "task", "b/slurm/1", "1"]);
+    assert_eq!((code, errors.contains("can't read b/slurm/1/")), (1, true), "{errors}");
+}
+
+#[test]
+fn folders_in_which_no_sweep_was_begun_are_refused() {
+    let place = place("folders");
+    fs::create_dir(place.0.join("empty")).unwrap();
+    for (folder, why) in [
+        ("nowhere", "does not exist"),
+        ("a.toml", "is a file"),
+        ("empty", "is not a folder in which"),
+    ] {
+        for command in ["status", "collect", "resubmit"] {
+            let (code, errors) = place.fail(&["sweep", command, folder]);
+            assert_eq!((code, errors.contains(why)), (2, true), "{command} {folder}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn options_of_slurm_are_checked_and_are_for_slurm() {
+    let place = place("options");
+    let (code, errors) = place.fail(&["sweep", "a.toml", "--time", "2h"]);
+    assert_eq!((code, errors.contains("add --executor slurm")), (2, true), "{errors}");
+    for (option, value, why) in [
+        ("--time", "2:30", "could be hours or minutes"),
+        ("--memory", "4", "has no unit"),
+        ("--partition", "a b", "Slurm's names"),
+        ("--option", "--array=0-3", "--array for itself"),
+        ("--points-per-task", "0", "0 is not in"),
+    ] {
+        let call = ["sweep", "a.toml", "--executor", "slurm", option, value];
+        let (code, errors) = place.fail(&call);
+        assert_eq!((code, errors.contains(why)), (2, true), "{errors}");
+    }
+}
+
+#[test]
+fn a_sweep_that_was_begun_here_has_a_status_and_its_settings_are_no_part_of_it() {
+    let place = place("begun_here");
+    place.run(&["sweep", "a.toml", "--out", "b"]);
+    assert!(!place.read("b/scenario.toml").contains("slurm"));
+    let status = place.json(&["sweep", "status", "b", "--json"]);
+    assert_eq!((&status["finished"], &status["complete"]), (&12.into(), &true.into()));
+    assert_eq!(text(&status["next"]), "flitlab sweep collect b");
+    let before = place.content("b");
+    place.run(&["sweep", "collect", "b"]);
+    assert!(place.content("b") == before);
+}

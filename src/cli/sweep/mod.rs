@@ -67,7 +67,10 @@ impl Sweep {
         let place = if self.resume {
             Place::resume(&first.name, out, &sweep.points)?
         } else {
-            Place::begin(&first.name, out, &sweep.points)?
+            if out.is_none() {
+                place::mention_unfinished(&first.name, &sweep.points);
+            }
+            Place::begin(&first.name, out)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -106,10 +109,10 @@ impl Sweep {
             }
         };
         bar.finish();
-        let saturation = saturation?;
         for path in place.store.damaged() {
             eprintln!("note: {} was damaged, and its point is computed again", path.display());
         }
+        let saturation = saturation?;
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }

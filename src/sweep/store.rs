@@ -230,7 +230,8 @@ impl Store {
         })
     }
 
-    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the disk.
+    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the
+    /// disk.
     ///
     /// # Errors
     /// If it can't be written.

@@ -127,7 +127,7 @@ impl Pace {
             let windows = settings.warm_up_windows + settings.minimum_windows;
             return (window * f64::from(windows) * self.accepted / load, cost);
         }
-        // Means of windows scatter the less the more packets these have, and the more the nearer saturation is.
+        // Means of windows scatter less with more packets in each, and more near saturation.
         let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
         let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
         let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));

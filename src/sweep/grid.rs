@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::ends::{Ends, Place};
 use super::local::in_parallel;
 use super::points::{Obtained, PointError, obtain};
-use super::store::{Store, StoreError};
+use super::store::Store;
 use crate::report::Status;
 use crate::scenario::{Point, WorkloadSpec};
 use crate::traffic::OfferedLoad;
@@ -28,23 +28,15 @@ pub fn run_grid<E: From<PointError>>(
     each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<Vec<usize>, E> {
     let front = Front::new(points, ends_after, store);
-    front.run(&jobs(points, &front.places), threads, |_| Ok(()), each)?;
-    let (held, left_out): (Vec<usize>, Vec<usize>) =
-        (0..points.len()).partition(|&number| front.holds(number));
-    let needed: HashSet<String> =
-        held.into_iter().map(|number| points[number].identity.to_string()).collect();
-    left_out
-        .iter()
-        .map(|&number| &points[number].identity)
-        .filter(|identity| !needed.contains(&identity.to_string()))
-        .try_for_each(|identity| store.forget(identity))
-        .map_err(|error: StoreError| E::from(error.into()))?;
+    front.run(&low_loads_first(points), threads, |_| Ok(()), each)?;
+    let left_out: Vec<usize> = (0..points.len()).filter(|&number| !front.holds(number)).collect();
+    forget(points, &left_out, store)?;
     Ok(left_out)
 }
 
-/// As [`run_grid`] for some of the points only, those at the places in `share`, while other processes compute
-/// the others: whether a series has ended is seen from what they have kept. Points that turn out to be left
-/// out stay in the store.
+/// As [`run_grid`] for some of the points only, `share`, in this order, while other processes compute the
+/// others: whether a series has ended is seen from what they have kept. Points that turn out to be left out
+/// stay in the store.
 ///
 /// # Errors
 /// As [`run_grid`].
@@ -57,31 +49,31 @@ pub fn run_share<E: From<PointError>>(
     each: impl FnMut(usize, Obtained) -> Result<(), E>,
 ) -> Result<(), E> {
     let front = Front::new(points, ends_after, store);
-    let mut jobs = jobs(points, &front.places);
-    jobs.retain(|job| job.iter().any(|number| share.contains(number)));
-    front.run(&jobs, threads, |job| front.look_below(job), each)
+    front.run(share, threads, |number| front.look_below(number), each)
 }
 
-/// What is computed, low loads first, each a point with all that are one and the same: two series may differ
-/// in name only. A series that ends costs least in this order.
+/// The places of all points in the order in which they are computed: a series that ends costs least if its
+/// low loads come first.
 #[must_use]
-pub fn low_loads_first(points: &[Point]) -> Vec<Vec<usize>> {
-    jobs(points, &places(points))
-}
-
-fn jobs(points: &[Point], places: &[Place]) -> Vec<Vec<usize>> {
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut jobs: Vec<Vec<usize>> = Vec::new();
+pub fn low_loads_first(points: &[Point]) -> Vec<usize> {
+    let places = places(points);
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by_key(|&number| places[number].1);
-    for number in order {
-        let at = *numbers.entry(points[number].identity.to_string()).or_insert(jobs.len());
-        if at == jobs.len() {
-            jobs.push(Vec::new());
-        }
-        jobs[at].push(number);
+    order
+}
+
+/// Forgets points that are left out, unless another series has the same. Their places ascend.
+///
+/// # Errors
+/// If a file can't be removed.
+pub fn forget(points: &[Point], left_out: &[usize], store: &Store) -> Result<(), PointError> {
+    let name = |number: usize| points[number].identity.to_string();
+    let others = (0..points.len()).filter(|number| left_out.binary_search(number).is_err());
+    let needed: HashSet<String> = others.map(name).collect();
+    for &number in left_out.iter().filter(|&&number| !needed.contains(&name(number))) {
+        store.forget(&points[number].identity)?;
     }
-    jobs
+    Ok(())
 }
 
 /// What is known of the series while their points are computed.
@@ -121,15 +113,12 @@ impl<'a> Front<'a> {
         self.known().ends.holds(self.places[number])
     }
 
-    /// Sees what others have kept of the lower loads of a job's series.
-    fn look_below(&self, job: &[usize]) -> Result<(), PointError> {
+    /// Sees what others have kept of the lower loads of a point's series.
+    fn look_below(&self, number: usize) -> Result<(), PointError> {
+        let (series, rank) = self.places[number];
         let below = |&other: &usize| {
             let place = self.places[other];
-            let is_above = |&number: &usize| {
-                let (series, rank) = self.places[number];
-                series == place.0 && rank > place.1
-            };
-            self.ends_after.is_some() && job.iter().any(is_above)
+            self.ends_after.is_some() && place.0 == series && place.1 < rank
         };
         for other in (0..self.points.len()).filter(below) {
             let done = self.known().done[other];
@@ -142,27 +131,26 @@ impl<'a> Front<'a> {
 
     fn run<E: From<PointError>>(
         &self,
-        jobs: &[Vec<usize>],
+        order: &[usize],
         threads: usize,
-        look: impl Fn(&[usize]) -> Result<(), PointError> + Sync,
+        look: impl Fn(usize) -> Result<(), PointError> + Sync,
         mut each: impl FnMut(usize, Obtained) -> Result<(), E>,
     ) -> Result<(), E> {
-        let work = |job: &Vec<usize>| {
-            let looked = look(job);
-            if !job.iter().any(|&number| self.holds(number)) {
+        let work = |&number: &usize| {
+            let looked = look(number);
+            if !self.holds(number) {
                 return None;
             }
-            let Point { identity, scenario, .. } = &self.points[job[0]];
+            let Point { identity, scenario, .. } = &self.points[number];
             let obtained = looked.and_then(|()| obtain(self.store, identity, scenario));
             if let Ok(obtained) = &obtained {
-                job.iter().for_each(|&number| self.done(number, obtained.point.row.status));
+                self.done(number, obtained.point.row.status);
             }
-            Some((job.clone(), obtained))
+            Some((number, obtained))
         };
-        in_parallel(jobs, threads, work, |done| {
-            let Some((job, obtained)) = done else { return Ok(()) };
-            let obtained = obtained?;
-            job.into_iter().try_for_each(|number| each(number, obtained.clone()))
+        in_parallel(order, threads, work, |done| match done {
+            Some((number, obtained)) => each(number, obtained?),
+            None => Ok(()),
         })
     }
 }

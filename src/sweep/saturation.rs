@@ -52,17 +52,18 @@ pub fn search_saturation<E: From<SetupError>>(
 /// in their order.
 ///
 /// # Errors
-/// If the scenario can't be simulated, or a point not be read or kept.
-pub fn run_search(
+/// If the scenario can't be simulated, or a point not be read or kept, and those of `each`.
+pub fn run_search<E: From<PointError> + From<SetupError>>(
     point: &Point,
     tolerance: f64,
     store: &Store,
-    mut each: impl FnMut(Obtained),
-) -> Result<Saturation, PointError> {
+    mut each: impl FnMut(Obtained) -> Result<(), E>,
+) -> Result<Saturation, E> {
     search_saturation(&point.scenario, tolerance, |load| {
-        let obtained = obtain(store, &point.identity.at_load(load), &point.scenario.at_load(load))?;
+        let identity = point.identity.at_load(load);
+        let obtained = obtain(store, &identity, &point.scenario.at_load(load))?;
         let sustained = obtained.point.row.status == Status::Steady;
-        each(obtained);
-        Ok::<bool, PointError>(sustained)
+        each(obtained)?;
+        Ok(sustained)
     })
 }

@@ -15,14 +15,20 @@ fn place(name: &str) -> Workplace {
 
 #[cfg(unix)]
 impl Workplace {
-    /// Puts scripts in the place of Slurm's commands: what sbatch does, and how large an array may be.
+    /// Puts scripts in the place of Slurm's commands: what sbatch does, and how large an array may be. Slurm
+    /// has forgotten all jobs.
     fn pretend(&self, sbatch: &str, largest: usize) -> String {
+        self.pretend_with(sbatch, largest, "Invalid job id specified")
+    }
+
+    fn pretend_with(&self, sbatch: &str, largest: usize, squeue: &str) -> String {
         let folder = self.0.join("commands");
         fs::create_dir_all(&folder).unwrap();
         for (name, does) in [
             ("sbatch", format!("case $1 in --version) ;; *) {sbatch} ;; esac")),
             ("scontrol", format!("echo 'MaxArraySize            = {largest}'")),
-            ("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1".into()),
+            ("squeue", format!("echo 'slurm_load_jobs error: {squeue}' >&2; exit 1")),
+            ("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1".into()),
         ] {
             let path = folder.join(name);
             fs::write(&path, format!("#!/bin/sh\n{does}\n")).unwrap();
@@ -77,6 +83,33 @@ fn what_sbatch_says_is_shown_and_the_script_is_kept() {
     );
     assert_eq!(place.read("b/slurm/1/job"), "77\n");
     assert!(!place.0.join("b/slurm/2").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn while_slurm_does_not_answer_nothing_is_submitted_again() {
+    let place = place("silent");
+    let silence = "Unable to contact slurm controller (connect failure)";
+    let path = place.pretend_with("echo 77", 1001, silence);
+    assert_eq!(place.call_with(&path, &["sweep", "a.toml", "--executor", "slurm"]).0, 0);
+    let status =
+        place.command(&["sweep", "status", "results/a"]).env("PATH", &path).output().unwrap();
+    let said = String::from_utf8(status.stdout).unwrap();
+    assert!(said.starts_with("results/a: 12 points: 0 finished, 12 unknown\n"), "{said}");
+    assert!(
+        said.contains(&format!(
+            "Slurm does not answer: squeue failed:\n    slurm_load_jobs error: {silence}"
+        )),
+        "{said}"
+    );
+    let (code, errors) = place.call_with(&path, &["sweep", "resubmit", "results/a"]);
+    assert_eq!((code, errors.contains(silence)), (1, true), "{errors}");
+    assert!(!place.0.join("results/a/slurm/2").exists());
+
+    // It answers again, and has forgotten a job none of whose tasks began.
+    let path = place.pretend("echo 78", 1001);
+    assert_eq!(place.call_with(&path, &["sweep", "resubmit", "results/a"]).0, 0);
+    assert_eq!(place.read("results/a/slurm/2/job"), "78\n");
 }
 
 #[test]

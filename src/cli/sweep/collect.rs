@@ -1,7 +1,6 @@
 //! `flitlab sweep collect`: the results of a sweep that Slurm has computed.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -11,7 +10,7 @@ use super::super::summary::print_text;
 use super::super::{Failure, text};
 use super::results::Results;
 use super::survey::{self, Begun};
-use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError};
+use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
 
 /// Write the results of a sweep that Slurm has computed: those that a sweep on this machine gives
 ///
@@ -39,7 +38,7 @@ impl Collect {
             found.push((place, point));
             Ok(())
         })?;
-        let missing = survey::missing(&progress).len();
+        let missing = survey::places(&progress, Progress::Missing).len();
         let (what, place) = (survey::what(&sweep), survey::word(&self.folder));
         if missing > 0 && !self.partial {
             return Err(Failure::Run(format!(
@@ -56,11 +55,7 @@ impl Collect {
                 progress.len()
             )));
         }
-        // Tasks may still be at work, on points that are no longer wanted.
-        let store = match Store::open(&self.folder) {
-            Err(StoreError::Busy { .. }) => Store::share(&self.folder),
-            store => store,
-        }?;
+        let store = if missing > 0 { Store::share(&self.folder) } else { alone(&self.folder) }?;
         let simulation = Simulation::new(&sweep.points[0].scenario)?;
         if !self.json {
             let headline = text::headline(&simulation);
@@ -68,22 +63,18 @@ impl Collect {
         }
         let interrupt = Interrupt::watch(|| eprintln!("interrupted; finished points are kept"))?;
         let bar = Bar::of_sweep(found.len() as u64);
-        let mut results =
-            Results::begin(&self.folder, self.json, sweep.repetitions, bar, interrupt)?;
-        let (mut needed, mut left_out) = (HashSet::new(), Vec::new());
+        let mut results = Results::begin(&self.folder, self.json, &sweep, bar.clone(), interrupt)?;
         for (place, stored) in found {
             let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
-            if progress[number] == Progress::LeftOut {
-                left_out.push(&sweep.points[number].identity);
-            } else {
-                needed.insert(sweep.points[number].identity.to_string());
+            if progress[number] != Progress::LeftOut {
                 let obtained = Obtained { point: stored, computed: false };
                 results.take(place, &sweep.points[number], obtained)?;
             }
         }
-        left_out.retain(|identity| !needed.contains(&identity.to_string()));
-        left_out.into_iter().try_for_each(|identity| store.forget(identity))?;
-        if missing > 0 {
+        bar.finish();
+        if missing == 0 {
+            forget(&sweep.points, &survey::places(&progress, Progress::LeftOut), &store)?;
+        } else {
             results.leave_unfinished();
             eprintln!(
                 "note: {missing} of {} {what} are missing, so there is no summary.json",
@@ -91,5 +82,14 @@ impl Collect {
             );
         }
         results.conclude(saturation, &simulation)
+    }
+}
+
+/// The store of a sweep of which nothing is missing, put in order if that is possible: tasks may still be at
+/// work on points that are no longer wanted.
+fn alone(results: &Path) -> Result<Store, StoreError> {
+    match Store::open(results) {
+        Err(StoreError::Busy { .. }) => Store::share(results),
+        store => store,
     }
 }

@@ -13,7 +13,7 @@ mod survey;
 mod task;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
@@ -25,7 +25,7 @@ use super::summary::{SaturationNote, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::scenario::{self, Point};
-use crate::sweep::{Obtained, PointError, Simulation, Store, in_parallel, run_grid, run_search};
+use crate::sweep::{Simulation, Store, in_parallel, run_grid, run_search};
 pub(super) use command::SweepCommand;
 use options::{Executor, SlurmOptions};
 use place::Place;
@@ -70,11 +70,11 @@ impl Sweep {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let document = self.input.document()?;
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
-        if self.dry_run {
-            return dry_run::execute(&self, &sweep);
-        }
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
+        }
+        if self.dry_run {
+            return dry_run::execute(&self, &sweep);
         }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
@@ -86,7 +86,10 @@ impl Sweep {
         let place = if self.resume {
             Place::resume(&first.name, out, &sweep.points)?
         } else {
-            Place::begin(&first.name, out, &sweep.points)?
+            if out.is_none() {
+                place::mention_unfinished(&first.name, &sweep.points);
+            }
+            Place::begin(&first.name, out)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -111,24 +114,19 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results = Results::begin(
-            &place.results,
-            self.output.json,
-            sweep.repetitions,
-            bar.clone(),
-            interrupt,
-        )?;
+        let json = self.output.json;
+        let mut results = Results::begin(&place.results, json, sweep, bar.clone(), interrupt)?;
         let saturation = match sweep.saturation {
-            None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
+            None => self.run_grid(sweep, &place.store, &mut results).map(|()| Vec::new()),
             Some(wanted) => {
                 self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
             }
         };
         bar.finish();
-        let saturation = saturation?;
         for path in place.store.damaged() {
             eprintln!("note: {} was damaged, and its point is computed again", path.display());
         }
+        let saturation = saturation?;
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
@@ -139,7 +137,6 @@ impl Sweep {
         &self,
         sweep: &scenario::Sweep,
         store: &Store,
-        bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
@@ -147,9 +144,7 @@ impl Sweep {
         let threads = self.threads.count();
         let left_out =
             run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
-                results.take(place(number), &sweep.points[number], obtained)?;
-                bar.point_done();
-                Ok::<(), Failure>(())
+                results.take(place(number), &sweep.points[number], obtained)
             })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         if !left_out.is_empty() {
@@ -170,25 +165,25 @@ impl Sweep {
         bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<Vec<SaturationNote>, Failure> {
-        let (sender, obtained) = mpsc::channel::<((usize, u32), Obtained)>();
-        let sender = Mutex::new(sender);
+        let results = Mutex::new(results);
+        let take = |place: (usize, u32), obtained| {
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.take(place, &sweep.points[place.0], obtained)
+        };
         let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
         let search = |&(number, point): &(usize, &Point)| {
-            let sender = sender.lock().expect("no panic while held").clone();
             let mut tried = 0;
             let found = run_search(point, tolerance, store, |obtained| {
-                sender.send(((number, tried), obtained)).expect("the receiver waits for all");
                 tried += 1;
+                take((number, tried - 1), obtained)
             })?;
-            Ok::<_, PointError>((number, SaturationNote::new(point, tolerance, &found)))
+            Ok::<_, Failure>((number, SaturationNote::new(point, tolerance, &found)))
         };
         let mut notes = Vec::new();
         in_parallel(&numbered, self.threads.count(), search, |note| {
             notes.push(note?);
             bar.point_done();
-            obtained
-                .try_iter()
-                .try_for_each(|(place, it)| results.take(place, &sweep.points[place.0], it))
+            Ok::<(), Failure>(())
         })?;
         notes.sort_by_key(|(number, _)| *number);
         Ok(notes.into_iter().map(|(_, note)| note).collect())

@@ -18,15 +18,15 @@ pub(super) enum Executor {
 
 /// What a job array is asked to have.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "With --executor slurm, over the scenario's [sweep.slurm]")]
+#[command(next_help_heading = "Tasks of Slurm (the scenario's [sweep.slurm] has the same keys)")]
 pub(super) struct SlurmOptions {
-    /// Partition
+    /// Partition [default: the cluster's]
     #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     partition: Option<String>,
-    /// Most time of a task, such as 2h, 90min or 02:00:00
+    /// Most time of a task, such as 2h, 90min or 02:00:00 [default: the partition's]
     #[arg(long, value_name = "TIME", value_parser = parse_clock_time)]
     time: Option<ClockTime>,
-    /// Most memory of a task, such as 4GB
+    /// Most memory of a task, such as 4GB [default: the cluster's]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<Bytes>,
     /// Points, or searches for saturation, that a task computes one after the other [default: 1]

@@ -13,7 +13,7 @@ use crate::report::figure::draw_all;
 use crate::report::{
     ChannelRow, DeadlockNote, MeanRow, PointRow, Row, RowWriter, Status, rows_text,
 };
-use crate::scenario::Point;
+use crate::scenario::{Point, Sweep};
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 
 const POINTS: &str = "points.csv";
@@ -29,6 +29,8 @@ pub(super) struct Results<'f> {
     found: Vec<((usize, u32), StoredPoint)>,
     json: bool,
     repetitions: u32,
+    /// Whether the bar counts searches, not points.
+    searches: bool,
     /// Points that were there already.
     known: usize,
     /// Whether all points of the sweep are found.
@@ -43,7 +45,7 @@ impl<'f> Results<'f> {
     pub fn begin(
         folder: &'f Path,
         json: bool,
-        repetitions: u32,
+        sweep: &Sweep,
         bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
@@ -56,7 +58,8 @@ impl<'f> Results<'f> {
             channels: RowWriter::create(folder.join(CHANNELS))?,
             found: Vec::new(),
             json,
-            repetitions,
+            repetitions: sweep.repetitions,
+            searches: sweep.saturation.is_some(),
             known: 0,
             whole: true,
             bar,
@@ -64,8 +67,8 @@ impl<'f> Results<'f> {
         })
     }
 
-    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of the sweep: that of its series'
-    /// first point, and its number.
+    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of
+    /// the sweep: that of its series' first point, and its number.
     pub fn take(
         &mut self,
         place: (usize, u32),
@@ -76,6 +79,9 @@ impl<'f> Results<'f> {
         let rows = self.interrupt.hold();
         self.points.write(&found.row)?;
         found.channels.iter().try_for_each(|channel| self.channels.write(channel))?;
+        if !self.searches {
+            self.bar.point_done();
+        }
         drop(rows);
         if !obtained.computed {
             self.known += 1;

@@ -77,7 +77,11 @@ impl Status {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Begun { sweep, .. } = Begun::open(&self.folder)?;
         let (progress, _) = survey::look(&self.folder, &sweep, |_, _| Ok(()))?;
-        let standings = Standings::of(&self.folder, &sweep.points, &survey::missing(&progress))?;
+        let standings = Standings::of(
+            &self.folder,
+            &sweep.points,
+            &survey::places(&progress, Progress::Missing),
+        )?;
         let latest = Submission::all(&self.folder)?.pop();
         let settings = latest.map(|latest| latest.settings().clone()).unwrap_or_default();
         let state = state(&self.folder, &sweep, &progress, &standings, &settings);
@@ -104,7 +108,7 @@ fn state(
     let task = |task: &TaskStanding| TaskState {
         task: task.task.clone(),
         state: task.standing.to_string(),
-        reason: reason(task, settings),
+        reason: task.reason.clone(),
         log: task.log.clone(),
         points: task.points.iter().map(|&place| point(place)).collect(),
     };
@@ -118,20 +122,6 @@ fn state(
         tasks: standings.tasks.iter().map(task).collect(),
         slurm: standings.silence.as_ref().map(ToString::to_string),
         next: next(results, standings, settings),
-    }
-}
-
-/// Why a task waits or has failed.
-fn reason(task: &TaskStanding, settings: &SlurmSettings) -> Option<String> {
-    match task.standing {
-        Standing::Ended(End::TimedOut) => {
-            settings.time.map(|time| format!("after {}", clock_time_text(time)))
-        }
-        Standing::Ended(End::Completed) => Some(
-            "its points are not there; a network file system may show them a minute late".into(),
-        ),
-        Standing::Vanished => Some("neither Slurm nor its log says why".into()),
-        _ => task.reason.clone(),
     }
 }
 

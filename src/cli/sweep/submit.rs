@@ -66,7 +66,7 @@ pub(super) fn execute(
         None => {
             check_size(&shares(sweep, |_| true, &settings), most_tasks)?;
             // Its store is closed again, or the tasks could not share it.
-            place::Place::begin(name, out, &sweep.points)?.results
+            place::Place::begin(name, out)?.results
         }
     };
     submit(&folder, sweep, resolved, settings, most_tasks, call.output.json)
@@ -147,7 +147,8 @@ fn under_way(
     sweep: &scenario::Sweep,
     progress: &[Progress],
 ) -> Result<HashSet<usize>, Failure> {
-    let standings = Standings::of(results, &sweep.points, &survey::missing(progress))?;
+    let standings =
+        Standings::of(results, &sweep.points, &survey::places(progress, Progress::Missing))?;
     if let Some(silence) = standings.silence {
         return Err(Failure::Run(format!(
             "can't tell which points are still being computed: {silence}"
@@ -216,9 +217,10 @@ pub(super) fn shares(
     wanted: impl Fn(usize) -> bool,
     settings: &SlurmSettings,
 ) -> Vec<Vec<usize>> {
+    let mut seen = HashSet::new();
     let places: Vec<usize> = low_loads_first(&sweep.points)
         .into_iter()
-        .filter_map(|same| same.into_iter().find(|&place| wanted(place)))
+        .filter(|&place| wanted(place) && seen.insert(sweep.points[place].identity.to_string()))
         .collect();
     places.chunks(settings.points_per_task.unwrap_or(1)).map(<[usize]>::to_vec).collect()
 }

@@ -7,6 +7,7 @@ use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
 use crate::scenario::{self, Document};
+use crate::sweep::slurm::Submission;
 use crate::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
 
 /// A sweep as it was begun.
@@ -30,6 +31,15 @@ impl Begun {
                 "does not exist"
             };
             return Err(Failure::Input(format!("error: {} {why}", results.display())));
+        }
+        if let Some(latest) = Submission::all(results)?.pop()
+            && let Some(other) = latest.other_version()
+        {
+            eprintln!(
+                "note: flitlab {other} submitted this, and this is flitlab {}: what the other has computed may \
+                 not count",
+                env!("CARGO_PKG_VERSION")
+            );
         }
         let document = Document::open(&path).map_err(|found| reject(&found))?;
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
@@ -66,9 +76,9 @@ pub(super) fn look(
     Ok((progress, notes))
 }
 
-/// The places of what is missing.
-pub(super) fn missing(progress: &[Progress]) -> Vec<usize> {
-    (0..progress.len()).filter(|&place| progress[place] == Progress::Missing).collect()
+/// The places of the points, or searches, that are so far.
+pub(super) fn places(progress: &[Progress], wanted: Progress) -> Vec<usize> {
+    (0..progress.len()).filter(|&place| progress[place] == wanted).collect()
 }
 
 /// What a sweep consists of.

@@ -10,9 +10,10 @@ use super::super::input::reject;
 use super::super::summary::print_text;
 use super::super::threads::Threads;
 use super::results::point_text;
+use crate::measure::Saturation;
 use crate::scenario::{self, Document};
 use crate::sweep::slurm::Submission;
-use crate::sweep::{Obtained, PointError, Store, in_parallel, run_search, run_share};
+use crate::sweep::{Obtained, Store, in_parallel, run_search, run_share};
 
 /// Compute the points of one task of a job array; job scripts call this
 #[derive(Debug, Args)]
@@ -50,12 +51,13 @@ impl Task {
         };
         let document = Document::open(&submission.scenario()).map_err(|found| reject(&found))?;
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
-        let mut places = HashMap::new();
+        // Two series may have the same point, and only one of them end before it.
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
         for (place, point) in sweep.points.iter().enumerate() {
-            places.entry(point.identity.to_string()).or_insert(place);
+            places.entry(point.identity.to_string()).or_default().push(place);
         }
-        let share: Option<Vec<usize>> =
-            identities.iter().map(|identity| places.get(identity).copied()).collect();
+        let share: Option<Vec<&Vec<usize>>> =
+            identities.iter().map(|identity| places.get(identity)).collect();
         let Some(share) = share else {
             return Err(Failure::Input(format!(
                 "error: points of this task are not those of {}: a file that it reads has changed since the \
@@ -63,6 +65,7 @@ impl Task {
                 submission.scenario().display()
             )));
         };
+        let share: Vec<usize> = share.into_iter().flatten().copied().collect();
         let store = Store::share(results)?;
         match sweep.saturation {
             None => self.compute(&sweep, &share, &store),
@@ -99,13 +102,11 @@ impl Task {
         store: &Store,
     ) -> Result<(), Failure> {
         let search = |&number: &usize| {
-            let mut tried = Vec::new();
-            run_search(&sweep.points[number], tolerance, store, |obtained| tried.push(obtained))?;
-            Ok::<_, PointError>((number, tried))
+            let point = &sweep.points[number];
+            run_search(point, tolerance, store, |obtained| say(sweep, number, &obtained))
         };
-        in_parallel(share, self.threads.count(), search, |found| {
-            let (number, tried) = found?;
-            tried.iter().try_for_each(|obtained| say(sweep, number, obtained))
+        in_parallel(share, self.threads.count(), search, |found: Result<Saturation, Failure>| {
+            found.map(drop)
         })
     }
 }

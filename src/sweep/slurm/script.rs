@@ -32,7 +32,7 @@ impl Script<'_> {
         let mut text = format!(
             "#!/bin/bash\n\
              # Computes points of the sweep {}, a share of them in each task; tasks.csv beside this file says which.\n\
-             # Written by flitlab {}, which submits it; by hand it is: sbatch job.sh\n",
+             # Written by flitlab {}, which submits it. By hand, in this folder: sbatch --parsable job.sh >job\n",
             self.name,
             env!("CARGO_PKG_VERSION")
         );

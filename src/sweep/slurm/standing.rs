@@ -10,6 +10,7 @@ use super::state::{ArrayTask, End, Reported, State};
 use super::submission::Submission;
 use super::trace::{complaint, end_in_log, read_log};
 use crate::scenario::Point;
+use crate::units::{clock_time_text, memory_text};
 
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +193,20 @@ impl<'s> Task<'s> {
             (None, None, None) => Standing::Vanished,
         };
         let reason = match standing {
+            Standing::Ended(End::TimedOut) => {
+                let time = self.submission.settings().time;
+                time.map(|time| format!("after {}", clock_time_text(time)))
+            }
+            Standing::Ended(End::OutOfMemory) => {
+                let memory = self.submission.settings().memory;
+                memory.map(|memory| format!("over {}", memory_text(memory.0)))
+            }
+            Standing::Ended(End::Completed) => {
+                let why =
+                    "its points are not there; a network file system may show them a minute late";
+                Some(why.into())
+            }
+            Standing::Vanished => Some("neither Slurm nor its log says why".into()),
             Standing::Ended(End::Failed) => {
                 let code = code.map(|code| format!("exit code {code}"));
                 let parts: Vec<String> = [code, complaint(&log)].into_iter().flatten().collect();

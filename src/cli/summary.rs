@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::folder;
 use super::{Failure, text};
+use crate::report::comparison::SustainedLoad;
 use crate::report::{ChannelRow, PointRow};
 use crate::sweep::{Simulation, Work};
 use crate::units::Picoseconds;
@@ -111,6 +112,17 @@ pub(super) struct SaturationNote {
     pub tolerance: f64,
     pub sustained_load: f64,
     pub lowest_load_not_sustained: Option<f64>,
+}
+
+impl SaturationNote {
+    /// As figures and comparisons need it.
+    pub(super) fn sustained(&self) -> SustainedLoad {
+        SustainedLoad {
+            series: self.series.clone(),
+            sustained_load: self.sustained_load,
+            lowest_load_not_sustained: self.lowest_load_not_sustained,
+        }
+    }
 }
 
 /// All of a result.

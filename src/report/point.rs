@@ -38,6 +38,12 @@ pub struct PointRow {
     pub figure: String,
     /// The point's number in its run or sweep, from 0; channels.csv refers to it.
     pub point: u32,
+    /// Keys and values that tell the point from others of its sweep: `traffic.pattern = uniform; ...`.
+    #[serde(default)]
+    pub settings: String,
+    /// Nodes of the network, the failed ones not counted.
+    #[serde(default)]
+    pub nodes: Option<u32>,
     pub seed: u64,
     pub status: Status,
     #[serde(with = "optional")]

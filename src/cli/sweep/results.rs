@@ -9,14 +9,18 @@ use super::super::summary::{
 };
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
-use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, MeanRow, PointRow, Row, RowWriter, Status, rows_text};
+use crate::report::figure::{Kind, Wish, draw_all};
+use crate::report::{
+    ChannelRow, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text,
+};
 use crate::scenario::Point;
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 
 const POINTS: &str = "points.csv";
 const MEANS: &str = "means.csv";
 const CHANNELS: &str = "channels.csv";
+const LATENCIES: &str = "latencies.csv";
+const WINDOWS: &str = "windows.csv";
 
 /// What has been found so far.
 pub(super) struct Results<'f> {
@@ -34,7 +38,7 @@ impl<'f> Results<'f> {
     /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its points
     /// that still belong to the sweep are found again.
     pub fn begin(folder: &'f Path, json: bool) -> Result<Self, Failure> {
-        for file in [LAST_FILE, POINTS, CHANNELS] {
+        for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
             remove(&folder.join(file))?;
         }
         Ok(Self {
@@ -87,19 +91,28 @@ impl<'f> Results<'f> {
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
         let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
-        let points: Vec<PointRow> = found.iter().map(|point| point.row.clone()).collect();
-        let channels: Vec<ChannelRow> =
-            found.iter().flat_map(|point| point.channels.clone()).collect();
-        rewrite(&self.folder.join(POINTS), &points)?;
-        rewrite(&self.folder.join(CHANNELS), &channels)?;
+        let rows = ResultRows {
+            points: found.iter().map(|point| point.row.clone()).collect(),
+            channels: found.iter().flat_map(|point| point.channels.clone()).collect(),
+            latencies: found.iter().flat_map(|point| point.latencies.clone()).collect(),
+            windows: found.iter().flat_map(|point| point.windows.clone()).collect(),
+            saturation: saturation.iter().map(SaturationNote::sustained).collect(),
+            title: None,
+        };
+        rewrite(&self.folder.join(POINTS), &rows.points)?;
+        rewrite(&self.folder.join(CHANNELS), &rows.channels)?;
+        rewrite(&self.folder.join(LATENCIES), &rows.latencies)?;
+        if !rows.windows.is_empty() {
+            rewrite(&self.folder.join(WINDOWS), &rows.windows)?;
+        }
         let means = self.folder.join(MEANS);
         if repetitions > 1 {
-            folder::write(&means, &rows_text(&MeanRow::of(&points, repetitions)))?;
+            folder::write(&means, &rows_text(&MeanRow::of(&rows.points, repetitions)))?;
         } else {
             remove(&means)?;
         }
-        let drawn = draw_all(&points, &channels, self.folder, title)?;
-        remove_other_figures(self.folder, &drawn)?;
+        let drawn = draw_all(&rows, self.folder, &Wish::titled(title))?;
+        remove_other_figures(self.folder, &drawn.written)?;
         let warnings: Vec<String> = found
             .iter()
             .flat_map(|point| {
@@ -115,7 +128,7 @@ impl<'f> Results<'f> {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: simulation.scenario().title.clone(),
             scenario: Expectation::new(simulation),
-            points,
+            points: rows.points,
             saturation,
             busiest_channels: Vec::new(),
             warnings,
@@ -149,9 +162,19 @@ fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
     found.row.series.clone_from(&point.series);
     found.row.figure.clone_from(&point.figure);
     found.row.point = number;
+    let setting = |(key, value): &(String, String)| format!("{key} = {value}");
+    found.row.settings = point.assignments.iter().map(setting).collect::<Vec<_>>().join("; ");
     for channel in &mut found.channels {
         channel.series.clone_from(&point.series);
         channel.point = number;
+    }
+    for latency in &mut found.latencies {
+        latency.series.clone_from(&point.series);
+        latency.point = number;
+    }
+    for window in &mut found.windows {
+        window.series.clone_from(&point.series);
+        window.point = number;
     }
     found
 }
@@ -207,20 +230,11 @@ fn rewrite<R: Row>(path: &Path, rows: &[R]) -> Result<(), Failure> {
 
 /// Removes the figures of an earlier state of the sweep that it has no more.
 fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure> {
-    const KINDS: [&str; 4] = ["latency", "accepted", "completion", "channels"];
-    let ours = |path: &Path| {
-        let figure = path.extension().is_some_and(|it| it == "svg" || it == "png");
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let of = |kind: &&str| {
-            stem.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        figure && KINDS.iter().any(of)
-    };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
     paths.try_for_each(
         |path| {
-            if ours(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+            if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
         },
     )
 }

@@ -71,16 +71,14 @@ pub(super) struct Plot {
 
 fn formats() -> impl TypedValueParser<Value = Format> {
     let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name);
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(move |name| {
-        named(name).expect("a possible value")
-    })
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .map(move |name| named(name).expect("a possible value"))
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let named = |name: String| Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    PossibleValuesParser::new(Kind::ALL.map(Kind::name)).map(move |name| {
-        named(name).expect("a possible value")
-    })
+    PossibleValuesParser::new(Kind::ALL.map(Kind::name))
+        .map(move |name| named(name).expect("a possible value"))
 }
 
 /// What `--json` prints.
@@ -203,7 +201,9 @@ impl Plot {
         } else {
             format!("there is {}", keys.join(", "))
         };
-        Err(input(&format!("no scaling curve can be over {key}: it takes numbers in a sweep; {known}")))
+        Err(input(&format!(
+            "no scaling curve can be over {key}: it takes numbers in a sweep; {known}"
+        )))
     }
 
     /// Why there are no figures.
@@ -253,10 +253,7 @@ fn name(folder: &Path) -> String {
 
 fn read(folder: &Path) -> Result<ResultRows, Failure> {
     let rows = ResultRows::read(folder, |path, line| {
-        eprintln!(
-            "warning: {}:{line}: the last line is cut short and left out",
-            path.display()
-        );
+        eprintln!("warning: {}:{line}: the last line is cut short and left out", path.display());
     });
     Ok(rows?)
 }

@@ -1,7 +1,7 @@
 //! What a measurement saw window by window, from the first of the warm-up on.
 
-use super::collector::Delivered;
 use super::Phase;
+use super::collector::Delivered;
 use crate::units::Picoseconds;
 
 /// One window.

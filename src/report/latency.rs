@@ -7,7 +7,7 @@ use crate::measure::Quantile;
 use crate::units::Picoseconds;
 
 /// A step of the distribution function: this share of the packets took at most this long. A point has at
-/// most 138 of them, in ascending order.
+/// most 137 of them, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyRow {
     /// As in the point's row.

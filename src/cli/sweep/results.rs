@@ -10,9 +10,7 @@ use super::super::summary::{
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
 use crate::report::figure::{Kind, Wish, draw_all};
-use crate::report::{
-    ChannelRow, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text,
-};
+use crate::report::{ChannelRow, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text};
 use crate::scenario::Point;
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 
@@ -232,11 +230,9 @@ fn rewrite<R: Row>(path: &Path, rows: &[R]) -> Result<(), Failure> {
 fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
-    paths.try_for_each(
-        |path| {
-            if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
-        },
-    )
+    paths.try_for_each(|path| {
+        if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+    })
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {

@@ -22,8 +22,8 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
     let x = Axis::new(curves.quantity.title("Offered"), offered * 1.02);
     let mut panel = Panel::new(Axis::new(curves.quantity.title("Accepted"), accepted * 1.08));
-    let diagonal = offered.min(x.high.max(panel.y.high));
-    panel.rules.push(Rule { ends: [(0.0, 0.0), (offered, diagonal)], colour: GREY, dashed: false });
+    let ends = [(0.0, 0.0), (offered, offered)];
+    panel.rules.push(Rule { ends, colour: GREY, dashed: false });
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
         let (colour, marker) = of_series(curve.number);

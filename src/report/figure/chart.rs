@@ -80,7 +80,11 @@ pub(super) enum Markers {
     Nothing,
     All(Marker),
     /// Every so-manieth one, from the one with this number on.
-    Some { marker: Marker, first: usize, step: usize },
+    Some {
+        marker: Marker,
+        first: usize,
+        step: usize,
+    },
     /// Each with a small point, for thousands of them.
     Dots,
 }

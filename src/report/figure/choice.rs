@@ -53,9 +53,9 @@ pub(super) fn point<R: OfPoint>(
     load: Option<f64>,
 ) -> Shown {
     let numbers = numbers(rows, series);
-    let of_series = points.iter().filter(|row| {
-        row.series == series && numbers.binary_search(&row.point).is_ok()
-    });
+    let of_series = points
+        .iter()
+        .filter(|row| row.series == series && numbers.binary_search(&row.point).is_ok());
     let better = |best: &PointRow, row: &PointRow| match load {
         Some(load) => (load_of(row) - load).abs() < (load_of(best) - load).abs(),
         None => (is_steady(row), load_of(row)) > (is_steady(best), load_of(best)),
@@ -114,9 +114,8 @@ fn spread<R: OfPoint>(
 fn common_load<R: OfPoint>(points: &[PointRow], rows: &[R], series: &[&String]) -> Option<f64> {
     let steady: Vec<Vec<&PointRow>> =
         series.iter().map(|name| steady_points(points, rows, name)).collect();
-    let everywhere = |load: f64| {
-        steady.iter().all(|points| points.iter().any(|row| load_of(row) == load))
-    };
+    let everywhere =
+        |load: f64| steady.iter().all(|points| points.iter().any(|row| load_of(row) == load));
     let loads = steady.first()?.iter().rev().map(|row| load_of(row));
     loads.into_iter().find(|&load| everywhere(load))
 }

@@ -8,8 +8,10 @@ use super::legend::{Legend, Sample as LegendSample};
 use super::palette::of_series;
 use super::{FEW, Figure, names};
 
-/// The axis ends where this share of the packets of every curve has arrived.
-const SHOWN: f64 = 0.999;
+/// The axis ends where this share of the packets of every curve has arrived, or at so many times the
+/// latency at which that is so for the first curve: close to saturation tails are long.
+const SHOWN: f64 = 0.99;
+const STRETCH: f64 = 4.0;
 
 /// Marked samples of a curve, about.
 const MARKERS: usize = 8;
@@ -47,7 +49,9 @@ pub(super) fn chart(
         let last = rows.iter().find(|row| row.share >= SHOWN).or(rows.last());
         last.map_or(0.0, |row| nanoseconds(row))
     };
-    let high = rows.iter().map(|(_, rows)| end(rows)).fold(0.0, f64::max) * 1.04;
+    let ends = rows.iter().map(|(_, rows)| end(rows));
+    let first = ends.clone().fold(f64::INFINITY, f64::min);
+    let high = ends.fold(0.0, f64::max).min(first * STRETCH) * 1.04;
     let (unit, size) = time_unit(high);
     let x = Axis::new(format!("Packet latency ({unit})"), high / size);
     let mut panel = Panel::new(Axis::new("Share of packets", 1.0));

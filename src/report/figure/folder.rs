@@ -9,9 +9,9 @@ use super::choice::{self, OfPoint, Shown};
 use super::curves::{Curves, Percentile, series_of};
 use super::latency::Content;
 use super::{
-    FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map, completion,
-    completion_figure, distribution, heat_map, latency, names, numeric_keys, pgfplots, saturation,
-    scaling, time_figure,
+    FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map,
+    completion, completion_figure, distribution, heat_map, latency, names, numeric_keys, pgfplots,
+    saturation, scaling, time_figure,
 };
 
 /// The name of the LaTeX document with all figures.
@@ -234,8 +234,7 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     }
     if wish.has(Kind::Time) {
         let draw = |shown: &Shown, title: &str| {
-            let is_shown =
-                |row: &&PointRow| row.series == shown.series && row.point == shown.point;
+            let is_shown = |row: &&PointRow| row.series == shown.series && row.point == shown.point;
             let windows: Vec<WindowRow> = own(&rows.windows, shown);
             time_figure(points.iter().find(is_shown), &windows, title)
         };

@@ -8,8 +8,7 @@ use ab_glyph::{Font, FontRef, PxScale, PxScaleFont, ScaleFont};
 pub(super) const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// The font's file.
-pub(super) const FILE: &[u8] =
-    include_bytes!("../../../assets/fonts/LiberationSans-Regular.ttf");
+pub(super) const FILE: &[u8] = include_bytes!("../../../assets/fonts/LiberationSans-Regular.ttf");
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(FILE).expect("the font that is compiled in can be read")

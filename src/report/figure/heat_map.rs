@@ -6,7 +6,7 @@ use super::Figure;
 use super::axis::Axis;
 use super::font;
 use super::legend::SLACK;
-use super::palette::{BLACK, GRID, GREY, shade};
+use super::palette::{BLACK, GREY, GRID, shade};
 use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
@@ -50,7 +50,8 @@ pub(super) struct Layout {
     sizes: Vec<usize>,
     in_a_row: usize,
     rows: usize,
-    /// The height of a row of planes' labels.
+    /// The height of the planes' labels: above all bands if they have one row each, else above each row.
+    header: f64,
     labels: f64,
 }
 
@@ -60,7 +61,11 @@ pub(super) struct Layout {
 pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
     let value = |row: &LoadRow| Cell::new(&row.channel, f64::from(row.load_routes));
     let cells = rows.iter().filter_map(value).collect();
-    Figure::of_map(HeatMap { title: title.into(), scale: "Routes through the channel".into(), cells })
+    Figure::of_map(HeatMap {
+        title: title.into(),
+        scale: "Routes through the channel".into(),
+        cells,
+    })
 }
 
 /// The utilisation of each channel at one point of one series: the rows given. As [`load_heat_map`].
@@ -117,7 +122,7 @@ pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
     let top = title_lines(&mut scene, sheet, &map.title) + 4.0;
     let left = label_width(sheet);
     for (number, direction) in directions.iter().enumerate() {
-        let band = top + number as f64 * layout.band();
+        let band = top + layout.header + number as f64 * layout.band();
         let middle = band + layout.labels + (layout.band() - layout.labels - GAP) / 2.0;
         let label = direction.replace('-', "\u{2212}");
         scene.text(&label, (left - LABEL, middle + size * 0.36), size, Anchor::End, BLACK);
@@ -126,7 +131,7 @@ pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
             let (x, y) = layout.corner(plane);
             let corner = (left + x, band + y);
             scene.rectangle(corner, (corner.0 + across, corner.1 + up), GRID);
-            if layout.labels > 0.0 {
+            if layout.labels > 0.0 || (layout.header > 0.0 && number == 0) {
                 let place = (corner.0 + across / 2.0, corner.1 - 2.0);
                 scene.text(&layout.name(plane), place, size, Anchor::Middle, GREY);
             }
@@ -138,9 +143,9 @@ pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
             scene.rectangle(corner, opposite, shade(cell.value / highest));
         }
     }
-    let bottom = top + directions.len() as f64 * layout.band() + 4.0;
+    let bottom = top + layout.header + directions.len() as f64 * layout.band() + 4.0;
     let bottom = scale(&mut scene, sheet, bottom, highest, &map.scale);
-    let note = layout.note();
+    let note = note(map, &layout);
     let place = (sheet.width() / 2.0, bottom + size + 5.0);
     let note = font::shorten(&note, size, sheet.width() - 2.0 * MARGIN);
     scene.text(&note, place, size, Anchor::Middle, GREY);
@@ -167,6 +172,7 @@ impl Layout {
             sizes: (0..dimensions.max(2)).map(size).collect(),
             in_a_row: 1,
             rows: 1,
+            header: 0.0,
             labels: 0.0,
         };
         let directions = map.directions().len() as f64;
@@ -183,8 +189,11 @@ impl Layout {
             }
             layout.rows = layout.planes().div_ceil(layout.in_a_row);
             let labelled = layout.planes() > 1 && widest * SLACK <= layout.plane().0 + GAP - 1.0;
-            layout.labels = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
-            let fits = layout.plane().0 <= room && layout.band() * directions <= HEIGHT;
+            let label = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
+            (layout.header, layout.labels) =
+                if layout.rows == 1 { (label, 0.0) } else { (0.0, label) };
+            let height = layout.header + layout.band() * directions;
+            let fits = layout.plane().0 <= room && height <= HEIGHT;
             if fits || layout.side <= SMALLEST {
                 return layout;
             }
@@ -237,20 +246,29 @@ impl Layout {
         (x + coordinates[0] as f64 * self.side, y + up as f64 * self.side)
     }
 
-    /// How to read the planes.
-    pub fn note(&self) -> String {
+    /// Where planes have their names, in the middle above the first band, and the names.
+    pub fn headings(&self) -> Vec<(f64, String)> {
+        let heading = |plane| (self.corner(plane).0 + self.plane().0 / 2.0, self.name(plane));
+        if self.header > 0.0 { (0..self.planes()).map(heading).collect() } else { Vec::new() }
+    }
+}
+
+/// How to read the planes.
+pub(super) fn note(map: &HeatMap, layout: &Layout) -> String {
+    let mut note = String::from("x to the right, y upwards");
+    if layout.header == 0.0 && layout.labels == 0.0 && layout.planes() > 1 {
         let names: Vec<String> =
-            DIMENSIONS.chars().take(self.sizes.len()).map(String::from).collect();
-        match &names[2..] {
-            _ if self.labels > 0.0 => "x to the right, y upwards; missing channels grey".into(),
-            [] => "x to the right, y upwards".into(),
-            [only] => format!("x to the right, y upwards; planes in the order of {only}"),
-            several => {
-                let all = several.join(", ");
-                format!("x to the right, y upwards; planes in the order of {all}, {} fastest", several[0])
-            }
+            DIMENSIONS.chars().take(layout.sizes.len()).skip(2).map(String::from).collect();
+        note += &format!("; planes in the order of {}", names.join(", "));
+        if names.len() > 1 {
+            note += &format!(", {} fastest", names[0]);
         }
     }
+    let nodes: usize = layout.sizes.iter().product();
+    if map.cells.len() < nodes * map.directions().len() {
+        note += "; grey: no channel";
+    }
+    note
 }
 
 /// The meaning of the shades. Returns where it ends.

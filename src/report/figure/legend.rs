@@ -108,11 +108,7 @@ fn row_height(sheet: &Sheet) -> f64 {
     sheet.small_size() + 3.0
 }
 
-fn columns<'a>(
-    entries: &'a [Entry],
-    sheet: &Sheet,
-    width: f64,
-) -> Vec<Vec<(f64, &'a Entry)>> {
+fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
     let column = entries.iter().map(|entry| step(entry, sheet, width)).fold(1.0, f64::max);
     let count = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
     let left = (width - count as f64 * column + BETWEEN) / 2.0;

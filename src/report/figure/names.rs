@@ -37,12 +37,13 @@ pub(super) fn common(names: &[&str]) -> String {
     let names: Vec<Vec<&str>> = names.iter().map(|name| parts(name)).collect();
     let Some(first) = names.first() else { return String::new() };
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
-    let head = (0..shortest)
-        .take_while(|&at| names.iter().all(|other| other[at] == first[at]))
-        .count();
+    let head =
+        (0..shortest).take_while(|&at| names.iter().all(|other| other[at] == first[at])).count();
     let last = |name: &Vec<&str>, at: usize| name.len() - 1 - at;
     let tail = (0..shortest - head)
-        .take_while(|&at| names.iter().all(|other| other[last(other, at)] == first[last(first, at)]))
+        .take_while(|&at| {
+            names.iter().all(|other| other[last(other, at)] == first[last(first, at)])
+        })
         .count();
     joined(&[&first[..head], &first[first.len() - tail..]].concat())
 }

@@ -41,7 +41,8 @@ const ARC: f64 = 0.552_284_75;
 
 /// The bytes of a PDF file with this title.
 pub(super) fn pdf(scene: &Scene, title: &str) -> Result<Vec<u8>, String> {
-    let mut page = Page { height: scene.height, content: Content::new(), letters: Letters::default() };
+    let mut page =
+        Page { height: scene.height, content: Content::new(), letters: Letters::default() };
     page.colour(WHITE);
     page.content.rect(0.0, 0.0, scene.width as f32, scene.height as f32).fill_nonzero();
     for shape in &scene.shapes {

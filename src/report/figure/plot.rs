@@ -57,7 +57,8 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
     let title_lines = chart.panels.iter().map(|panel| y_title(panel, sheet, height).len());
     let titles = title_lines.max().unwrap_or(1) as f64 * (sheet.axis_size() + 1.0) - 1.0;
     let left = MARGIN + titles + 4.0 + labels.fold(0.0, f64::max) + TICK + 2.0;
-    let overhang = chart.x.ticks(TICKS).last().map_or(0.0, |last| font::width(&last.1, sheet.small_size()));
+    let overhang =
+        chart.x.ticks(TICKS).last().map_or(0.0, |last| font::width(&last.1, sheet.small_size()));
     let right = (sheet.width() - MARGIN - overhang * SLACK / 2.0).max(left + 10.0);
     let mut bottom = top;
     for (number, panel) in chart.panels.iter().enumerate() {
@@ -116,7 +117,8 @@ fn x_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, labelled: bool) {
         let (x, half) = (frame.place(*value, 0.0).0, font::width(label, size) * SLACK / 2.0);
         (x - half, x + half + size * 0.5)
     };
-    let fits = |ticks: &[(f64, String)]| ticks.windows(2).all(|pair| span(&pair[0]).1 <= span(&pair[1]).0);
+    let fits =
+        |ticks: &[(f64, String)]| ticks.windows(2).all(|pair| span(&pair[0]).1 <= span(&pair[1]).0);
     let ticks = (1..=TICKS).rev().map(|most| frame.x.ticks(most));
     let ticks = ticks.clone().find(|ticks| fits(ticks)).unwrap_or_else(|| frame.x.ticks(1));
     let mut free = f64::NEG_INFINITY;
@@ -170,9 +172,10 @@ fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
 
 /// Outlines of the confidence intervals of samples that are connected, within the frame.
 fn bands<'a>(frame: &'a Frame<'_>, curve: &'a Curve) -> impl Iterator<Item = Vec<Place>> + 'a {
-    let runs = curve.runs.iter().flat_map(|run| run.chunk_by(|a, b| {
-        a.interval.is_some() == b.interval.is_some()
-    }));
+    let runs = curve
+        .runs
+        .iter()
+        .flat_map(|run| run.chunk_by(|a, b| a.interval.is_some() == b.interval.is_some()));
     runs.filter(|run| run.len() > 1 && curve.stroke != Stroke::Nothing).filter_map(|run| {
         let edge = |end: fn((f64, f64)) -> f64| {
             let place = |sample: &Sample| Some(frame.place(sample.x, end(sample.interval?)));
@@ -188,8 +191,7 @@ fn bands<'a>(frame: &'a Frame<'_>, curve: &'a Curve) -> impl Iterator<Item = Vec
 
 fn draw_lines(scene: &mut Scene, frame: &Frame<'_>, curve: &Curve) {
     for run in &curve.runs {
-        let places: Vec<Place> =
-            run.iter().map(|sample| frame.place(sample.x, sample.y)).collect();
+        let places: Vec<Place> = run.iter().map(|sample| frame.place(sample.x, sample.y)).collect();
         for part in frame.clip(&places) {
             match curve.stroke {
                 Stroke::Full => scene.line(&part, LINE, curve.colour),
@@ -215,7 +217,8 @@ fn in_turn(curves: &[Curve]) -> Vec<Turn<'_>> {
     let count = curves.len();
     let mut turns: Vec<((usize, usize), Turn<'_>)> = Vec::new();
     for (place, curve) in curves.iter().enumerate() {
-        let samples = curve.runs.iter().flat_map(|run| run.iter().map(|sample| (run.len(), sample)));
+        let samples =
+            curve.runs.iter().flat_map(|run| run.iter().map(|sample| (run.len(), sample)));
         for (number, (length, sample)) in samples.enumerate() {
             let rank = (place + count - 1 - number % count) % count;
             let turn = Turn { curve, number, sample, alone: length == 1 };
@@ -261,7 +264,9 @@ fn whisker(scene: &mut Scene, ends: &[Place], colour: Colour) {
 }
 
 fn draw_rule(scene: &mut Scene, frame: &Frame<'_>, rule: &Rule) {
-    let ends = rule.ends.map(|(x, y)| frame.place(x.min(frame.x.high), y.min(frame.y.high)));
+    let finite = |value: f64, high: f64| if value.is_finite() { value } else { high };
+    let ends =
+        rule.ends.map(|(x, y)| frame.place(finite(x, frame.x.high), finite(y, frame.y.high)));
     for part in frame.clip(&ends) {
         if rule.dashed {
             scene.dashed(&part, THIN_LINE, rule.colour);

@@ -141,7 +141,9 @@ impl Canvas {
         }
         let first = (y * self.width + x) as usize * 3;
         let cover = cover.min(1.0);
-        for (level, new) in self.pixels[first..first + 3].iter_mut().zip([colour.0, colour.1, colour.2]) {
+        for (level, new) in
+            self.pixels[first..first + 3].iter_mut().zip([colour.0, colour.1, colour.2])
+        {
             let mixed = f32::from(*level) + (f32::from(new) - f32::from(*level)) * cover;
             *level = mixed.round() as u8;
         }

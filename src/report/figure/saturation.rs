@@ -69,7 +69,8 @@ pub(super) fn has_bars(sustained: &[Sustained]) -> bool {
 
 /// What the loads are counted in.
 pub(super) fn quantity(points: &[PointRow]) -> Quantity {
-    let load = points.iter().all(|row| row.status == Status::Completed || row.offered_load.is_some());
+    let load =
+        points.iter().all(|row| row.status == Status::Completed || row.offered_load.is_some());
     if load { Quantity::Load } else { Quantity::Payload }
 }
 
@@ -112,7 +113,8 @@ fn grouped(sustained: &[Sustained], series: &[String], legend: &mut Legend) -> O
     };
     let names = series_of(parts.iter().map(|part| part.0.as_str()));
     let members = series_of(parts.iter().map(|part| part.1.as_str()));
-    let crossed = names.len() > 1 && members.len() > 1 && names.len() * members.len() == parts.len();
+    let crossed =
+        names.len() > 1 && members.len() > 1 && names.len() * members.len() == parts.len();
     if !crossed {
         return None;
     }

@@ -6,8 +6,8 @@ use super::Figure;
 use super::axis::{Axis, time_unit};
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
 use super::curves::{number_of, series_of};
-use super::names;
 use super::legend::{Legend, Sample as LegendSample};
+use super::names;
 use super::palette::of_series;
 use super::saturation::{quantity, sustained};
 use crate::measure::half_width_95_of_few;
@@ -44,8 +44,7 @@ struct Entry<'r> {
 pub fn numeric_keys(points: &[PointRow]) -> Vec<String> {
     let keys = series_of(points.iter().flat_map(|row| settings(row).map(|setting| setting.0)));
     let varies = |key: &String| {
-        let values: Option<Vec<f64>> =
-            points.iter().map(|row| Some(value(row, key)?.0)).collect();
+        let values: Option<Vec<f64>> = points.iter().map(|row| Some(value(row, key)?.0)).collect();
         values.is_some_and(|values| values.iter().any(|other| *other != values[0]))
     };
     keys.into_iter().filter(|key| !NO_SUBJECT.contains(&key.as_str()) && varies(key)).collect()
@@ -122,7 +121,8 @@ pub(super) fn chart(
             runs: vec![samples],
         });
     }
-    if entries.iter().any(|entry| entry.interval.is_some()) {
+    let seen = |(low, high): (f64, f64)| high - low > 0.01 * high;
+    if entries.iter().any(|entry| entry.interval.is_some_and(seen)) {
         legend.key(LegendSample::Band(of_series(0).0), "95% confidence interval");
     }
     Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))

@@ -33,11 +33,9 @@ pub(super) fn svg(scene: &Scene) -> Result<String, String> {
     drop(backend);
     drawn?;
     let units = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
-    let points = format!(
-        "width=\"{}pt\" height=\"{}pt\"",
-        f64::from(size.0) / UNITS,
-        f64::from(size.1) / UNITS
-    );
+    let exact = |points: f64| (points * 1000.0).round() / 1000.0;
+    let points =
+        format!("width=\"{}pt\" height=\"{}pt\"", exact(scene.width), exact(scene.height));
     Ok(text.replacen(&units, &points, 1))
 }
 

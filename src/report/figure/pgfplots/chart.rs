@@ -23,12 +23,15 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     text += &definitions(colours.chain(legend_colours(&chart.legend)));
     let (legend_style, images) = legend(&chart.legend, sheet);
     let several = panels.len() > 1;
-    let height = if several { 0.62 } else { 1.12 } * sheet.frame_height();
+    // The panels' frames alone, or a single plot with all that belongs to it.
+    let (width, height, only) =
+        if several { (0.82, 0.5, "scale only axis, ") } else { (1.0, 1.12, "") };
+    let (width, height) = (width * sheet.width(), height * sheet.frame_height());
     let common = format!(
-        "width={}bp, height={}bp, axis lines=left, axis line style={{-}}, ymajorgrids, \
+        "{only}width={}bp, height={}bp, axis lines=left, axis line style={{-}}, ymajorgrids, \
          grid style={{black!10}}, unbounded coords=discard,\n  title style={{font=\\normalsize}}, \
          clip mode=individual,\n  {}",
-        number(sheet.width()),
+        number(width),
         number(height),
         of_axis("x", &chart.x)
     );
@@ -86,7 +89,10 @@ fn of_axis(letter: &str, axis: &Axis) -> String {
         let values: Vec<String> = axis.values.iter().map(|tick| number(tick.0)).collect();
         let labels: Vec<String> = axis.values.iter().map(|tick| escaped(&tick.1)).collect();
         options.push(format!("{letter}tick={{{}}}", values.join(",")));
-        options.push(format!("{letter}ticklabels={{{}}}, minor {letter} tick num=0", labels.join(",")));
+        options.push(format!(
+            "{letter}ticklabels={{{}}}, minor {letter} tick num=0",
+            labels.join(",")
+        ));
     } else if !axis.is_logarithmic() {
         options.push(format!("scaled {letter} ticks=false"));
         options.push(format!(
@@ -99,13 +105,7 @@ fn of_axis(letter: &str, axis: &Axis) -> String {
     options.join(", ")
 }
 
-fn of_panel(
-    panel: &Panel,
-    x: &Axis,
-    name: &str,
-    table: &mut Table,
-    numbers: &mut usize,
-) -> String {
+fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mut usize) -> String {
     let mut text = String::new();
     if !panel.bins.is_empty() {
         table.comments.push("bars from, to, and their height".into());
@@ -124,8 +124,9 @@ fn of_panel(
         .expect("a text");
     }
     for rule in &panel.rules {
+        let finite = |value: f64, high: f64| number(if value.is_finite() { value } else { high });
         let end = |(across, up): (f64, f64)| {
-            format!("({},{})", number(across.min(x.high)), number(up.min(panel.y.high)))
+            format!("({},{})", finite(across, x.high), finite(up, panel.y.high))
         };
         writeln!(
             text,
@@ -178,7 +179,8 @@ fn of_run(
     table: &mut Table,
 ) -> (String, String) {
     let (column, colour) = (curve.column, colour_name(curve.colour));
-    let what = if curve.label.is_empty() { column.into() } else { format!("{}, {column}", curve.label) };
+    let what =
+        if curve.label.is_empty() { column.into() } else { format!("{}, {column}", curve.label) };
     table.comments.push(format!("{number}: {what}"));
     table.column(format!("x{number}"), run.iter().map(|sample| sample.x).collect());
     table.column(format!("{column}{number}"), run.iter().map(|sample| sample.y).collect());
@@ -215,10 +217,7 @@ fn of_run(
         Markers::All(marker) => mark(marker, curve.colour, false),
         Markers::Some { marker, first, step } => {
             let phase = first + 1;
-            format!(
-                "{}, mark repeat={step}, mark phase={phase}",
-                mark(marker, curve.colour, false)
-            )
+            format!("{}, mark repeat={step}, mark phase={phase}", mark(marker, curve.colour, false))
         }
     };
     let mut line = format!(
@@ -228,7 +227,8 @@ fn of_run(
     if run.iter().any(|sample| sample.hollow) {
         let value = |sample: &Sample| if sample.hollow { sample.y } else { f64::NAN };
         table.column(format!("hollow{number}"), run.iter().map(value).collect());
-        let marker = curve.markers.at(0).map_or_else(String::new, |it| mark(it, curve.colour, true));
+        let marker =
+            curve.markers.at(0).map_or_else(String::new, |it| mark(it, curve.colour, true));
         writeln!(
             line,
             "\\addplot[only marks, {colour}, {marker}, forget plot] \

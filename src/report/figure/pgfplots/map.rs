@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::heat_map::{HeatMap, Layout};
+use super::super::heat_map::{HeatMap, Layout, note};
 use super::super::palette::shade;
 use super::super::sheet::Sheet;
 use super::table::Table;
@@ -12,7 +12,7 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
     let layout = Layout::new(map, sheet);
     let (directions, side) = (map.directions(), layout.side);
     let mut table = Table::default();
-    table.comments.push(format!("{}: {}", map.scale, layout.note()));
+    table.comments.push(format!("{}: {}", map.scale, note(map, &layout)));
     // In squares, from the upper left corner.
     let mut places: Vec<(f64, f64, f64)> = Vec::new();
     let mut labels = String::new();
@@ -28,6 +28,11 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
             number((top + layout.band() / 2.0) / side)
         )
         .expect("a text");
+    }
+    for (across, name) in layout.headings() {
+        let across = number(across / side);
+        writeln!(labels, "\\node[anchor=south] at (axis cs:{across},0) {};", escaped(&name))
+            .expect("a text");
     }
     let coordinates = directions.len() as f64 * layout.band() / side;
     table.column("across".into(), places.iter().map(|place| place.0).collect());
@@ -49,7 +54,7 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
     writeln!(
         text,
         "\\begin{{axis}}[{title}x={side}bp, y={side}bp, y dir=reverse, xmin=0, xmax={}, ymin=0, ymax={},\n  \
-         axis lines=none, clip=false, colormap={{flitlab}}{{{}}}, point meta min=0, point meta max={},\n  \
+         axis lines=none, clip=false, title style={{yshift=1.2em}}, colormap={{flitlab}}{{{}}}, point meta min=0, point meta max={},\n  \
          colorbar horizontal, colorbar style={{height=6bp, at={{(0.5,-0.05)}}, anchor=north, \
          width=110bp, xlabel={}, xticklabel style={{/pgf/number format/fixed}}}}]\n\
          \\addplot[scatter, only marks, mark=square*, mark size={}bp, scatter src=explicit,\n  \

@@ -28,11 +28,14 @@ const PREAMBLE: &str = "\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\
 pub(super) fn document(names: &[&str]) -> String {
     let mut text = format!(
         "% All figures: pdflatex figures.tex\n\\documentclass{{article}}\n\\usepackage[margin=1in]{{geometry}}\n\
-         \\usepackage[T1]{{fontenc}}\n{PREAMBLE}\\pagestyle{{empty}}\n\\begin{{document}}\n"
+         {PREAMBLE}\\pagestyle{{empty}}\n\\begin{{document}}\n"
     );
     for name in names {
-        writeln!(text, "\\begin{{figure}}[p]\\centering\\input{{{name}.tex}}\\end{{figure}}\\clearpage")
-            .expect("a text");
+        writeln!(
+            text,
+            "\\begin{{figure}}[p]\\centering\\input{{{name}.tex}}\\end{{figure}}\\clearpage"
+        )
+        .expect("a text");
     }
     text + "\\end{document}\n"
 }
@@ -116,9 +119,7 @@ fn image(sample: Sample) -> String {
         Sample::Series(colour, marker) => {
             format!("{}, line width=1.1pt, {}", colour_name(colour), mark(marker, colour, false))
         }
-        Sample::Band(colour) => {
-            format!("area legend, draw=none, fill={}, fill opacity=0.22", colour_name(colour))
-        }
+        Sample::Band(colour) => area(colour, 0.22),
         Sample::Dot(colour) => {
             format!("{}, only marks, mark=*, mark size=0.9pt", colour_name(colour))
         }
@@ -130,9 +131,18 @@ fn image(sample: Sample) -> String {
         Sample::Cross(colour) => {
             format!("only marks, {}, {}", colour_name(colour), mark(Marker::Cross, colour, false))
         }
-        Sample::Bar(colour) => format!("area legend, draw=none, fill={}", colour_name(colour)),
+        Sample::Bar(colour) => area(colour, 1.0),
         Sample::Whisker(colour) => format!("{}, line width=0.7pt, mark=|", colour_name(colour)),
     }
+}
+
+/// A small rectangle without a frame.
+fn area(colour: Colour, opacity: f64) -> String {
+    format!(
+        "legend image code/.code={{\\fill[{}, fill opacity={opacity}] (0cm,-0.08cm) rectangle \
+         (0.5cm,0.08cm);}}",
+        colour_name(colour)
+    )
 }
 
 fn sample_colour(sample: Sample) -> Colour {

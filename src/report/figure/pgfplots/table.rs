@@ -23,7 +23,8 @@ impl Table {
         text += &(names.join(" ") + "\n");
         let rows = self.columns.iter().map(|column| column.1.len()).max().unwrap_or(0);
         for row in 0..rows {
-            let cell = |column: &(String, Vec<f64>)| number(*column.1.get(row).unwrap_or(&f64::NAN));
+            let cell =
+                |column: &(String, Vec<f64>)| number(*column.1.get(row).unwrap_or(&f64::NAN));
             let cells: Vec<String> = self.columns.iter().map(cell).collect();
             text += &(cells.join(" ") + "\n");
         }

@@ -49,8 +49,9 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
 fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Workplace::new("threads");
     let path = scenario("angara/desmos-patterns");
+    let all = with(&SHORT, &["--set", "sweep.past_saturation=all"]);
     for threads in ["1", "2", "5"] {
-        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &SHORT));
+        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &all));
     }
     for file in ["points.csv", "channels.csv", "summary.json", "latency.svg", "accepted.svg"] {
         assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("2/{file}")));
@@ -187,22 +188,6 @@ fn results_never_replace_others() {
     assert_eq!(code, 2);
     assert!(errors.contains("has something in it"), "{errors}");
     assert_eq!(place.read("results/ping-neighbour/points.csv"), before);
-}
-
-#[test]
-fn figures_are_drawn_again_from_results() {
-    let place = Workplace::new("plot");
-    let path = scenario("angara/desmos-patterns");
-    place.run(&with(&["sweep", &path, "--out", "a"], &SHORT));
-    let drawn = place.read("a/latency.svg");
-    fs::remove_file(place.0.join("a/latency.svg")).unwrap();
-    place.run(&["plot", "a", "--title", "Desmos (4x2x2x2)"]);
-    assert_eq!(place.read("a/latency.svg"), drawn);
-    let (code, errors) = place.fail(&["plot", "a", "a"]);
-    assert_eq!((code, errors.contains("--out DIR")), (2, true), "{errors}");
-    place.run(&["plot", "a", "a", "--out", "both"]);
-    let (code, errors) = place.fail(&["plot", "nothing"]);
-    assert_eq!((code, errors.contains("nothing/points.csv")), (2, true), "{errors}");
 }
 
 #[test]

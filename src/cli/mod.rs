@@ -1,8 +1,9 @@
 //! The command line: one subcommand a file.
 //!
 //! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out); 2 the input is
-//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold. With `--json` a subcommand prints one JSON object
-//! on standard output and nothing else there; text for people and progress go to standard error.
+//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold; 130 interrupted by Ctrl-C or SIGTERM. With
+//! `--json` a subcommand prints one JSON object on standard output and nothing else there; text for people and
+//! progress go to standard error.
 
 mod check;
 mod compare;
@@ -11,6 +12,7 @@ mod failures;
 mod folder;
 mod init;
 mod input;
+mod interrupt;
 mod man;
 mod plot;
 mod progress;
@@ -40,7 +42,7 @@ use crate::sweep::{PointError, SetupError, StoreError};
     flitlab check scenarios/angara/desmos-uniform.toml\n  \
     flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
-    did not hold.")]
+    did not hold, 130 interrupted.")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -11,6 +11,7 @@ use crate::units::time_text;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar that shows up late or not at all.
+#[derive(Clone)]
 pub(super) struct Bar {
     bar: ProgressBar,
     started: Instant,
@@ -64,12 +65,17 @@ impl Bar {
         self.bar.inc(1);
     }
 
+    /// Things done, and to do in all.
+    pub(super) fn count(&self) -> (u64, u64) {
+        (self.bar.position(), self.bar.length().unwrap_or(0))
+    }
+
     /// Prints a line above the bar, whether that is shown or not.
     pub(super) fn note(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
-    pub(super) fn finish(self) {
+    pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

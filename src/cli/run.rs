@@ -1,9 +1,13 @@
 //! `flitlab run`: one simulation, from a scenario to a folder of results.
 
+use std::fs;
+use std::path::Path;
+
 use clap::Args;
 
 use super::folder::Output;
 use super::input::Input;
+use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{Cost, DeadlockNote, Expectation, Printed, Summary, print_text};
 use super::threads::Threads;
@@ -44,7 +48,12 @@ impl Run {
         }
 
         let bar = Bar::of_run();
+        let interrupt = Interrupt::watch({
+            let (bar, results) = (bar.clone(), results.clone());
+            move || give_up(&bar, &results)
+        })?;
         let outcome = simulation.run("", 0, &mut |progress| bar.simulated(progress));
+        let _results_are_written = interrupt.hold();
         bar.finish();
 
         RowWriter::<PointRow>::create(results.join("points.csv"))?.write(&outcome.row)?;
@@ -91,4 +100,11 @@ impl Run {
         }
         outcome.deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
     }
+}
+
+/// Leaves nothing of a run that is interrupted, so that the next one finds the folder free.
+fn give_up(bar: &Bar, results: &Path) {
+    bar.finish();
+    let _ = fs::remove_file(results.join("scenario.toml"));
+    eprintln!("interrupted: a single run can't be resumed, and nothing of it is kept");
 }

@@ -1,128 +1,206 @@
-//! How long points will take, from how long a moment of one of their series takes here and now.
+//! How long points will take, from how long the first moments of two of their series take here and now.
 //!
-//! The time of a point is that of the packets which it will deliver. What one costs is measured by
-//! simulating the first moments of a point of the same series; how many there will be follows from the
-//! offered load, the throughput bound and the windows that such a load is likely to need. It is an
-//! estimate: how soon a confidence interval is narrow enough, nobody knows beforehand.
+//! The time of a point is that of the packets which it will deliver. What one costs, and what the network
+//! accepts at most, is measured by simulating the first windows of the series' lowest and highest load.
+//! How many windows a load will need follows from how near to saturation it is. Where a series saturates
+//! is known to some ten percent by that, and so it is an estimate.
 
 use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
 
 use super::simulation::{SetupError, Simulation};
 use crate::measure::{Outlook, Saturation, bisect};
 use crate::scenario::{Scenario, WorkloadSpec};
-use crate::traffic::{Exchange, OfferedLoad};
+use crate::traffic::Exchange;
 use crate::units::Picoseconds;
 
-/// Windows until the trend of what is under way can be judged.
-const SHORTEST_WARM_UP: u32 = 3;
+/// Windows until the trend of what is under way can be judged: the warm-up of a load that is sustained.
+const WARM_UP: u32 = 3;
 
-/// Fractions of the throughput bound at which loads usually saturate, and from which on their latencies
-/// vary so much that all windows are needed.
-const SATURATION: f64 = 0.85;
-const RESTLESS: f64 = 0.7;
+/// Windows simulated to see what packets cost and how many get through; the last one counts for that.
+const REHEARSED: u32 = 3;
 
-/// Windows simulated to see what packets cost.
-const REHEARSED_WINDOWS: u64 = 2;
+/// Steps of a window between looks at the clock.
+const STEPS: u64 = 64;
 
-/// What a packet costs that is delivered before anything has been measured: a rough figure of a present
-/// machine, for networks so large that no packet arrives in the time there is.
-const UNMEASURED: Duration = Duration::from_micros(2);
+/// A rehearsed load is sustained if this share of its last window's packets gets through.
+const SUSTAINED: f64 = 0.95;
 
-/// What the points of a series cost on this machine.
+/// The highest load that is sustained for long, as a multiple of what is accepted past it: congestion lowers
+/// that.
+const COLLAPSE: f64 = 1.1;
+
+/// The same as a fraction of the throughput bound, where nothing could be measured in the time there was.
+const UNMEASURED_SATURATION: f64 = 0.7;
+
+/// The standard deviation of packet latencies as a fraction of their mean, far from saturation.
+const SPREAD: f64 = 0.35;
+
+/// What a packet costs where none arrived in the time there was: a rough figure of a present machine.
+const UNMEASURED_PACKET: Duration = Duration::from_micros(2);
+
+/// What the points of a series cost on this machine, and where the series saturates.
 #[derive(Clone, Debug)]
-pub struct Pace {
-    /// Making the engine, and writing the rows.
+pub(super) struct Pace {
+    /// Making the engine, and all else that does not depend on the load.
     fixed: Duration,
-    /// Each packet delivered.
-    packet: Duration,
+    /// CPU time of a packet that is delivered, at the lowest and at the highest load.
+    packet: [Duration; 2],
+    /// The highest load that was rehearsed, the highest that is sustained, and what is accepted past that.
+    highest: f64,
+    sustained: f64,
+    accepted: f64,
     outlook: Outlook,
 }
 
+/// What the first windows of a point showed.
+struct Rehearsal {
+    fixed: Duration,
+    packet: Duration,
+    /// The share of the offered packets that gets through; `None` if it wasn't seen.
+    accepted: Option<f64>,
+}
+
 impl Pace {
-    /// Simulates the beginning of a point, for about `limit`.
+    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
-    pub fn measure(scenario: &Scenario, limit: Duration) -> Result<Self, SetupError> {
-        let simulation = Simulation::new(scenario)?;
+    pub(super) fn measure(
+        lowest: &Scenario,
+        highest: &Scenario,
+        limit: Duration,
+    ) -> Result<Self, SetupError> {
+        let begun = ThreadTime::now();
+        let simulation = Simulation::new(lowest)?;
         let outlook = simulation.outlook().clone();
-        let begun = Instant::now();
-        let mut engine = simulation.engine(simulation.workload());
-        let fixed = begun.elapsed();
-        let step = simulation.window().unwrap_or(outlook.zero_load_maximum).max(8) / 8;
-        let begun = Instant::now();
-        let mut steps = 0;
-        while engine.run_until(engine.now() + step) {
-            steps += 1;
-            let enough = simulation.window().is_some() && steps >= 8 * REHEARSED_WINDOWS;
-            if enough || begun.elapsed() > limit {
-                break;
-            }
-        }
-        let packet = match u32::try_from(engine.counters().packets_delivered) {
-            Ok(packets @ 1..) => begun.elapsed() / packets,
-            _ => UNMEASURED,
+        let looking =
+            if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
+        let low = rehearse(&simulation, limit);
+        let simulation = Simulation::new(highest)?.with_outlook(outlook.clone());
+        let high = rehearse(&simulation, limit);
+        let bound = bound(&simulation);
+        let highest = simulation.load().map_or(1.0, |load| load.offered_fraction());
+        let (sustained, accepted) = match high.accepted {
+            Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
+            Some(share) => ((COLLAPSE * share * highest).min(bound), share * highest),
+            None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
         };
-        Ok(Self { fixed, packet, outlook })
+        let packet = [low.packet, high.packet];
+        Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, outlook })
     }
 
     /// The time of a point of the series on one thread.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
-    pub fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
+    pub(super) fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
         let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
-        let packets = match (simulation.load(), simulation.window(), &scenario.workload) {
-            (Some(load), Some(window), _) => {
-                let capacity = simulation.fabric().capacity();
-                let bound = self.outlook.throughput().map_or(1.0, |flits| flits / capacity);
-                let share = load.offered_fraction() / bound;
-                let accepted = (SATURATION / share).min(1.0);
-                let settings = &scenario.measure;
-                let windows = if share > SATURATION {
-                    settings.warm_up_windows + settings.minimum_windows
-                } else if share > RESTLESS {
-                    2 * SHORTEST_WARM_UP + settings.maximum_windows
-                } else {
-                    SHORTEST_WARM_UP + settings.minimum_windows
-                };
-                let offered = simulation.offered_packets();
-                offered * accepted * window as f64 * f64::from(windows)
-            }
-            (_, _, WorkloadSpec::Exchange(spec)) => {
+        let (packets, cost) = match &scenario.workload {
+            WorkloadSpec::Load(_) => self.of_load(&simulation),
+            WorkloadSpec::Exchange(spec) => {
                 let (full, rest) = scenario.parameters.packets(spec.message.0);
                 let pattern = simulation.pattern().clone();
                 let messages = Exchange::new(spec, pattern, simulation.fabric()).messages();
-                messages as f64 * (full + u64::from(rest.is_some())) as f64
+                let packets = messages as f64 * (full + u64::from(rest.is_some())) as f64;
+                (packets, self.packet[1])
             }
-            _ => unreachable!("a load has windows"),
         };
-        Ok(self.fixed + self.packet.mul_f64(packets))
+        Ok(self.fixed + cost.mul_f64(packets))
     }
 
-    /// Whether a load looks past saturation.
-    #[must_use]
-    pub fn is_past_saturation(&self, scenario: &Scenario) -> bool {
-        let WorkloadSpec::Load(spec) = &scenario.workload else { return false };
-        let capacity = scenario.network.fabric.capacity();
-        let bound = self.outlook.throughput().map_or(1.0, |flits| flits / capacity);
-        matches!(spec.load, OfferedLoad::Fraction(load) if load > bound)
+    /// Packets that a load will deliver, and what one will cost.
+    fn of_load(&self, simulation: &Simulation) -> (f64, Duration) {
+        let settings = &simulation.scenario().measure;
+        let load = simulation.load().map_or(1.0, |load| load.offered_fraction());
+        let packets = simulation.offered_load().map_or(0.0, |offered| offered.packets);
+        let window = packets * simulation.window().unwrap_or(0) as f64;
+        let share = load / self.sustained;
+        let [low, high] = self.packet.map(|cost| cost.as_secs_f64());
+        // Packets cost more where they wait for each other.
+        let crowd = load.min(self.sustained) / self.highest.min(self.sustained);
+        let cost = Duration::from_secs_f64(low + (high - low).max(0.0) * crowd * crowd);
+        if share > 1.0 {
+            let windows = settings.warm_up_windows + settings.minimum_windows;
+            return (window * f64::from(windows) * self.accepted / load, cost);
+        }
+        // Means of windows scatter the less the more packets these have, and the more the nearer saturation is.
+        let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
+        let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
+        let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));
+        let warm_up = WARM_UP.min(settings.warm_up_windows);
+        (window * (f64::from(warm_up) + measured), cost)
+    }
+
+    /// Whether a point's load looks past saturation.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn is_past_saturation(&self, scenario: &Scenario) -> Result<bool, SetupError> {
+        let simulation = Simulation::new(scenario)?;
+        Ok(simulation.load().is_some_and(|load| load.offered_fraction() > self.sustained))
     }
 
     /// The time of a search for saturation on one thread.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
-    pub fn of_search(&self, scenario: &Scenario, tolerance: f64) -> Result<Duration, SetupError> {
-        let capacity = scenario.network.fabric.capacity();
-        let bound = self.outlook.throughput().map_or(1.0, |flits| flits / capacity);
+    pub(super) fn of_search(
+        &self,
+        scenario: &Scenario,
+        tolerance: f64,
+    ) -> Result<Duration, SetupError> {
+        let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
         let mut time = Duration::ZERO;
-        let _: Saturation = bisect(bound, tolerance, |load| {
+        let _: Saturation = bisect(bound(&simulation), tolerance, |load| {
             time += self.of_point(&scenario.at_load(load))?;
-            Ok::<bool, SetupError>(load < bound * SATURATION)
+            Ok::<bool, SetupError>(load <= self.sustained)
         })?;
         Ok(time)
     }
+}
+
+/// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not known.
+fn bound(simulation: &Simulation) -> f64 {
+    let capacity = simulation.fabric().capacity();
+    simulation.outlook().throughput().map_or(1.0, |flits| flits / capacity)
+}
+
+fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
+    let begun = ThreadTime::now();
+    let mut engine = simulation.engine(simulation.workload());
+    let fixed = begun.elapsed();
+    let window = simulation.window().unwrap_or(simulation.outlook().zero_load_maximum).max(STEPS);
+    let (begun, started) = (ThreadTime::now(), Instant::now());
+    let mut delivered = [0, 0];
+    let mut windows = 0;
+    'rehearsal: while windows < REHEARSED || simulation.window().is_none() {
+        for step in 1..=STEPS {
+            let more =
+                engine.run_until(Picoseconds::from(windows) * window + window * step / STEPS);
+            if !more || started.elapsed() > limit {
+                break 'rehearsal;
+            }
+        }
+        windows += 1;
+        delivered = [delivered[1], engine.counters().packets_delivered];
+    }
+    let counters = engine.counters();
+    let packets = match windows {
+        // Most packets are still under way.
+        0 => counters.packet_hops as f64 / simulation.outlook().hops_mean.max(1.0),
+        _ => counters.packets_delivered as f64,
+    };
+    let packet = match packets {
+        1.0.. => begun.elapsed().div_f64(packets),
+        _ => UNMEASURED_PACKET,
+    };
+    let accepted = simulation
+        .offered_load()
+        .filter(|_| windows == REHEARSED)
+        .map(|offered| (delivered[1] - delivered[0]) as f64 / (offered.packets * window as f64));
+    Rehearsal { fixed, packet, accepted }
 }
 
 impl Simulation {
@@ -130,10 +208,5 @@ impl Simulation {
     fn window(&self) -> Option<Picoseconds> {
         let offered = self.offered_load()?;
         Some(self.scenario().measure.window.unwrap_or_else(|| offered.window()))
-    }
-
-    /// Packets a picosecond that all terminals together offer; 0 for an exchange.
-    fn offered_packets(&self) -> f64 {
-        self.offered_load().map_or(0.0, |offered| offered.packets)
     }
 }

@@ -57,7 +57,7 @@ pub fn run_grid<E: From<PointError>>(
 
 /// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a series
 /// that has both has one rank only, and so does not end.
-fn places(points: &[Point]) -> Vec<Place> {
+pub(super) fn places(points: &[Point]) -> Vec<Place> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut series: Vec<Vec<usize>> = Vec::new();
     for (number, point) in points.iter().enumerate() {

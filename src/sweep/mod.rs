@@ -4,14 +4,15 @@ mod ends;
 mod estimate;
 mod grid;
 mod local;
+mod plan;
 mod points;
 mod saturation;
 mod simulation;
 mod store;
 
-pub use estimate::Pace;
 pub use grid::run_grid;
 pub use local::in_parallel;
+pub use plan::{Plan, plan};
 pub use points::{Obtained, PointError, obtain};
 pub use saturation::{CRITERION, find_saturation, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};

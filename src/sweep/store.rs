@@ -3,7 +3,7 @@
 //! A point's file is written beside its place, brought to the disk, and moved there: it is there as a
 //! whole or not at all. Its name is the hash of the resolved scenario ([`Identity`]), so a point whose
 //! scenario has changed has another file. Its first line has a checksum of the rest; a file that the
-//! disk has damaged counts as missing, and its point is computed again.
+//! disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
 //!
 //! One process at a time works with a store: it holds a lock that the system takes back when the process
 //! ends, however it ends.
@@ -12,6 +12,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,7 @@ impl std::error::Error for StoreError {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    damaged: Mutex<Vec<PathBuf>>,
     /// Held as long as the store is open.
     _lock: File,
 }
@@ -185,7 +187,7 @@ impl Store {
             Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => {}
             Err(TryLockError::Error(cause)) => return Err(StoreError::Write { path, cause }),
         }
-        let store = Self { folder, _lock: lock };
+        let store = Self { folder, damaged: Mutex::default(), _lock: lock };
         // What a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
             fs::remove_file(&path).map_err(cannot(&path))?;
@@ -214,7 +216,20 @@ impl Store {
     /// # Errors
     /// If the file can't be read.
     pub fn find(&self, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
-        find(&self.folder, identity)
+        Ok(match read(&self.folder, identity)? {
+            Content::Whole(point) => Some(*point),
+            Content::Missing => None,
+            Content::Damaged(path) => {
+                self.damaged.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+                None
+            }
+        })
+    }
+
+    /// The files that [`Store::find`] has found damaged so far.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<PathBuf> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// As [`Store::find`], in a folder of results that is not opened.
@@ -222,7 +237,10 @@ impl Store {
     /// # Errors
     /// If the file can't be read.
     pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
-        find(&results.join(FOLDER), identity)
+        Ok(match read(&results.join(FOLDER), identity)? {
+            Content::Whole(point) => Some(*point),
+            Content::Missing | Content::Damaged(_) => None,
+        })
     }
 
     /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the disk.
@@ -259,18 +277,27 @@ impl Store {
     }
 }
 
-fn find(folder: &Path, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
+/// What there is of a point.
+enum Content {
+    Whole(Box<StoredPoint>),
+    Missing,
+    Damaged(PathBuf),
+}
+
+fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
     let path = folder.join(file_name(identity));
     let content = match fs::read_to_string(&path) {
         Ok(content) => content,
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => {
-            return Ok(None);
-        }
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(cause) if cause.kind() == ErrorKind::InvalidData => return Ok(Content::Damaged(path)),
         Err(cause) => return Err(StoreError::Read { path, cause }),
     };
     let text = content.split_once('\n').map(|(_, text)| text);
     let whole = text.filter(|text| content.starts_with(&first_line(identity, text)));
-    Ok(whole.and_then(StoredPoint::parse))
+    Ok(match whole.and_then(StoredPoint::parse) {
+        Some(point) => Content::Whole(Box::new(point)),
+        None => Content::Damaged(path),
+    })
 }
 
 fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, StoreError> {

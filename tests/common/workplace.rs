@@ -20,12 +20,14 @@ impl Workplace {
         Self(folder)
     }
 
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flitlab"));
+        command.args(arguments).current_dir(&self.0);
+        command
+    }
+
     pub fn flitlab(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_flitlab"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .output()
-            .unwrap()
+        self.command(arguments).output().unwrap()
     }
 
     /// Standard output of a call that must succeed.
@@ -44,6 +46,10 @@ impl Workplace {
     pub fn fail(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.flitlab(arguments);
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    pub fn write(&self, file: &str, content: &str) {
+        fs::write(self.0.join(file), content).unwrap();
     }
 
     pub fn read(&self, file: &str) -> String {

@@ -10,6 +10,7 @@ use crate::cli::input::reject;
 use crate::report::comparison::SustainedLoad;
 use crate::report::{PointRow, ReportError, read_points};
 use crate::scenario::Document;
+use crate::sweep::Store;
 
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
@@ -62,15 +63,17 @@ impl Results {
         let summary = summary(&folder.join("summary.json"))?;
         if summary.is_none() {
             notes.push(format!(
-                "{name} has no summary.json: the run was stopped or goes on, and points may be missing"
+                "{name} has no summary.json: it was stopped or goes on, and points may be missing{}",
+                resume(folder)
             ));
         }
         let summary = summary.unwrap_or_default();
         let version = summary.flitlab.or_else(|| written_by(&folder.join("scenario.toml")));
         let no_points = || {
             Failure::Input(format!(
-                "error: {} has no points yet: the run was stopped or goes on",
-                file.display()
+                "error: {} has no points yet: it was stopped or goes on{}",
+                file.display(),
+                resume(folder)
             ))
         };
         if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
@@ -114,6 +117,15 @@ fn written_by(scenario: &Path) -> Option<String> {
     Some(version.to_owned())
 }
 
+/// What finishes a sweep that left this folder.
+fn resume(folder: &Path) -> String {
+    if !Store::is_in(folder) {
+        return String::new();
+    }
+    let name = folder.display();
+    format!("; flitlab sweep {name}/scenario.toml --out {name} --resume finishes it")
+}
+
 /// Why a path has no results, and what may have been meant.
 fn no_results(path: &Path) -> String {
     let name = path.display();
@@ -122,6 +134,12 @@ fn no_results(path: &Path) -> String {
         return format!(
             "error: {name} is no folder of results: did you mean {}?",
             among_results.display()
+        );
+    }
+    if Store::is_in(path) {
+        return format!(
+            "error: {name} has no points.csv: its sweep was stopped before its first point, or goes on{}",
+            resume(path)
         );
     }
     if path.is_dir() {

@@ -1,6 +1,5 @@
 //! `flitlab sweep --dry-run`: what would be run, and for how long.
 
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,17 +9,13 @@ use super::super::Failure;
 use super::super::summary::{print_json, print_text};
 use super::{Sweep, place};
 use crate::scenario::{self, Point};
-use crate::sweep::{Pace, SetupError, Store};
-
-/// For all moments that are simulated to see what points cost, together, and for each at most.
-const ALL_REHEARSALS: Duration = Duration::from_secs(3);
-const REHEARSAL: Duration = Duration::from_millis(100);
+use crate::sweep::{Plan, Store, plan};
 
 /// A point, or the search for a series' saturation.
 #[derive(Debug, Serialize)]
 struct Planned {
     point: usize,
-    /// The beginning of its file's name in points/; of a search, of all its files' names.
+    /// The name of its file in points/; of a search, the beginning of all its files' names.
     identity: String,
     series: String,
     /// As written; none for a search.
@@ -28,130 +23,115 @@ struct Planned {
     seed: u64,
     /// Whether --resume would find it.
     finished: bool,
-    /// Whether its series will have ended before it: its load lies far past saturation.
+    /// Whether its series will likely have ended before it: its load lies far past saturation.
     left_out: bool,
     /// Of one thread.
     seconds: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Plan {
+struct Listing {
     /// What --resume would go on in.
     folder: Option<PathBuf>,
     points: Vec<Planned>,
     finished: usize,
-    /// Of one thread, for what is not finished.
+    left_out: usize,
+    /// Of one thread, for what is neither finished nor left out.
     seconds: f64,
     threads: usize,
     seconds_on_threads: f64,
 }
 
 pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failure> {
-    let plan = plan(call, sweep)?;
-    if call.output.json { print_json(&plan) } else { print_text(&text(&plan)) }
-}
-
-fn plan(call: &Sweep, sweep: &scenario::Sweep) -> Result<Plan, Failure> {
     let name = &sweep.points[0].scenario.name;
     let folder = if call.resume {
         place::begun(name, call.output.out.as_deref(), &sweep.points)?
     } else {
         None
     };
-    let mut known = HashSet::new();
-    if let Some(folder) = &folder {
-        known.extend(Store::names(folder)?);
-    }
-    let paces = paces(&sweep.points)?;
-    let mut points = Vec::new();
-    let mut past: HashMap<(&str, u64), usize> = HashMap::new();
-    for (number, point) in sweep.points.iter().enumerate() {
-        let pace = &paces[point.series.as_str()];
-        let identity = point.identity.to_string();
-        let (identity, finished, time) = match sweep.saturation {
-            // Which loads it tries, a search finds out as it goes.
-            Some(wanted) => {
-                let time = pace.of_search(&point.scenario, wanted.tolerance)?;
-                (point.identity.family(), false, time)
-            }
-            None if known.contains(&identity) => (identity, true, Duration::ZERO),
-            None => (identity, false, pace.of_point(&point.scenario)?),
-        };
-        // The loads of a series mostly ascend; of each seed so many are past the bound and still run.
-        let left_out = sweep.saturation.is_none()
-            && !finished
-            && pace.is_past_saturation(&point.scenario)
-            && {
-                let earlier = past.entry((&point.series, point.scenario.seed)).or_default();
-                *earlier += 1;
-                sweep.past_saturation.is_some_and(|most| *earlier > most)
-            };
-        let time = if left_out { Duration::ZERO } else { time };
-        let load = point.assignments.iter().find(|(key, _)| key == "traffic.load");
-        points.push(Planned {
-            point: number,
-            identity,
-            series: point.series.clone(),
-            load: load.map(|(_, load)| load.clone()),
-            seed: point.scenario.seed,
-            finished,
-            left_out,
-            seconds: time.as_secs_f64(),
-        });
-    }
+    let plans = plan(sweep, |identity| match &folder {
+        Some(folder) => Store::look_up(folder, identity),
+        None => Ok(None),
+    })?;
+    let searches = sweep.saturation.is_some();
+    let points: Vec<Planned> = sweep
+        .points
+        .iter()
+        .zip(plans)
+        .enumerate()
+        .map(|(number, (point, plan))| planned(number, point, plan, searches))
+        .collect();
     let threads = call.threads.count();
     let seconds: f64 = points.iter().map(|point| point.seconds).sum();
     let longest = points.iter().map(|point| point.seconds).fold(0.0, f64::max);
-    Ok(Plan {
+    let listing = Listing {
         folder,
         finished: points.iter().filter(|point| point.finished).count(),
+        left_out: points.iter().filter(|point| point.left_out).count(),
         points,
         seconds,
         threads,
         seconds_on_threads: (seconds / threads as f64).max(longest),
-    })
-}
-
-/// What the points of each series cost, measured at a load in the middle.
-fn paces(points: &[Point]) -> Result<HashMap<&str, Pace>, SetupError> {
-    let mut series: HashMap<&str, Vec<&Point>> = HashMap::new();
-    for point in points {
-        series.entry(&point.series).or_default().push(point);
+    };
+    if call.output.json {
+        print_json(&listing)
+    } else {
+        print_text(&text(&listing, searches, sweep.repetitions > 1))
     }
-    let limit = (ALL_REHEARSALS / series.len() as u32).min(REHEARSAL);
-    series
-        .into_iter()
-        .map(|(name, points)| Ok((name, Pace::measure(&points[points.len() / 2].scenario, limit)?)))
-        .collect()
 }
 
-fn text(plan: &Plan) -> String {
+fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
+    let load = point.assignments.iter().find(|(key, _)| key == "traffic.load");
+    let time = if let Plan::Run(time) = plan { time } else { Duration::ZERO };
+    Planned {
+        point: number,
+        identity: if search { point.identity.family() } else { point.identity.to_string() },
+        series: point.series.clone(),
+        load: load.map(|(_, load)| load.clone()),
+        seed: point.scenario.seed,
+        finished: plan == Plan::Finished,
+        left_out: plan == Plan::LeftOut,
+        seconds: time.as_secs_f64(),
+    }
+}
+
+fn text(listing: &Listing, searches: bool, repeated: bool) -> String {
     let mut text = String::new();
-    for point in &plan.points {
-        let load = point.load.as_ref().map(|load| format!("load {load}"));
-        let parts: Vec<String> = [Some(point.series.clone()), load]
-            .into_iter()
-            .flatten()
-            .filter(|part| !part.is_empty())
-            .chain([format!("seed {}", point.seed)])
-            .collect();
+    for point in &listing.points {
+        let parts = [
+            Some(point.series.clone()).filter(|series| !series.is_empty()),
+            point.load.as_ref().map(|load| format!("load {load}")),
+            repeated.then(|| format!("seed {}", point.seed)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let name =
+            if parts.is_empty() { format!("point {}", point.point) } else { parts.join(", ") };
         let time = match (point.finished, point.left_out) {
             (true, _) => "finished".into(),
             (_, true) => "left out".into(),
             _ => seconds(point.seconds),
         };
-        text += &format!("  {time:>12}  {}  {}\n", point.identity, parts.join(", "));
+        text += &format!("{time:>10}  {name}\n");
     }
-    let finished = match (plan.finished, &plan.folder) {
-        (0, _) | (_, None) => String::new(),
-        (count, Some(folder)) => format!(", {count} of them finished in {}", folder.display()),
+    let count = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
     };
+    text += &match searches {
+        true => count(listing.points.len(), "search", "searches"),
+        false => count(listing.points.len(), "point", "points"),
+    };
+    if let (1.., Some(folder)) = (listing.finished, &listing.folder) {
+        text += &format!(", {} finished in {}", listing.finished, folder.display());
+    }
+    if listing.left_out > 0 {
+        text += &format!(", about {} left out past saturation", listing.left_out);
+    }
     text + &format!(
-        "{} points{finished}: about {} of computing, {} on {} threads\n",
-        plan.points.len(),
-        seconds(plan.seconds),
-        seconds(plan.seconds_on_threads),
-        plan.threads
+        ": about {} of computing, {} on {}\n",
+        seconds(listing.seconds),
+        seconds(listing.seconds_on_threads),
+        count(listing.threads, "thread", "threads")
     )
 }
 
@@ -160,9 +140,10 @@ fn seconds(seconds: f64) -> String {
     match seconds {
         0.0 => "0 s".into(),
         ..0.095 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
-        ..10.0 => format!("{seconds:.1} s"),
-        ..90.0 => format!("{seconds:.0} s"),
-        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
+        ..9.95 => format!("{seconds:.1} s"),
+        ..99.5 => format!("{seconds:.0} s"),
+        ..570.0 => format!("{:.1} min", seconds / 60.0),
+        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
         ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
         _ => format!("{:.1} days", seconds / 86_400.0),
     }

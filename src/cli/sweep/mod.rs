@@ -3,6 +3,7 @@
 mod dry_run;
 mod place;
 mod results;
+mod resume;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, mpsc};
@@ -11,6 +12,7 @@ use clap::Args;
 
 use super::folder::Output;
 use super::input::{Input, reject};
+use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, print_text};
 use super::threads::Threads;
@@ -23,6 +25,7 @@ use crate::sweep::{
 };
 use place::Place;
 use results::Results;
+use resume::hint;
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///
@@ -58,7 +61,6 @@ impl Sweep {
             return dry_run::execute(&self, &sweep);
         }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
-        let title = first.title.clone().unwrap_or_else(|| first.name.clone());
         let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
         let simulation = Simulation::new(first)?;
         let out = self.output.out.as_deref();
@@ -72,27 +74,51 @@ impl Sweep {
             let headline = text::headline(&simulation);
             print_text(&format!("{headline}: {} points\n", sweep.points.len()))?;
         }
-        let mut results = Results::begin(&place.results, self.output.json)?;
+        let again = self.again(&place.results);
+        self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
+    }
+
+    /// Runs what is not finished, and writes the results of all.
+    fn run(
+        &self,
+        sweep: &scenario::Sweep,
+        simulation: &Simulation,
+        place: &Place,
+        again: &str,
+    ) -> Result<(), Failure> {
+        let bar = Bar::of_sweep(sweep.points.len() as u64);
+        let interrupt = Interrupt::watch({
+            let (bar, again) = (bar.clone(), again.to_owned());
+            let what = if sweep.saturation.is_some() { "searches" } else { "points" };
+            move || farewell(&bar, what, &again)
+        })?;
+        let mut results = Results::begin(&place.results, self.output.json, interrupt)?;
         let saturation = match sweep.saturation {
-            None => self.run_grid(&sweep, &place.store, &mut results).map(|()| Vec::new()),
-            Some(wanted) => self.run_searches(&sweep, wanted.tolerance, &place.store, &mut results),
+            None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
+            Some(wanted) => {
+                self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
+            }
         };
-        let saturation = saturation.map_err(|failure| hint(failure, &place))?;
+        bar.finish();
+        let saturation = saturation?;
+        for path in place.store.damaged() {
+            eprintln!("note: {} was damaged, and its point is computed again", path.display());
+        }
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
-        results.conclude(saturation, &simulation, &title, sweep.repetitions)
+        results.conclude(saturation, simulation, sweep.repetitions)
     }
 
     fn run_grid(
         &self,
         sweep: &scenario::Sweep,
         store: &Store,
+        bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
         let place = |number: usize| (order[number], number as u32);
-        let bar = Bar::of_sweep(sweep.points.len() as u64);
         let threads = self.threads.count();
         let left_out =
             run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
@@ -101,7 +127,6 @@ impl Sweep {
                 Ok::<(), Failure>(())
             })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
-        bar.finish();
         if !left_out.is_empty() {
             eprintln!(
                 "note: {} points are left out, since their series had ended past saturation \
@@ -117,9 +142,9 @@ impl Sweep {
         sweep: &scenario::Sweep,
         tolerance: f64,
         store: &Store,
+        bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<Vec<SaturationNote>, Failure> {
-        let bar = Bar::of_sweep(sweep.points.len() as u64);
         let (sender, obtained) = mpsc::channel::<((usize, u32), Obtained)>();
         let sender = Mutex::new(sender);
         let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
@@ -151,7 +176,6 @@ impl Sweep {
                 .try_iter()
                 .try_for_each(|(place, it)| results.take(place, &sweep.points[place.0], it))
         })?;
-        bar.finish();
         notes.sort_by_key(|(number, _)| *number);
         Ok(notes.into_iter().map(|(_, note)| note).collect())
     }
@@ -164,13 +188,10 @@ fn order(points: &[Point]) -> Vec<usize> {
     numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
 }
 
-/// Says that what is finished is not lost.
-fn hint(failure: Failure, place: &Place) -> Failure {
-    match failure {
-        Failure::Run(text) => Failure::Run(format!(
-            "{text}\nFinished points are kept: go on with --out {} --resume",
-            place.results.display()
-        )),
-        other => other,
-    }
+/// What an interrupted sweep says.
+fn farewell(bar: &Bar, what: &str, again: &str) {
+    let (done, all) = bar.count();
+    bar.finish();
+    eprintln!("interrupted: {done} of {all} {what} are finished; finished points are kept");
+    eprintln!("go on with\n    {again}");
 }

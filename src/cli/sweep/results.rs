@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::super::interrupt::Interrupt;
 use super::super::summary::{
     DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
 };
@@ -30,12 +31,13 @@ pub(super) struct Results<'f> {
     json: bool,
     /// Points that were there already.
     known: usize,
+    interrupt: Interrupt,
 }
 
 impl<'f> Results<'f> {
     /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its points
     /// that still belong to the sweep are found again.
-    pub fn begin(folder: &'f Path, json: bool) -> Result<Self, Failure> {
+    pub fn begin(folder: &'f Path, json: bool, interrupt: Interrupt) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
             remove(&folder.join(file))?;
         }
@@ -46,10 +48,11 @@ impl<'f> Results<'f> {
             found: Vec::new(),
             json,
             known: 0,
+            interrupt,
         })
     }
 
-    /// Writes a point's rows at once. `place` is its place in the order of the sweep: that of its series'
+    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of the sweep: that of its series'
     /// first point, and its number.
     pub fn take(
         &mut self,
@@ -58,8 +61,10 @@ impl<'f> Results<'f> {
         obtained: Obtained,
     ) -> Result<(), Failure> {
         let found = labelled(obtained.point, point, place.1);
+        let rows = self.interrupt.hold();
         self.points.write(&found.row)?;
         found.channels.iter().try_for_each(|channel| self.channels.write(channel))?;
+        drop(rows);
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
@@ -84,7 +89,6 @@ impl<'f> Results<'f> {
         mut self,
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
-        title: &str,
         repetitions: u32,
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
@@ -109,6 +113,8 @@ impl<'f> Results<'f> {
         } else {
             remove(&means)?;
         }
+        let scenario = simulation.scenario();
+        let title = scenario.title.as_ref().unwrap_or(&scenario.name);
         let drawn = draw_all(&rows, self.folder, &Wish::titled(title))?;
         remove_other_figures(self.folder, &drawn.written)?;
         let warnings: Vec<String> = found
@@ -124,7 +130,7 @@ impl<'f> Results<'f> {
             .collect();
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
-            title: simulation.scenario().title.clone(),
+            title: scenario.title.clone(),
             scenario: Expectation::new(simulation),
             points: rows.points,
             saturation,

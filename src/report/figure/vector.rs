@@ -34,8 +34,7 @@ pub(super) fn svg(scene: &Scene) -> Result<String, String> {
     drawn?;
     let units = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
     let exact = |points: f64| (points * 1000.0).round() / 1000.0;
-    let points =
-        format!("width=\"{}pt\" height=\"{}pt\"", exact(scene.width), exact(scene.height));
+    let points = format!("width=\"{}pt\" height=\"{}pt\"", exact(scene.width), exact(scene.height));
     Ok(text.replacen(&units, &points, 1))
 }
 

@@ -1,0 +1,57 @@
+//! Ctrl-C, and SIGTERM, which Slurm sends before it kills: the command says how to go on, and ends.
+
+use std::process::exit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::Failure;
+
+/// The exit code for either signal: that of SIGINT by the custom of shells.
+const INTERRUPTED: i32 = 130;
+
+/// How often it is looked whether a signal has come.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Ends the command when a signal asks for it.
+pub(super) struct Interrupt {
+    /// Locked while the command must not end.
+    unfinished: Arc<Mutex<()>>,
+}
+
+impl Interrupt {
+    /// From now on the first signal ends the command with `farewell`; a second one, at once.
+    ///
+    /// # Errors
+    /// If the system does not let it take signals.
+    pub(super) fn watch(farewell: impl FnOnce() + Send + 'static) -> Result<Self, Failure> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // In this order a signal ends the process only if an earlier one has set the flag.
+            flag::register_conditional_shutdown(signal, INTERRUPTED, asked.clone())
+                .and_then(|_| flag::register(signal, asked.clone()))
+                .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;
+        }
+        let unfinished = Arc::new(Mutex::new(()));
+        let interrupt = Self { unfinished: unfinished.clone() };
+        thread::spawn(move || {
+            while !asked.load(Ordering::Relaxed) {
+                thread::sleep(LOOK_EVERY);
+            }
+            let _finished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+            farewell();
+            // Threads that simulate are given up where they are.
+            exit(INTERRUPTED);
+        });
+        Ok(interrupt)
+    }
+
+    /// Until this is dropped the command goes on: for what must not be left half done.
+    pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

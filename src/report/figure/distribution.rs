@@ -11,7 +11,7 @@ use super::{FEW, Figure, names};
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times the
 /// latency at which that is so for the first curve: close to saturation tails are long.
 const SHOWN: f64 = 0.99;
-const STRETCH: f64 = 4.0;
+const STRETCH: f64 = 6.0;
 
 /// Marked samples of a curve, about.
 const MARKERS: usize = 8;

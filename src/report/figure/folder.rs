@@ -63,10 +63,9 @@ impl Wish {
 /// - `saturation`: two series, one of which saturates;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
-/// - `channels` and, of a torus, `channel-map`, or `channels-1`, `channels-2`, ... for several series, more
-///   than four only if asked for: at the highest steady load whose channels are given, or the highest load
-///   if none is steady;
-/// - `time`, likewise.
+/// - `channels`, or `channels-1`, `channels-2`, ... for several series, of more than four only if asked for:
+///   at the highest steady load whose channels are given, or the highest load if none is steady;
+/// - `channel-map`, of a torus, and `time`, likewise, but of several series only if asked for.
 ///
 /// Rows that name a figure are drawn in figures of that name: `latency-uniform`. A series has one colour in
 /// all figures. With pgfplots there is a document `figures.tex` with all of them.
@@ -243,8 +242,7 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     figures
 }
 
-/// A figure for each series that has rows, numbered if there are several; of more than a few only if asked
-/// for.
+/// A figure for each series that has rows, numbered if there are several; of many only if asked for.
 fn each<R: OfPoint>(
     points: &[PointRow],
     rows: &[R],
@@ -253,7 +251,8 @@ fn each<R: OfPoint>(
     draw: &dyn Fn(&Shown, &str) -> Figure,
 ) -> Vec<(String, Figure)> {
     let series = choice::series_with_rows(rows);
-    if series.len() > FEW && !wish.asks_for(kind) {
+    let most = if kind == Kind::Channels { FEW } else { 1 };
+    if series.len() > most && !wish.asks_for(kind) {
         return Vec::new();
     }
     let figure = |(number, name): (usize, &String)| {

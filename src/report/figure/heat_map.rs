@@ -17,6 +17,9 @@ const LARGEST: f64 = 12.0;
 const SMALLEST: f64 = 0.75;
 const HEIGHT: f64 = 420.0;
 
+/// With smaller squares there may as well be several rows of planes.
+const SMALLEST_IN_A_ROW: f64 = 6.0;
+
 const GAP: f64 = 4.0;
 /// The space beside directions' names.
 const LABEL: f64 = 4.0;
@@ -179,19 +182,12 @@ impl Layout {
         let names = (0..layout.planes()).map(|plane| layout.name(plane));
         let widest = names.map(|name| font::width(&name, sheet.small_size())).fold(0.0, f64::max);
         let room = sheet.width() - MARGIN - label_width(sheet);
+        // The largest squares with which all planes are in one row, if they aren't too small for that.
+        let row = layout.planes() as f64;
+        let side = ((room + GAP) / row - GAP) / layout.sizes[0] as f64;
+        layout.side = if side >= SMALLEST_IN_A_ROW { side.min(LARGEST) } else { LARGEST };
         loop {
-            let step = layout.plane().0 + GAP;
-            layout.in_a_row = (((room + GAP) / step) as usize).clamp(1, layout.planes());
-            // Rows of several planes of one dimension each.
-            let fastest = layout.sizes.get(2).copied().unwrap_or(1);
-            if layout.in_a_row < layout.planes() && layout.in_a_row > fastest {
-                layout.in_a_row -= layout.in_a_row % fastest;
-            }
-            layout.rows = layout.planes().div_ceil(layout.in_a_row);
-            let labelled = layout.planes() > 1 && widest * SLACK <= layout.plane().0 + GAP - 1.0;
-            let label = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
-            (layout.header, layout.labels) =
-                if layout.rows == 1 { (label, 0.0) } else { (0.0, label) };
+            layout.arrange(room, widest, sheet);
             let height = layout.header + layout.band() * directions;
             let fits = layout.plane().0 <= room && height <= HEIGHT;
             if fits || layout.side <= SMALLEST {
@@ -199,6 +195,21 @@ impl Layout {
             }
             layout.side -= 0.25;
         }
+    }
+
+    /// Puts planes into rows; `widest` is the width of their longest name.
+    fn arrange(&mut self, room: f64, widest: f64, sheet: &Sheet) {
+        let step = self.plane().0 + GAP;
+        self.in_a_row = (((room + GAP) / step + 1e-9) as usize).clamp(1, self.planes());
+        // Rows of several planes of one dimension each.
+        let fastest = self.sizes.get(2).copied().unwrap_or(1);
+        if self.in_a_row < self.planes() && self.in_a_row > fastest {
+            self.in_a_row -= self.in_a_row % fastest;
+        }
+        self.rows = self.planes().div_ceil(self.in_a_row);
+        let labelled = self.planes() > 1 && widest * SLACK <= self.plane().0 + GAP - 1.0;
+        let label = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
+        (self.header, self.labels) = if self.rows == 1 { (label, 0.0) } else { (0.0, label) };
     }
 
     fn planes(&self) -> usize {

@@ -10,13 +10,18 @@ use super::{FEW, Figure};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
 /// has no bound; a curve that goes higher leaves the frame.
-const STRETCH: f64 = 8.0;
+const STRETCH: f64 = 6.0;
 
 /// How far above the highest mean the 99th percentiles may stretch the axis.
-const TAIL_STRETCH: f64 = 3.0;
+const TAIL_STRETCH: f64 = 1.6;
+
+/// They may stretch it further, so that the first of each curve are seen, with some room above them, unless
+/// these are very far from the means.
+const BESIDE_FIRST: f64 = 1.3;
+const FARTHEST_FIRST: f64 = 4.0;
 
 /// How far above the highest mean the highest percentile may stretch the axis.
-const PERCENTILE_STRETCH: f64 = 6.0;
+const PERCENTILE_STRETCH: f64 = 4.0;
 
 /// What is drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,11 +183,16 @@ fn value(point: &CurvePoint, content: Content) -> Option<f64> {
 /// The highest latency on the axis, in ns.
 fn highest(curves: &Curves, content: Content) -> f64 {
     let line = highest_of(curves, content);
-    let tails = steady(curves).filter_map(|point| point.percentile(Percentile::P99));
-    match content {
-        Content::MeanAndTail => line.max(tails.fold(0.0, f64::max).min(line * TAIL_STRETCH)),
-        Content::Mean | Content::One(_) => line,
+    if content != Content::MeanAndTail {
+        return line;
     }
+    let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
+    let first = |curve: &curves::Curve| {
+        curve.points.iter().filter(|point| point.is_steady()).find_map(tail)
+    };
+    let firsts = curves.curves.iter().filter_map(first).fold(0.0, f64::max);
+    let room = (line * TAIL_STRETCH).max((firsts * BESIDE_FIRST).min(line * FARTHEST_FIRST));
+    line.max(steady(curves).filter_map(tail).fold(0.0, f64::max).min(room))
 }
 
 /// The highest value of the curves with markers, where they don't stretch the axis too far.

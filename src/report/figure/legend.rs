@@ -110,7 +110,10 @@ fn row_height(sheet: &Sheet) -> f64 {
 
 fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
     let column = entries.iter().map(|entry| step(entry, sheet, width)).fold(1.0, f64::max);
-    let count = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
+    let most = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
+    // As many as fill the rows that there have to be.
+    let rows = entries.len().div_ceil(most).max(1);
+    let count = entries.len().div_ceil(rows).max(1);
     let left = (width - count as f64 * column + BETWEEN) / 2.0;
     entries
         .chunks(count)

@@ -27,6 +27,12 @@ pub(super) struct Output {
 /// If the folder that was asked for has something in it, or none can be made or written to.
 pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = match asked {
+        Some(folder) if folder.is_file() => {
+            return Err(Failure::Input(format!(
+                "error: {} is a file: name a folder with --out",
+                folder.display()
+            )));
+        }
         Some(folder) if occupied(folder) => {
             return Err(Failure::Input(format!(
                 "error: {} has something in it, and results never replace others: name another folder \

@@ -9,7 +9,7 @@ pub struct Saturation {
     pub failed: Option<f64>,
 }
 
-/// Halves the interval between 0 and `highest` until it is at most `tolerance` wide. `sustained` runs
+/// Halves the interval between 0 and `highest`, or `tolerance` if that is more, until it is at most `tolerance` wide. `sustained` runs
 /// a load and says whether the network sustains it; the criterion is the caller's. Loads tried are
 /// multiples of `tolerance` (a power of two of them spans the interval), so that searches of different
 /// series try the same loads.
@@ -18,7 +18,7 @@ pub fn bisect<E>(
     tolerance: f64,
     mut sustained: impl FnMut(f64) -> Result<bool, E>,
 ) -> Result<Saturation, E> {
-    let steps = (highest / tolerance).floor() as u64;
+    let steps = ((highest / tolerance).floor() as u64).max(1);
     if sustained(steps as f64 * tolerance)? {
         return Ok(Saturation { sustained: steps as f64 * tolerance, failed: None });
     }
@@ -56,6 +56,17 @@ mod tests {
             assert!(found.failed.unwrap() - found.sustained < 0.01 + 1e-9);
             assert!(tried <= 9, "{tried}");
         }
+    }
+
+    #[test]
+    fn a_tolerance_wider_than_the_interval_is_the_one_load_tried() {
+        let mut tried = Vec::new();
+        let found = bisect::<Infallible>(0.5, 0.9, |load| {
+            tried.push(load);
+            Ok(false)
+        });
+        assert_eq!(found, Ok(Saturation { sustained: 0.0, failed: Some(0.9) }));
+        assert_eq!(tried, [0.9]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use fs4::{FileExt, TryLockError};
@@ -159,6 +160,8 @@ impl std::error::Error for StoreError {
 pub struct Store {
     folder: PathBuf,
     damaged: Mutex<Vec<PathBuf>>,
+    /// Files begun since it was opened, for their names.
+    writers: AtomicU64,
     /// Held as long as the store is open.
     _lock: File,
 }
@@ -187,7 +190,8 @@ impl Store {
             Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => {}
             Err(TryLockError::Error(cause)) => return Err(StoreError::Write { path, cause }),
         }
-        let store = Self { folder, damaged: Mutex::default(), _lock: lock };
+        let store =
+            Self { folder, damaged: Mutex::default(), writers: AtomicU64::new(0), _lock: lock };
         // What a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
             fs::remove_file(&path).map_err(cannot(&path))?;
@@ -250,7 +254,9 @@ impl Store {
     pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
         let text = text(outcome);
         let path = self.folder.join(file_name(identity));
-        let partial = path.with_extension(PARTIAL);
+        // Two searches may have come to the same point at the same time.
+        let writer = self.writers.fetch_add(1, Ordering::Relaxed);
+        let partial = path.with_extension(format!("{writer}.{PARTIAL}"));
         let written = write_whole(&partial, &[&first_line(identity, &text), &text])
             .and_then(|()| fs::rename(&partial, &path))
             .and_then(|()| sync_folder(&self.folder));

@@ -64,6 +64,20 @@ fn resuming_takes_the_unfinished_folder_and_asks_if_there_are_several() {
 }
 
 #[test]
+fn who_begins_anew_is_told_of_what_is_unfinished() {
+    let place = Workplace::new("sweeps_anew");
+    place.write("a.toml", SMALL);
+    place.run(&["sweep", "a.toml"]);
+    let (code, errors) = place.fail(&["sweep", "a.toml", "--out", "results/a"]);
+    assert_eq!((code, errors.contains("go on with it by --resume")), (2, true), "{errors}");
+    fs::remove_file(place.0.join("results/a/summary.json")).unwrap();
+    let anew = place.flitlab(&["sweep", "a.toml"]);
+    let notes = String::from_utf8(anew.stderr).unwrap();
+    assert!(notes.contains("results/a has 8 finished points of this sweep: --resume"), "{notes}");
+    assert!(place.0.join("results/a-2/summary.json").exists());
+}
+
+#[test]
 fn damaged_and_half_written_points_are_computed_again() {
     let place = Workplace::new("sweeps_damaged");
     place.write("a.toml", SMALL);

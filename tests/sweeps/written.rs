@@ -94,3 +94,22 @@ fn a_series_ends_by_itself_past_saturation_on_any_number_of_threads() {
     place.run(&["sweep", "a.toml", "--set", "sweep.past_saturation=all", "--out", "all"]);
     assert_eq!(place.read("all/points.csv").lines().count(), 1 + 24);
 }
+
+#[test]
+fn series_that_are_the_same_are_computed_once_and_shown_twice() {
+    let place = Workplace::new("sweeps_same");
+    // Both are the defaults.
+    let series = "[sweep.series]\nA = { router.buffer = \"144 flits\" }\nB = { seed = 1 }\n";
+    let loads = "traffic.load = [0.1, 0.8, 0.9, 1.0]\n[sweep]\npast_saturation = 2\n";
+    let grid = SMALL.split_once("[sweep.grid]").unwrap().0;
+    place.write("a.toml", &format!("{grid}{series}[sweep.grid]\n{loads}"));
+    let said = place.run(&["sweep", "a.toml", "--threads", "4"]);
+    assert_eq!(said.matches("load 0.1000").count(), 2, "{said}");
+    assert_eq!(place.points("results/a"), 3);
+    let points = place.read("results/a/points.csv");
+    let rows = |series: &str| -> Vec<String> {
+        let rows = points.lines().filter_map(|line| line.strip_prefix(series));
+        rows.map(|row| row.split(',').skip(3).collect::<Vec<_>>().join(",")).collect()
+    };
+    assert_eq!((rows("A,").len(), rows("A,")), (3, rows("B,")), "{points}");
+}

@@ -67,7 +67,7 @@ impl Sweep {
         let place = if self.resume {
             Place::resume(&first.name, out, &sweep.points)?
         } else {
-            Place::begin(&first.name, out)?
+            Place::begin(&first.name, out, &sweep.points)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -92,7 +92,8 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results = Results::begin(&place.results, self.output.json, interrupt)?;
+        let mut results =
+            Results::begin(&place.results, self.output.json, sweep.repetitions, interrupt)?;
         let saturation = match sweep.saturation {
             None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
             Some(wanted) => {
@@ -107,7 +108,7 @@ impl Sweep {
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
-        results.conclude(saturation, simulation, sweep.repetitions)
+        results.conclude(saturation, simulation)
     }
 
     fn run_grid(

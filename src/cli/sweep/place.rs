@@ -22,11 +22,23 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on.
+    /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on. Says if an
+    /// earlier one is unfinished.
     ///
     /// # Errors
     /// If the folder asked for has something in it, or none can be written.
-    pub fn begin(name: &str, asked: Option<&Path>) -> Result<Self, Failure> {
+    pub fn begin(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
+        match asked {
+            Some(folder) if Store::is_in(folder) => {
+                return Err(Failure::Input(format!(
+                    "error: {} has a sweep's points already: go on with it by --resume, or name another \
+                     folder with --out",
+                    folder.display()
+                )));
+            }
+            Some(_) => {}
+            None => mention_unfinished(name, points),
+        }
         loop {
             let results = folder::prepare(name, asked)?;
             // Another process may have found the same folder empty.
@@ -47,12 +59,26 @@ impl Place {
     /// If that can't be told, the folder asked for has other results, or another process works in it.
     pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
         let Some(results) = begun(name, asked, points)? else {
-            let place = Self::begin(name, asked)?;
+            let place = Self::begin(name, asked, points)?;
             eprintln!("note: nothing to resume, so this begins in {}", place.results.display());
             return Ok(place);
         };
         let store = Store::open(&results)?;
         Ok(Self { results, store, resumed: true })
+    }
+}
+
+/// Says in which folder --resume would go on: who begins anew may have meant that.
+fn mention_unfinished(name: &str, points: &[Point]) {
+    let unfinished = |folder: &PathBuf| !folder.join(LAST_FILE).exists();
+    if let Ok(Some(folder)) = begun(name, None, points).map(|found| found.filter(unfinished))
+        && let Ok(names @ [_, ..]) = Store::names(&folder).as_deref()
+    {
+        eprintln!(
+            "note: {} has {} finished points of this sweep: --resume goes on there",
+            folder.display(),
+            names.len()
+        );
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) struct Results<'f> {
     /// Each with its place in the order of the sweep.
     found: Vec<((usize, u32), StoredPoint)>,
     json: bool,
+    repetitions: u32,
     /// Points that were there already.
     known: usize,
     interrupt: Interrupt,
@@ -37,7 +38,12 @@ pub(super) struct Results<'f> {
 impl<'f> Results<'f> {
     /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its points
     /// that still belong to the sweep are found again.
-    pub fn begin(folder: &'f Path, json: bool, interrupt: Interrupt) -> Result<Self, Failure> {
+    pub fn begin(
+        folder: &'f Path,
+        json: bool,
+        repetitions: u32,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
             remove(&folder.join(file))?;
         }
@@ -47,6 +53,7 @@ impl<'f> Results<'f> {
             channels: RowWriter::create(folder.join(CHANNELS))?,
             found: Vec::new(),
             json,
+            repetitions,
             known: 0,
             interrupt,
         })
@@ -68,7 +75,7 @@ impl<'f> Results<'f> {
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            print_text(&format!("{}\n", point_text(&found.row)))?;
+            print_text(&format!("{}\n", point_text(&found.row, self.repetitions > 1)))?;
         }
         self.found.push((place, found));
         Ok(())
@@ -89,7 +96,6 @@ impl<'f> Results<'f> {
         mut self,
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
-        repetitions: u32,
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
         let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
@@ -108,8 +114,9 @@ impl<'f> Results<'f> {
             rewrite(&self.folder.join(WINDOWS), &rows.windows)?;
         }
         let means = self.folder.join(MEANS);
-        if repetitions > 1 {
-            folder::write(&means, &rows_text(&MeanRow::of(&rows.points, repetitions)))?;
+        let repeated = self.repetitions > 1;
+        if repeated {
+            folder::write(&means, &rows_text(&MeanRow::of(&rows.points, self.repetitions)))?;
         } else {
             remove(&means)?;
         }
@@ -120,7 +127,7 @@ impl<'f> Results<'f> {
         let warnings: Vec<String> = found
             .iter()
             .flat_map(|point| {
-                let place = point_name(&point.row);
+                let place = point_name(&point.row, repeated);
                 point.warnings.iter().map(move |warning| format!("{place}: {warning}"))
             })
             .collect();
@@ -183,19 +190,19 @@ fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
     found
 }
 
-fn point_name(row: &PointRow) -> String {
-    let load = row.offered_load.map(|load| format!("load {load:.4}"));
-    let parts: Vec<String> = [Some(row.series.clone()), load]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect();
+fn point_name(row: &PointRow, repeated: bool) -> String {
+    let parts = [
+        Some(row.series.clone()).filter(|series| !series.is_empty()),
+        row.offered_load.map(|load| format!("load {load:.4}")),
+        repeated.then(|| format!("seed {}", row.seed)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { format!("point {}", row.point) } else { parts.join(", ") }
 }
 
 /// One line a point.
-fn point_text(row: &PointRow) -> String {
-    let name = point_name(row);
+fn point_text(row: &PointRow, repeated: bool) -> String {
+    let name = point_name(row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => format!(

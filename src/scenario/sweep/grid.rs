@@ -91,7 +91,7 @@ fn elements(
     let mut values: Vec<(String, Node)> = Vec::new();
     for node in list {
         let text = node.place.text();
-        if values.iter().any(|(earlier, _)| earlier == text) {
+        if values.iter().any(|(_, earlier)| equal(earlier, node)) {
             problems.push(
                 Diagnostic::new(&node.place, format!("`{path}` has the value {text} twice"))
                     .label("the second time"),
@@ -100,4 +100,15 @@ fn elements(
         values.push((text.into(), node.clone()));
     }
     if problems.is_empty() { Ok(values) } else { Err(problems) }
+}
+
+/// Whether two values are written the same, or are the same number.
+fn equal(one: &Node, other: &Node) -> bool {
+    let number = |node: &Node| match &node.value {
+        Value::Integer(number) => number.map(|number| number as f64),
+        Value::Float(number, _) => Some(*number),
+        _ => None,
+    };
+    one.place.text() == other.place.text()
+        || number(one).is_some_and(|number_of_one| Some(number_of_one) == number(other))
 }

@@ -131,7 +131,7 @@ impl Plot {
         };
         let files = draw_all(&rows, &out, &wish)?;
         if files.written.is_empty() && files.kept.is_empty() {
-            return Err(input(&self.nothing(&rows)));
+            return Err(input(self.nothing(&rows)));
         }
         self.show(&files)
     }
@@ -161,14 +161,14 @@ impl Plot {
             return self.names();
         }
         if given.len() != self.results.len() {
-            return Err(input(&format!(
+            return Err(input(format!(
                 "{} for {}: give each result one, in their order",
                 count(given.len(), "label"),
                 count(self.results.len(), "result")
             )));
         }
         match repeated(&given) {
-            Some(label) => Err(input(&format!(
+            Some(label) => Err(input(format!(
                 "two results have the label `{label}`: their curves could not be told apart"
             ))),
             None => Ok(given),
@@ -184,7 +184,7 @@ impl Plot {
         let paths: Vec<String> =
             self.results.iter().map(|folder| folder.display().to_string()).collect();
         match repeated(&paths) {
-            Some(path) => Err(input(&format!("{path} is given twice"))),
+            Some(path) => Err(input(format!("{path} is given twice"))),
             None => Ok(paths),
         }
     }
@@ -201,7 +201,7 @@ impl Plot {
         } else {
             format!("there is {}", keys.join(", "))
         };
-        Err(input(&format!(
+        Err(input(format!(
             "no scaling curve can be over {key}: it takes numbers in a sweep; {known}"
         )))
     }
@@ -297,5 +297,5 @@ fn check_common(labels: &[String], results: &[ResultRows]) -> Result<(), Failure
     if having.values().any(|&results| results > 1) {
         return Ok(());
     }
-    Err(input(&format!("these results have nothing in common to draw: {}", texts.join("; "))))
+    Err(input(format!("these results have nothing in common to draw: {}", texts.join("; "))))
 }

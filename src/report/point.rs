@@ -38,12 +38,6 @@ pub struct PointRow {
     pub figure: String,
     /// The point's number in its run or sweep, from 0; channels.csv refers to it.
     pub point: u32,
-    /// Keys and values that tell the point from others of its sweep: `traffic.pattern = uniform; ...`.
-    #[serde(default)]
-    pub settings: String,
-    /// Nodes of the network, the failed ones not counted.
-    #[serde(default)]
-    pub nodes: Option<u32>,
     pub seed: u64,
     pub status: Status,
     #[serde(with = "optional")]
@@ -121,4 +115,10 @@ pub struct PointRow {
     /// Digest of the event stream: equal for equal runs.
     #[serde(with = "hexadecimal")]
     pub digest: Option<u64>,
+    /// Nodes of the network, the failed ones not counted.
+    #[serde(default)]
+    pub nodes: Option<u32>,
+    /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
+    #[serde(default)]
+    pub settings: String,
 }

@@ -174,7 +174,7 @@ fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
     found.row.figure.clone_from(&point.figure);
     found.row.point = number;
     let setting = |(key, value): &(String, String)| format!("{key} = {value}");
-    found.row.settings = point.assignments.iter().map(setting).collect::<Vec<_>>().join("; ");
+    found.row.settings = point.of_grid.iter().map(setting).collect::<Vec<_>>().join("; ");
     for channel in &mut found.channels {
         channel.series.clone_from(&point.series);
         channel.point = number;

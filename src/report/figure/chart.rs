@@ -100,6 +100,11 @@ pub(super) struct Mark {
     pub hollow: bool,
 }
 
+/// Whether an interval is wide enough to be seen as a band.
+pub(super) fn is_visible((low, high): (f64, f64)) -> bool {
+    high - low > 0.01 * high
+}
+
 impl Chart {
     /// A chart with one panel.
     pub fn single(title: &str, x: Axis, panel: Panel, legend: Legend) -> Self {

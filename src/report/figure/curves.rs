@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{PointRow, Status};
+use super::chart::is_visible;
 use crate::measure::half_width_95_of_few;
 use crate::units::Picoseconds;
 
@@ -176,14 +177,12 @@ impl Curves {
         self.points().map(|point| point.offered).fold(0.0, f64::max)
     }
 
-    /// The number of the first curve that has a band of these intervals wide enough to be seen: over two
-    /// points, and a hundredth of the values.
+    /// The number of the first curve that has a visible band of these intervals.
     pub fn with_band(&self, interval: fn(&CurvePoint) -> Option<(f64, f64)>) -> Option<usize> {
-        let wide = |(low, high): (f64, f64)| high - low > 0.01 * high;
         let banded = |curve: &&Curve| {
             let steady = curve.points.iter().filter(|point| point.status != Status::Deadlock);
             let intervals: Vec<(f64, f64)> = steady.filter_map(interval).collect();
-            intervals.len() > 1 && intervals.iter().any(|&interval| wide(interval))
+            intervals.len() > 1 && intervals.iter().any(|&interval| is_visible(interval))
         };
         self.curves.iter().find(banded).map(|curve| curve.number)
     }

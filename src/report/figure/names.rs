@@ -32,20 +32,17 @@ pub(super) fn without(name: &str, part: &str) -> String {
     joined(&parts(name).into_iter().filter(|own| *own != part).collect::<Vec<_>>())
 }
 
-/// What all names have in common at their beginning and at their end, in whole parts.
-pub(super) fn common(names: &[&str]) -> String {
-    let names: Vec<Vec<&str>> = names.iter().map(|name| parts(name)).collect();
-    let Some(first) = names.first() else { return String::new() };
-    let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
-    let head =
-        (0..shortest).take_while(|&at| names.iter().all(|other| other[at] == first[at])).count();
-    let last = |name: &Vec<&str>, at: usize| name.len() - 1 - at;
-    let tail = (0..shortest - head)
-        .take_while(|&at| {
-            names.iter().all(|other| other[last(other, at)] == first[last(first, at)])
-        })
-        .count();
-    joined(&[&first[..head], &first[first.len() - tail..]].concat())
+/// A name without the part that a key with this value gives it: `buffer 72 flits`, or the value alone.
+pub(super) fn without_value(name: &str, value: &str) -> String {
+    let mut parts = parts(name);
+    let of_key = |part: &&str| {
+        let before = part.strip_suffix(value);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(' '))
+    };
+    if let Some(at) = parts.iter().position(of_key) {
+        parts.remove(at);
+    }
+    joined(&parts)
 }
 
 #[cfg(test)]
@@ -53,10 +50,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_keep_what_they_share() {
-        assert_eq!(common(&["a, x [1, 2], b", "a, x [1, 4], b"]), "a, b");
-        assert_eq!(common(&["n 1", "n 2"]), "");
-        assert_eq!(common(&["same", "same"]), "same");
+    fn a_key_leaves_the_name_with_its_value() {
+        assert_eq!(without_value("a, dimensions [4, 4], b", "[4, 4]"), "a, b");
+        assert_eq!(without_value("buffer 72 flits", "72 flits"), "");
+        assert_eq!(without_value("buffer 172 flits", "72 flits"), "buffer 172 flits");
     }
 
     #[test]

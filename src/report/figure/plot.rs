@@ -348,10 +348,13 @@ impl Frame<'_> {
     }
 
     /// The upper and the lower edge, each with what tells that a place is beyond it.
-    fn edges(&self) -> [(fn(&f64, &f64) -> bool, f64); 2] {
+    fn edges(&self) -> [(Beyond, f64); 2] {
         [(f64::lt, self.top), (f64::gt, self.bottom)]
     }
 }
+
+/// Whether a height is beyond another.
+type Beyond = fn(&f64, &f64) -> bool;
 
 /// Where a line is at a height.
 fn crossing(from: Place, to: Place, y: f64) -> Place {

@@ -4,8 +4,8 @@ use super::super::comparison::SustainedLoad;
 use super::super::{PointRow, Status};
 use super::Figure;
 use super::axis::{Axis, time_unit};
-use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
-use super::curves::{number_of, series_of};
+use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
+use super::curves::series_of;
 use super::legend::{Legend, Sample as LegendSample};
 use super::names;
 use super::palette::of_series;
@@ -27,14 +27,21 @@ enum Quantity {
     Accepted,
 }
 
+/// What tells curves apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CurveId {
+    /// The series without what the key gives its name.
+    name: String,
+    /// The other keys with their values.
+    others: String,
+}
+
 /// One point of a scaling curve.
-struct Entry<'r> {
+struct Entry {
     /// The key's value, as a number and for people.
     x: f64,
     label: String,
-    series: &'r str,
-    /// The other keys, which tell curves apart.
-    others: String,
+    curve: CurveId,
     y: f64,
     interval: Option<(f64, f64)>,
 }
@@ -83,7 +90,12 @@ pub(super) fn chart(
         return None;
     }
     let (quantity, entries) = entries(points, found, key);
-    let curves = series_of(entries.iter().map(|entry| entry.others.as_str()));
+    let mut curves: Vec<&CurveId> = Vec::new();
+    for entry in &entries {
+        if !curves.contains(&&entry.curve) {
+            curves.push(&entry.curve);
+        }
+    }
     let high = entries.iter().map(|entry| entry.y).fold(0.0, f64::max);
     let low = entries.iter().map(|entry| entry.y).fold(f64::INFINITY, f64::min);
     let (y_title, size) = y_title(quantity, points, high);
@@ -96,21 +108,21 @@ pub(super) fn chart(
     let ticks = entries.iter().map(|entry| (entry.x, entry.label.clone())).collect();
     let mut panel = Panel::new(y);
     let mut legend = Legend::default();
-    for name in &curves {
-        let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.others == *name).collect();
-        let (colour, marker) = of_series(number_of(&curves, name));
-        let label = names::common(&own.iter().map(|entry| entry.series).collect::<Vec<_>>());
+    for (number, id) in curves.iter().enumerate() {
+        let own = entries.iter().filter(|entry| entry.curve == **id);
+        let (colour, marker) = of_series(number);
+        let label = id.name.clone();
         if curves.len() > 1 {
             let label = if label.is_empty() { "unnamed" } else { &label };
             legend.series(LegendSample::Series(colour, marker), label);
         }
-        let sample = |entry: &&Entry<'_>| Sample {
+        let sample = |entry: &Entry| Sample {
             x: entry.x,
             y: entry.y / size,
             interval: entry.interval.map(|(low, high)| (low / size, high / size)),
             hollow: false,
         };
-        let mut samples: Vec<Sample> = own.iter().map(sample).collect();
+        let mut samples: Vec<Sample> = own.map(sample).collect();
         samples.sort_by(|a, b| a.x.total_cmp(&b.x));
         panel.curves.push(Curve {
             label,
@@ -121,18 +133,13 @@ pub(super) fn chart(
             runs: vec![samples],
         });
     }
-    let seen = |(low, high): (f64, f64)| high - low > 0.01 * high;
-    if entries.iter().any(|entry| entry.interval.is_some_and(seen)) {
+    if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
         legend.key(LegendSample::Band(of_series(0).0), "95% confidence interval");
     }
     Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))
 }
 
-fn entries<'r>(
-    points: &'r [PointRow],
-    found: &[SustainedLoad],
-    key: &str,
-) -> (Quantity, Vec<Entry<'r>>) {
+fn entries(points: &[PointRow], found: &[SustainedLoad], key: &str) -> (Quantity, Vec<Entry>) {
     if points.iter().all(|row| row.completion_time.is_some()) {
         let time = |row: &PointRow| row.completion_time.map(|time| time as f64 / 1000.0);
         return (Quantity::CompletionTime, means(points, key, &time));
@@ -145,36 +152,28 @@ fn entries<'r>(
     let entry = |(name, it): (&String, &super::saturation::Sustained)| {
         let row = points.iter().find(|row| row.series == *name)?;
         let (x, label) = value(row, key)?;
-        let (others, series) = (others(row, key), row.series.as_str());
-        Some(Entry { x, label, series, others, y: it.load, interval: None })
+        Some(Entry { x, label, curve: curve(row, key), y: it.load, interval: None })
     };
     (Quantity::Saturation, names.iter().zip(&sustained).filter_map(entry).collect())
 }
 
 /// A mean over the rows that differ in nothing but their seeds.
-fn means<'r>(
-    points: &'r [PointRow],
-    key: &str,
-    of: &dyn Fn(&PointRow) -> Option<f64>,
-) -> Vec<Entry<'r>> {
+fn means(points: &[PointRow], key: &str, of: &dyn Fn(&PointRow) -> Option<f64>) -> Vec<Entry> {
     let usable = |row: &&PointRow| row.status != Status::Deadlock && of(row).is_some();
-    let mut groups: Vec<(Entry<'r>, Vec<f64>)> = Vec::new();
+    let mut groups: Vec<(Entry, Vec<f64>)> = Vec::new();
     for row in points.iter().filter(usable) {
         let (Some((x, label)), Some(y)) = (value(row, key), of(row)) else { continue };
-        let others = others(row, key);
-        let same = |(entry, _): &&mut (Entry<'r>, Vec<f64>)| {
-            entry.x == x && entry.others == others && entry.series == row.series
-        };
+        let curve = curve(row, key);
+        let same = |(entry, _): &&mut (Entry, Vec<f64>)| entry.x == x && entry.curve == curve;
         match groups.iter_mut().find(same) {
             Some((_, values)) => values.push(y),
             None => {
-                let series = row.series.as_str();
-                let entry = Entry { x, label, series, others, y, interval: None };
+                let entry = Entry { x, label, curve, y, interval: None };
                 groups.push((entry, vec![y]));
             }
         }
     }
-    let entry = |(mut entry, values): (Entry<'r>, Vec<f64>)| {
+    let entry = |(mut entry, values): (Entry, Vec<f64>)| {
         entry.y = values.iter().sum::<f64>() / values.len() as f64;
         let half = half_width_95_of_few(&values);
         entry.interval = half.map(|half| (entry.y - half, entry.y + half));
@@ -188,10 +187,14 @@ fn settings(row: &PointRow) -> impl Iterator<Item = (&str, &str)> {
     row.settings.split("; ").filter_map(|setting| setting.split_once(" = "))
 }
 
-/// All keys but one and the seed, which tell the point's curve from others.
-fn others(row: &PointRow, key: &str) -> String {
+/// The curve that a point belongs to.
+fn curve(row: &PointRow, key: &str) -> CurveId {
+    let text = settings(row).find(|(path, _)| *path == key).map_or("", |setting| setting.1);
     let others = settings(row).filter(|(path, _)| *path != key && !NO_SUBJECT.contains(path));
-    others.map(|(path, value)| format!("{path} = {value}")).collect::<Vec<_>>().join("; ")
+    CurveId {
+        name: names::without_value(&row.series, text),
+        others: others.map(|(path, value)| format!("{path} = {value}")).collect(),
+    }
 }
 
 /// The value that a point has for a key, as a number above 0 and for people.

@@ -15,6 +15,7 @@ mod curves;
 mod distribution;
 mod folder;
 mod font;
+mod groups;
 mod heat_map;
 mod histogram;
 mod kind;

@@ -4,11 +4,12 @@ use super::super::comparison::SustainedLoad;
 use super::super::{PointRow, Status};
 use super::Figure;
 use super::axis::Axis;
-use super::bars::{self, Bar, BarChart, Group};
-use super::curves::{Curves, Quantity, number_of, series_of};
+use super::bars::{self, BarChart};
+use super::curves::{Curves, Quantity, series_of};
+use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
 use super::names;
-use super::palette::{BAR, BLACK, of_series};
+use super::palette::BLACK;
 
 /// The highest load that a series sustains.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,14 +83,14 @@ pub(super) fn chart(
     title: &str,
 ) -> BarChart {
     let mut legend = Legend::default();
-    let groups = grouped(sustained, series, &mut legend).unwrap_or_else(|| {
-        let bar = |it: &Sustained| {
-            let name = names::joined(&[&it.figure, &it.series]);
-            let name = if name.is_empty() { "unnamed".into() } else { name };
-            Group::of_one(&name, it.load, it.failed.map(|failed| (it.load, failed)), BAR)
-        };
-        sustained.iter().map(bar).collect()
-    });
+    let value = |it: &Sustained| Value {
+        figure: it.figure.clone(),
+        series: it.series.clone(),
+        value: it.load,
+        whisker: it.failed.map(|failed| (it.load, failed)),
+    };
+    let values: Vec<Value> = sustained.iter().map(value).collect();
+    let groups = groups(&values, series, &mut legend);
     if sustained.iter().any(|it| it.failed.is_some()) {
         legend.key(Sample::Whisker(BLACK), "to the lowest load not sustained");
     }
@@ -98,43 +99,6 @@ pub(super) fn chart(
     }
     let axis = Axis::new(quantity.title("Highest sustained"), bars::highest(&groups) * 1.04);
     BarChart { title: title.into(), axis, groups, legend }
-}
-
-/// Groups with a bar a series; `None` if the series are no combinations of two things.
-fn grouped(sustained: &[Sustained], series: &[String], legend: &mut Legend) -> Option<Vec<Group>> {
-    let parts: Vec<(String, String)> = if sustained.iter().all(|it| !it.figure.is_empty()) {
-        sustained.iter().map(|it| (it.figure.clone(), it.series.clone())).collect()
-    } else {
-        let split = |it: &Sustained| {
-            let parts = names::parts(&it.series);
-            (parts.len() > 1).then(|| (parts[0].to_owned(), names::joined(&parts[1..])))
-        };
-        sustained.iter().map(split).collect::<Option<_>>()?
-    };
-    let names = series_of(parts.iter().map(|part| part.0.as_str()));
-    let members = series_of(parts.iter().map(|part| part.1.as_str()));
-    let crossed =
-        names.len() > 1 && members.len() > 1 && names.len() * members.len() == parts.len();
-    if !crossed {
-        return None;
-    }
-    // Parts of series' names are no series that have colours elsewhere.
-    let known = members.iter().all(|member| series.contains(member));
-    let look = |member: &str| of_series(number_of(if known { series } else { &members }, member)).0;
-    for member in &members {
-        legend.series(Sample::Bar(look(member)), member.clone());
-    }
-    let group = |name: &String| {
-        let own = parts.iter().zip(sustained).filter(|(part, _)| part.0 == *name);
-        let bar = |(part, it): (&(String, String), &Sustained)| Bar {
-            series: part.1.clone(),
-            value: it.load,
-            whisker: it.failed.map(|failed| (it.load, failed)),
-            colour: look(&part.1),
-        };
-        Group { label: name.clone(), bars: own.map(bar).collect() }
-    };
-    Some(names.iter().map(group).collect())
 }
 
 #[cfg(test)]

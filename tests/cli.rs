@@ -191,22 +191,6 @@ fn results_never_replace_others() {
 }
 
 #[test]
-fn figures_are_drawn_again_from_results() {
-    let place = Workplace::new("plot");
-    let path = scenario("angara/desmos-patterns");
-    place.run(&with(&["sweep", &path, "--out", "a"], &SHORT));
-    let drawn = place.read("a/latency.svg");
-    fs::remove_file(place.0.join("a/latency.svg")).unwrap();
-    place.run(&["plot", "a", "--title", "Desmos (4x2x2x2)"]);
-    assert_eq!(place.read("a/latency.svg"), drawn);
-    let (code, errors) = place.fail(&["plot", "a", "a"]);
-    assert_eq!((code, errors.contains("--out DIR")), (2, true), "{errors}");
-    place.run(&["plot", "a", "a", "--out", "both"]);
-    let (code, errors) = place.fail(&["plot", "nothing"]);
-    assert_eq!((code, errors.contains("nothing/points.csv")), (2, true), "{errors}");
-}
-
-#[test]
 fn the_reference_page_is_the_one_in_docs() {
     let place = Workplace::new("reference");
     let page = place.run(&["check", "--reference"]);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flitlab::report::figure::{Scale, Series, Style, xy_figure};
+use flitlab::report::figure::{Medium, Scale, Series, Style, xy_figure};
 use serde::Serialize;
 
 use crate::sample::Sample;
@@ -66,7 +66,7 @@ pub fn run() {
             })
             .collect();
         xy_figure(title, ("nodes", Scale::Logarithmic), (axis, Scale::Linear), &series)
-            .write_to(folder, name)
+            .write_to(folder, name, &Medium::default())
             .expect("results/scale can be written");
     };
     plot(

@@ -11,7 +11,7 @@ use super::summary::{print_json, print_text};
 use super::text::torus_text;
 use super::threads::Threads;
 use super::{Failure, folder};
-use crate::report::figure::{Scale, Series, Style, xy_figure};
+use crate::report::figure::{Medium, Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{self, resilience};
 use crate::scenario::Network;
@@ -67,7 +67,7 @@ impl Failures {
         if let Some(out) = &out {
             folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
             for failed in ["cables", "nodes"] {
-                figure(&rows, failed, &title).write_to(out, failed)?;
+                figure(&rows, failed, &title).write_to(out, failed, &Medium::default())?;
             }
         }
         if self.json {

@@ -1,60 +1,248 @@
 //! `flitlab plot`: figures from results, again and again.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
 
 use super::Failure;
-use super::summary::print_text;
-use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, PointRow, read_channels, read_points};
+use super::summary::{print_json, print_text};
+use crate::report::ResultRows;
+use crate::report::figure::{
+    Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
+};
 
 /// Draw the figures of results again, or several results in one figure
 ///
 /// One folder: its figures are drawn anew in it (or in --out). Several: their curves share figures, which
-/// go to --out; each curve is named after its folder.
+/// go to --out; each curve is named after its result. Nothing is simulated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab plot results/desmos-uniform\n  \
-                        flitlab plot results/uniform results/tornado --out figures --title \"8x8x8 torus\"")]
+                        flitlab plot results/desmos-uniform --width 89mm --font-size 9pt --format pdf --out figures\n  \
+                        flitlab plot results/uniform --only cdf,channel-map --load 0.5 --out figures\n  \
+                        flitlab plot results/bfs results/sssp --labels \"BFS,SSSP\" --out figures\n  \
+                        flitlab plot results/sizes --only scaling --over exchange.message --format pgfplots --out figures\n\n\
+                        Kinds: latency (mean and 99th percentile over load), percentiles, cdf (of the latency), \
+                        accepted (load), saturation (highest sustained loads), scaling (over a key of the sweep), \
+                        completion (times), channels (by direction), channel-map (each at its place in the torus), \
+                        time (load, latency and utilisation window by window). docs/figures.md shows them.")]
 pub(super) struct Plot {
     /// Folders with results
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
-    /// Folder for the figures; figures of the same name in it are replaced
+    /// Folder for the figures; figures of the same name in it are replaced (LaTeX that differs is kept)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Title of the figures [default: the folders' names]
+    /// Title of the figures; "" for none [default: the result's; none for several]
     #[arg(long)]
     title: Option<String>,
+    /// What the results are called in the legend, with commas between, in their order
+    /// [default: the folders' names]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', conflicts_with = "label")]
+    labels: Vec<String>,
+    /// The same, one result each time
+    #[arg(long, value_name = "NAME")]
+    label: Vec<String>,
+    /// Width of the figures in in, mm, cm or pt
+    #[arg(long, value_name = "LENGTH", default_value = "3.5in")]
+    width: Length,
+    /// Size of the axes' titles; other letters follow
+    #[arg(long, value_name = "LENGTH", default_value = "8pt")]
+    font_size: Length,
+    /// What is written: pgfplots is LaTeX with the data as a table
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = formats())]
+    format: Vec<Format>,
+    /// Draw these kinds of figures only [default: all that say something]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
+    only: Vec<Kind>,
+    /// The load whose distributions, channels and windows are shown, or the nearest simulated
+    /// [default: the highest steady one]
+    #[arg(long)]
+    load: Option<f64>,
+    /// The key of the sweep that scaling curves are over [default: the only one with numbers]
+    #[arg(long, value_name = "KEY")]
+    over: Option<String>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name);
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .map(move |name| named(name).expect("a possible value"))
+}
+
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let named = |name: String| Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    PossibleValuesParser::new(Kind::ALL.map(Kind::name))
+        .map(move |name| named(name).expect("a possible value"))
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed {
+    figures: Vec<String>,
+    /// LaTeX files that were left as they are.
+    kept: Vec<String>,
 }
 
 impl Plot {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let sheet = Sheet::new(self.width, self.font_size).map_err(input)?;
+        let labels = self.labels()?;
         let out = match (&self.out, &self.results[..]) {
             (Some(out), _) => out.clone(),
             (None, [only]) => only.clone(),
             (None, _) => {
-                return Err(Failure::Input(
-                    "error: figures of several results need a folder of their own: add --out DIR"
-                        .into(),
+                return Err(input(
+                    "figures of several results need a folder of their own: add --out DIR",
                 ));
             }
         };
-        let mut points = Vec::new();
-        let mut channels = Vec::new();
+        let mut results = Vec::new();
         for folder in &self.results {
-            let (more_points, more_channels) = read(folder, self.results.len() > 1)?;
-            points.extend(more_points);
-            channels.extend(more_channels);
+            results.push(read(folder)?);
         }
-        let names: Vec<String> = self.results.iter().map(|folder| name(folder)).collect();
-        let title = self.title.unwrap_or_else(|| names.join(", "));
-        let drawn = draw_all(&points, &channels, &out, &title)?;
-        if drawn.is_empty() {
-            return Err(Failure::Input("error: there is nothing to draw in these results".into()));
+        let single = results.len() == 1;
+        let title = self.title.clone().unwrap_or_else(|| match &results[..] {
+            [only] => only.title.clone().unwrap_or_else(|| name(&self.results[0])),
+            _ => String::new(),
+        });
+        if !single {
+            check_common(&labels, &results)?;
         }
-        drawn.iter().try_for_each(|path| print_text(&format!("{}\n", path.display())))
+        let mut rows = ResultRows::default();
+        for (label, mut result) in labels.iter().zip(results) {
+            if !single || !self.label.is_empty() || !self.labels.is_empty() {
+                rename(&mut result, label);
+            }
+            rows.extend(result);
+        }
+        self.check_key(&rows)?;
+        let wish = Wish {
+            title,
+            medium: Medium { sheet, formats: self.format.clone() },
+            kinds: self.only.clone(),
+            load: self.load,
+            over: self.over.clone(),
+        };
+        let files = draw_all(&rows, &out, &wish)?;
+        if files.written.is_empty() && files.kept.is_empty() {
+            return Err(input(self.nothing(&rows)));
+        }
+        self.show(&files)
     }
+
+    fn show(&self, files: &Files) -> Result<(), Failure> {
+        let text = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().map(|path| path.display().to_string()).collect()
+        };
+        for path in &files.kept {
+            eprintln!(
+                "note: {} is kept as it is, since it is not what would be written; remove it to have it \
+                 written anew",
+                path.display()
+            );
+        }
+        if self.json {
+            return print_json(&Printed { figures: text(&files.written), kept: text(&files.kept) });
+        }
+        text(&files.written).iter().try_for_each(|path| print_text(&format!("{path}\n")))
+    }
+
+    /// A name for each result.
+    fn labels(&self) -> Result<Vec<String>, Failure> {
+        let given = if self.label.is_empty() { &self.labels } else { &self.label };
+        let given: Vec<String> = given.iter().map(|label| label.trim().to_owned()).collect();
+        if given.is_empty() {
+            return self.names();
+        }
+        if given.len() != self.results.len() {
+            return Err(input(format!(
+                "{} for {}: give each result one, in their order",
+                count(given.len(), "label"),
+                count(self.results.len(), "result")
+            )));
+        }
+        match repeated(&given) {
+            Some(label) => Err(input(format!(
+                "two results have the label `{label}`: their curves could not be told apart"
+            ))),
+            None => Ok(given),
+        }
+    }
+
+    /// The folders' names, or the whole paths if two have the same name.
+    fn names(&self) -> Result<Vec<String>, Failure> {
+        let names: Vec<String> = self.results.iter().map(|folder| name(folder)).collect();
+        if repeated(&names).is_none() {
+            return Ok(names);
+        }
+        let paths: Vec<String> =
+            self.results.iter().map(|folder| folder.display().to_string()).collect();
+        match repeated(&paths) {
+            Some(path) => Err(input(format!("{path} is given twice"))),
+            None => Ok(paths),
+        }
+    }
+
+    /// Says which keys there are, if another is asked for.
+    fn check_key(&self, rows: &ResultRows) -> Result<(), Failure> {
+        let Some(key) = &self.over else { return Ok(()) };
+        let keys = numeric_keys(&rows.points);
+        if keys.contains(key) {
+            return Ok(());
+        }
+        let known = if keys.is_empty() {
+            "these results have no such key (a sweep has: see [sweep.grid])".to_owned()
+        } else {
+            format!("there is {}", keys.join(", "))
+        };
+        Err(input(format!(
+            "no scaling curve can be over {key}: it takes numbers in a sweep; {known}"
+        )))
+    }
+
+    /// Why there are no figures.
+    fn nothing(&self, rows: &ResultRows) -> String {
+        let missing: Vec<&str> = [
+            (Kind::Distribution, "latencies.csv", rows.latencies.is_empty()),
+            (Kind::Time, "windows.csv", rows.windows.is_empty()),
+            (Kind::Channels, "channels.csv", rows.channels.is_empty()),
+            (Kind::ChannelMap, "channels.csv", rows.channels.is_empty()),
+        ]
+        .into_iter()
+        .filter(|(kind, _, missing)| *missing && self.only.contains(kind))
+        .map(|(_, file, _)| file)
+        .collect();
+        let kinds: Vec<&str> = self.only.iter().map(|kind| kind.name()).collect();
+        match (kinds.is_empty(), missing.first()) {
+            (true, _) => "there is nothing to draw in these results".into(),
+            (false, Some(file)) => format!(
+                "there is nothing to draw for {}: the results have no {file} (runs and sweeps of this \
+                 version of flitlab write it)",
+                kinds.join(", ")
+            ),
+            (false, None) => {
+                format!("there is nothing to draw for {} in these results", kinds.join(", "))
+            }
+        }
+    }
+}
+
+fn input(problem: impl AsRef<str>) -> Failure {
+    Failure::Input(format!("error: {}", problem.as_ref()))
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn repeated(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
 /// A folder's name as people see it.
@@ -63,29 +251,51 @@ fn name(folder: &Path) -> String {
     canonical.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// A folder's rows; with the folder's name in front of the series if there are several folders.
-fn read(folder: &Path, named: bool) -> Result<(Vec<PointRow>, Vec<ChannelRow>), Failure> {
-    let points = read_points(folder.join("points.csv"))?;
-    if let Some(line) = points.incomplete_line {
-        eprintln!(
-            "warning: {}:{line}: the last line is cut short and left out",
-            folder.join("points.csv").display()
-        );
+fn read(folder: &Path) -> Result<ResultRows, Failure> {
+    let rows = ResultRows::read(folder, |path, line| {
+        eprintln!("warning: {}:{line}: the last line is cut short and left out", path.display());
+    });
+    Ok(rows?)
+}
+
+/// Puts a result's label in front of its series, or in their place if there is one series only.
+fn rename(result: &mut ResultRows, label: &str) {
+    let first = result.series_names().next().cloned().unwrap_or_default();
+    let single = result.series_names().all(|series| *series == first);
+    for series in result.series_names() {
+        *series = if single || series.is_empty() {
+            label.to_owned()
+        } else {
+            format!("{label}, {series}")
+        };
     }
-    let channels = folder.join("channels.csv");
-    let channels = if channels.exists() { read_channels(channels)?.rows } else { Vec::new() };
-    let (mut points, mut channels) = (points.rows, channels);
-    if named {
-        let series = points.iter_mut().map(|row| &mut row.series);
-        for series in series.chain(channels.iter_mut().map(|row| &mut row.series)) {
-            let parts = [name(folder), std::mem::take(series)];
-            *series = parts
-                .iter()
-                .filter(|part| !part.is_empty())
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ");
+}
+
+/// Whether some figure has curves of two results.
+fn check_common(labels: &[String], results: &[ResultRows]) -> Result<(), Failure> {
+    let mut having: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut texts = Vec::new();
+    for (label, result) in labels.iter().zip(results) {
+        let mut own: Vec<(&str, &str)> = Vec::new();
+        for row in &result.points {
+            let what = match row.completion_time {
+                Some(_) => "completion times",
+                None => "load curves",
+            };
+            if !own.contains(&(what, &row.figure)) {
+                own.push((what, &row.figure));
+            }
         }
+        let text = |(what, figure): &(&str, &str)| match *figure {
+            "" => (*what).to_owned(),
+            figure => format!("{what} of {figure}"),
+        };
+        let all: Vec<String> = own.iter().map(text).collect();
+        texts.push(format!("{label} has {}", all.join(", ")));
+        own.into_iter().for_each(|key| *having.entry(key).or_default() += 1);
     }
-    Ok((points, channels))
+    if having.values().any(|&results| results > 1) {
+        return Ok(());
+    }
+    Err(input(format!("these results have nothing in common to draw: {}", texts.join("; "))))
 }

@@ -7,6 +7,7 @@ use super::progress::Bar;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
+use crate::report::figure::Medium;
 use crate::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
     outflank, outflank_angara,
@@ -93,7 +94,7 @@ impl Reproduce {
             folder::write(&out.join(name).with_extension("csv"), table)?;
         }
         for (name, figure) in &found.figures {
-            figure.write_to(&out, name)?;
+            figure.write_to(&out, name, &Medium::default())?;
         }
         if self.output.json {
             return print_json(&found.json);

@@ -13,7 +13,7 @@ use super::summary::{print_json, print_text};
 use super::table_report::Report;
 use super::threads::Threads;
 use super::{Failure, folder};
-use crate::report::figure::{load_heat_map, load_histogram};
+use crate::report::figure::{Medium, load_heat_map, load_histogram};
 use crate::report::{LoadRow, RowWriter};
 use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
 use crate::routing::{Flaw, Quality, Region, TableFile, prove};
@@ -187,8 +187,8 @@ impl Route {
         let rows = LoadRow::of(fabric, quality);
         let mut file = RowWriter::<LoadRow>::create(out.join("loads.csv"))?;
         rows.iter().try_for_each(|row| file.write(row))?;
-        load_heat_map(&rows, &title).write_to(&out, "heat-map")?;
-        load_histogram(&rows, &title).write_to(&out, "histogram")?;
+        load_heat_map(&rows, &title).write_to(&out, "heat-map", &Medium::default())?;
+        load_histogram(&rows, &title).write_to(&out, "histogram", &Medium::default())?;
         if !self.json {
             print_text(&format!("figures in {}\n", out.display()))?;
         }

@@ -12,8 +12,8 @@ use super::progress::Bar;
 use super::summary::{Cost, Expectation, Printed, Summary, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
-use crate::report::figure::draw_all;
-use crate::report::{ChannelRow, DeadlockNote, PointRow, RowWriter};
+use crate::report::figure::{Wish, draw_all};
+use crate::report::{DeadlockNote, PointRow, ResultRows, RowWriter};
 use crate::sweep::Simulation;
 
 /// Simulate a scenario once
@@ -57,18 +57,27 @@ impl Run {
         bar.finish();
 
         RowWriter::<PointRow>::create(results.join("points.csv"))?.write(&outcome.row)?;
-        let mut channels = RowWriter::<ChannelRow>::create(results.join("channels.csv"))?;
-        outcome.channels.iter().try_for_each(|channel| channels.write(channel))?;
+        RowWriter::write_file(results.join("channels.csv"), &outcome.channels)?;
+        RowWriter::write_file(results.join("latencies.csv"), &outcome.latencies)?;
+        if !outcome.windows.is_empty() {
+            RowWriter::write_file(results.join("windows.csv"), &outcome.windows)?;
+        }
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        let points = std::slice::from_ref(&outcome.row);
-        draw_all(points, &outcome.channels, &results, &title)?;
+        let rows = ResultRows {
+            points: vec![outcome.row.clone()],
+            channels: outcome.channels,
+            latencies: outcome.latencies,
+            windows: outcome.windows,
+            ..ResultRows::default()
+        };
+        draw_all(&rows, &results, &Wish::titled(&title))?;
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
             scenario: Expectation::new(&simulation),
             points: vec![outcome.row.clone()],
             saturation: Vec::new(),
-            busiest_channels: text::busiest(&outcome.channels).into_iter().cloned().collect(),
+            busiest_channels: text::busiest(&rows.channels).into_iter().cloned().collect(),
             warnings: outcome.warnings.clone(),
             deadlocks: outcome
                 .deadlock
@@ -83,7 +92,7 @@ impl Run {
             let cost = Some(Cost::new(&outcome.work));
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
-            let facts = text::outcome(&outcome.row, &outcome.channels, &outcome.work);
+            let facts = text::outcome(&outcome.row, &rows.channels, &outcome.work);
             print_text(&format!("{facts}results in {place}\n"))?;
         }
         for warning in &outcome.warnings {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::folder;
 use super::{Failure, text};
 use crate::measure::Saturation;
+use crate::report::comparison::SustainedLoad;
 use crate::report::{ChannelRow, DeadlockNote, PointRow};
 use crate::scenario::Point;
 use crate::sweep::{CRITERION, Simulation, Work};
@@ -104,6 +105,15 @@ impl SaturationNote {
             tolerance,
             sustained_load: found.sustained,
             lowest_load_not_sustained: found.failed,
+        }
+    }
+
+    /// As figures and comparisons need it.
+    pub(super) fn sustained(&self) -> SustainedLoad {
+        SustainedLoad {
+            series: self.series.clone(),
+            sustained_load: self.sustained_load,
+            lowest_load_not_sustained: self.lowest_load_not_sustained,
         }
     }
 }

@@ -19,6 +19,13 @@ pub struct Distribution {
     pub maximum: Picoseconds,
 }
 
+/// A step of a distribution function: this share of the values is at most this high.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantile {
+    pub value: Picoseconds,
+    pub share: f64,
+}
+
 #[derive(Clone, Debug)]
 struct Latencies {
     histogram: Histogram<u64>,
@@ -60,6 +67,28 @@ impl Latencies {
             maximum: self.maximum,
         })
     }
+
+    /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99% on, up to
+    /// the maximum. Values are those of [`Latencies::distribution`], each once.
+    fn quantiles(&self) -> Vec<Quantile> {
+        let count = self.histogram.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        let hundredths = (1..100).map(|step| f64::from(step) / 100.0);
+        let tail = [1e3, 1e4, 1e5, 1e6]
+            .into_iter()
+            .flat_map(|parts| (1..10).rev().map(move |left| 1.0 - f64::from(left) / parts));
+        let mut steps: Vec<Quantile> = Vec::new();
+        for share in hundredths.chain(tail).chain([1.0]) {
+            let at = self.histogram.value_at_quantile(share);
+            let value = at.min(self.maximum);
+            if steps.last().is_none_or(|last| last.value < value) {
+                steps.push(Quantile { value, share: self.histogram.quantile_below(at) });
+            }
+        }
+        steps
+    }
 }
 
 /// What was delivered in a stretch of time.
@@ -97,7 +126,8 @@ impl Delivered {
     }
 }
 
-/// An observer that sums up what is delivered while it is on.
+/// An observer that sums up what is delivered: window by window always, all together and as a distribution
+/// while it is on.
 #[derive(Clone, Debug)]
 pub struct Collector {
     on: bool,
@@ -124,19 +154,22 @@ impl Collector {
         }
     }
 
-    /// Counts from now on.
+    /// Begins a window from which on everything counts.
     pub fn start(&mut self) {
         self.on = true;
+        self.window = Delivered::default();
     }
 
     /// What was delivered since the last call (or the start).
     pub fn end_window(&mut self) -> Delivered {
         let window = std::mem::take(&mut self.window);
-        self.total.add(window);
+        if self.on {
+            self.total.add(window);
+        }
         window
     }
 
-    /// What was delivered in all windows that have ended.
+    /// What was delivered in all windows that have ended since the start.
     #[must_use]
     pub fn total(&self) -> Delivered {
         self.total
@@ -146,6 +179,12 @@ impl Collector {
     #[must_use]
     pub fn packet_latency(&self) -> Option<Distribution> {
         self.packets.distribution()
+    }
+
+    /// How the latencies of packets are distributed, in ascending order; empty without packets.
+    #[must_use]
+    pub fn packet_latency_quantiles(&self) -> Vec<Quantile> {
+        self.packets.quantiles()
     }
 
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
@@ -184,9 +223,6 @@ impl Observer for Collector {
     }
 
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
-        if !self.on {
-            return;
-        }
         let latency = packet.delivered - packet.created;
         self.window.add(Delivered {
             packets: 1,
@@ -197,6 +233,9 @@ impl Observer for Collector {
             latency,
             network_latency: packet.delivered - packet.injected,
         });
+        if !self.on {
+            return;
+        }
         self.packets.record(latency);
         self.payload_by_source[packet.source as usize] += u64::from(packet.payload);
     }
@@ -206,5 +245,36 @@ impl Observer for Collector {
             self.messages.record(message.completed - message.created);
             self.latest_completion = self.latest_completion.max(message.completed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_quantiles_say_how_many_values_are_at_most_so_high() {
+        let mut latencies = Latencies::new();
+        assert_eq!(latencies.quantiles(), []);
+        for value in 1..=1_000_000u64 {
+            latencies.record(value * 1000);
+        }
+        let steps = latencies.quantiles();
+        assert!((100..=137).contains(&steps.len()), "{}", steps.len());
+        assert!(steps.is_sorted_by(|a, b| a.value < b.value && a.share < b.share));
+        for step in &steps {
+            assert!((step.value as f64 / 1e9 - step.share).abs() < 2e-3, "{step:?}");
+        }
+        assert_eq!(steps.last(), Some(&Quantile { value: 1_000_000_000, share: 1.0 }));
+    }
+
+    #[test]
+    fn equal_values_are_one_step() {
+        let mut latencies = Latencies::new();
+        (0..50).for_each(|_| latencies.record(700));
+        latencies.record(900);
+        let steps: Vec<(u64, f64)> =
+            latencies.quantiles().iter().map(|step| (step.value, step.share)).collect();
+        assert_eq!(steps, [(700, 50.0 / 51.0), (900, 1.0)]);
     }
 }

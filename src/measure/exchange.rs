@@ -1,7 +1,7 @@
 //! A finite workload, run to its end: completion time and bandwidth a node.
 
 use super::collector::{Collector, Distribution};
-use super::{MOST_CHANNELS, Phase, Progress};
+use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
@@ -20,6 +20,7 @@ pub struct ExchangeMeasurement {
     pub messages: u64,
     pub payload: u64,
     pub packet_latency: Option<Distribution>,
+    pub packet_latency_quantiles: Vec<Quantile>,
     pub network_latency: Option<f64>,
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
@@ -73,6 +74,7 @@ pub fn measure_exchange(
         messages: message_latency.map_or(0, |latency| latency.count),
         payload: total.payload,
         packet_latency: collector.packet_latency(),
+        packet_latency_quantiles: collector.packet_latency_quantiles(),
         network_latency: mean(total.network_latency),
         message_latency,
         hops: mean(total.hops),

@@ -10,11 +10,11 @@
 //! from the means of the windows, is at most `precision` of the mean on either side, or
 //! `maximum_windows` have passed. Packets count in the window in which they are delivered.
 
-use super::collector::{Collector, Delivered, Distribution};
+use super::collector::{Collector, Distribution};
 use super::interval::{half_width_95, jain_fairness};
 use super::settings::Settings;
 use super::trend::slope;
-use super::{MOST_CHANNELS, Phase, Progress};
+use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::units::Picoseconds;
@@ -59,6 +59,7 @@ pub struct LoadMeasurement {
     pub accepted_payload_minimum: f64,
     pub fairness: Option<f64>,
     pub packet_latency: Option<Distribution>,
+    pub packet_latency_quantiles: Vec<Quantile>,
     /// Half width of the 95% confidence interval of the mean packet latency, in picoseconds.
     pub packet_latency_interval: Option<f64>,
     /// Mean latency from injection, in picoseconds.
@@ -70,6 +71,8 @@ pub struct LoadMeasurement {
     pub warm_up: Picoseconds,
     pub measured: Picoseconds,
     pub windows: u32,
+    /// Those of the warm-up, then those that were measured.
+    pub history: Vec<Window>,
     pub counters: Counters,
     pub digest: Digest,
     /// At most [`MOST_CHANNELS`], and how many there are in all.
@@ -119,6 +122,7 @@ pub fn measure_load(
         window: settings.window.unwrap_or_else(|| offered.window()),
         offered: *offered,
         backlog: Vec::new(),
+        history: Vec::new(),
         engine,
     };
     let warmed_up = point.warm_up(settings, progress);
@@ -131,18 +135,40 @@ struct LoadPoint<'e, 'f> {
     window: Picoseconds,
     /// Flits under way at each sampling time.
     backlog: Vec<f64>,
+    history: Vec<Window>,
 }
 
 impl LoadPoint<'_, '_> {
     /// Simulates a window and samples what is under way.
-    fn run_window(&mut self) -> Result<(), Deadlock> {
-        let start = self.engine.now();
+    fn run_window(&mut self, phase: Phase) -> Result<(), Deadlock> {
+        let (start, before) = (self.engine.now(), self.engine.counters());
         for sample in 1..=SAMPLES_A_WINDOW {
             self.engine.run_until(start + self.window * sample / SAMPLES_A_WINDOW);
             let counters = self.engine.counters();
             self.backlog.push((counters.flits_created - counters.flits_delivered) as f64);
         }
+        let delivered = self.engine.observer().end_window();
+        let busiest_channel = self.busiest_channel();
+        let after = self.engine.counters();
+        self.history.push(Window {
+            phase,
+            start,
+            end: self.engine.now(),
+            delivered,
+            flit_hops: after.flit_hops - before.flit_hops,
+            under_way: after.flits_created - after.flits_delivered,
+            busiest_channel,
+        });
         self.engine.find_deadlock().map_or(Ok(()), Err)
+    }
+
+    /// Utilisation of the busiest channel; `None` if there are too many to look at after every window.
+    fn busiest_channel(&self) -> Option<f64> {
+        if self.history.last().is_some_and(|last| last.busiest_channel.is_none()) {
+            return None;
+        }
+        let (busiest, all) = self.engine.busiest_channels(1);
+        busiest.first().filter(|_| all <= MOST_CHANNELS).map(|channel| channel.utilisation)
     }
 
     /// Growth of what is under way over the latest `windows`, as a fraction of what is offered.
@@ -160,7 +186,7 @@ impl LoadPoint<'_, '_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<bool, Deadlock> {
         for window in 1..=settings.warm_up_windows {
-            self.run_window()?;
+            self.run_window(Phase::WarmUp)?;
             progress(Progress {
                 phase: Phase::WarmUp,
                 time: self.engine.now(),
@@ -195,9 +221,9 @@ impl LoadPoint<'_, '_> {
         // Past saturation latencies grow for ever: the fewest windows do.
         let most = if level { settings.maximum_windows } else { settings.minimum_windows };
         while windows < most && deadlock.is_none() {
-            deadlock = self.run_window().err();
+            deadlock = self.run_window(Phase::Measuring).err();
             windows += 1;
-            let delivered: Delivered = self.engine.observer().end_window();
+            let delivered = self.history.last().expect("there was one").delivered;
             if delivered.packets > 0 {
                 means.push(delivered.latency as f64 / delivered.packets as f64);
             }
@@ -237,6 +263,7 @@ impl LoadPoint<'_, '_> {
         interval: Option<f64>,
         senders: &[u32],
     ) -> LoadMeasurement {
+        let history = std::mem::take(&mut self.history);
         let (channels, all_channels) = self.engine.busiest_channels(MOST_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(1) as f64;
@@ -255,6 +282,7 @@ impl LoadPoint<'_, '_> {
             accepted_payload_minimum: least as f64 * a_second,
             fairness: jain_fairness(senders.iter().map(payload)),
             packet_latency: collector.packet_latency(),
+            packet_latency_quantiles: collector.packet_latency_quantiles(),
             packet_latency_interval: interval,
             network_latency: mean(total.network_latency),
             message_latency: collector.message_latency(),
@@ -263,6 +291,7 @@ impl LoadPoint<'_, '_> {
             warm_up: start,
             measured,
             windows,
+            history,
             counters: self.engine.counters(),
             digest: self.engine.digest(),
             channels,

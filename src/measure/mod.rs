@@ -11,14 +11,16 @@ mod load_point;
 mod saturation;
 mod settings;
 mod trend;
+mod window;
 
 pub use bound::{Bottleneck, Outlook, outlook};
-pub use collector::{Collector, Delivered, Distribution};
+pub use collector::{Collector, Delivered, Distribution, Quantile};
 pub use exchange::{ExchangeMeasurement, measure_exchange};
 pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{LoadMeasurement, Offered, Status, measure_load};
 pub use saturation::{Saturation, bisect};
 pub use settings::Settings;
+pub use window::Window;
 
 use crate::units::Picoseconds;
 

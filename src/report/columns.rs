@@ -47,6 +47,14 @@ fn picoseconds<'de, D: Deserializer<'de>>(
     }
 }
 
+/// A time that must not be missing.
+fn given<'de, D: Deserializer<'de>>(
+    unit: Picoseconds,
+    deserializer: D,
+) -> Result<Picoseconds, D::Error> {
+    picoseconds(unit, deserializer)?.ok_or_else(|| D::Error::custom("there is no time"))
+}
+
 /// A time as nanoseconds; an empty cell for `None`.
 pub(super) mod nanoseconds {
     use super::{Deserializer, Picoseconds, Serializer};
@@ -80,6 +88,45 @@ pub(super) mod microseconds {
         deserializer: D,
     ) -> Result<Option<Picoseconds>, D::Error> {
         super::picoseconds(1_000_000, deserializer)
+    }
+}
+
+/// Times that are always there.
+pub(super) mod time {
+    /// A time as nanoseconds.
+    pub mod nanoseconds {
+        use super::super::{Deserializer, Picoseconds, Serializer};
+
+        pub fn serialize<S: Serializer>(
+            time: &Picoseconds,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            super::super::time(Some(*time), 1_000, serializer)
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Picoseconds, D::Error> {
+            super::super::given(1_000, deserializer)
+        }
+    }
+
+    /// A time as microseconds.
+    pub mod microseconds {
+        use super::super::{Deserializer, Picoseconds, Serializer};
+
+        pub fn serialize<S: Serializer>(
+            time: &Picoseconds,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            super::super::time(Some(*time), 1_000_000, serializer)
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Picoseconds, D::Error> {
+            super::super::given(1_000_000, deserializer)
+        }
     }
 }
 

@@ -11,13 +11,20 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{ChannelRow, LoadRow, PointRow, ReportError};
+use super::{ChannelRow, LatencyRow, LoadRow, PointRow, ReportError, WindowRow};
 
 /// A kind of row; its fields' names are the columns.
-pub trait Row: Serialize + DeserializeOwned + Default {}
+pub trait Row: Serialize + DeserializeOwned + Default {
+    /// Columns that files of earlier versions may be without.
+    const LATER: &[&str] = &[];
+}
 
-impl Row for PointRow {}
+impl Row for PointRow {
+    const LATER: &[&str] = &["settings", "nodes"];
+}
 impl Row for ChannelRow {}
+impl Row for LatencyRow {}
+impl Row for WindowRow {}
 impl Row for LoadRow {}
 
 /// What a result file holds.
@@ -92,6 +99,15 @@ impl<R: Row> RowWriter<R> {
         self.put(&line)
     }
 
+    /// Writes a new file with these rows.
+    ///
+    /// # Errors
+    /// As [`RowWriter::create`] and [`RowWriter::write`].
+    pub fn write_file(path: impl Into<PathBuf>, rows: &[R]) -> Result<(), ReportError> {
+        let mut writer = Self::create(path)?;
+        rows.iter().try_for_each(|row| writer.write(row))
+    }
+
     fn begin(mut self) -> Result<Self, ReportError> {
         let header = header_line::<R>(&self.path)?;
         self.put(&header)?;
@@ -140,6 +156,22 @@ pub fn read_channels(path: impl AsRef<Path>) -> Result<Rows<ChannelRow>, ReportE
     read(path.as_ref())
 }
 
+/// Reads `latencies.csv`.
+///
+/// # Errors
+/// As [`read_points`].
+pub fn read_latencies(path: impl AsRef<Path>) -> Result<Rows<LatencyRow>, ReportError> {
+    read(path.as_ref())
+}
+
+/// Reads `windows.csv`.
+///
+/// # Errors
+/// As [`read_points`].
+pub fn read_windows(path: impl AsRef<Path>) -> Result<Rows<WindowRow>, ReportError> {
+    read(path.as_ref())
+}
+
 fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
     let content = fs::read(path).map_err(|cause| ReportError::Read { path: path.into(), cause })?;
     let whole = whole_lines(&content);
@@ -150,6 +182,7 @@ fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
     let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
     let missing: Vec<String> = names::<R>(path)?
         .into_iter()
+        .filter(|name| !R::LATER.contains(&name.as_str()))
         .filter(|name| !header.iter().any(|column| column == name))
         .collect();
     if !missing.is_empty() {

@@ -1,10 +1,11 @@
 //! Results as rows, the files that hold them, and the figures and pages made of those files.
 //!
-//! A run or a sweep gives one [`PointRow`] for each load point (or finite exchange) and one
-//! [`ChannelRow`] for each channel of a point. [`RowWriter`] puts them into `points.csv` and
-//! `channels.csv` as they come; [`read_points`] and [`read_channels`] read them back; [`figure`]
-//! draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a page
-//! of them. [`comparison`] says what differs between two results.
+//! A run or a sweep gives one [`PointRow`] for each load point (or finite exchange), one [`ChannelRow`] for
+//! each channel of a point, [`LatencyRow`]s for its distribution of latencies, and one [`WindowRow`] for each
+//! of its windows. [`RowWriter`] puts them into `points.csv`, `channels.csv`, `latencies.csv` and
+//! `windows.csv`; [`ResultRows::read`] reads them back; [`figure`] draws from rows alone, so that a figure
+//! can be made again without the simulation; [`html`] makes a page of them. [`comparison`] says what differs
+//! between two results.
 
 mod channel;
 mod columns;
@@ -14,14 +15,23 @@ mod deadlock;
 mod error;
 pub mod figure;
 pub mod html;
+mod latency;
 mod load;
 mod mean;
 mod point;
+mod result_rows;
+mod window;
 
 pub use channel::ChannelRow;
-pub use csv::{Row, RowWriter, Rows, read_channels, read_points, rows_of_text, rows_text};
+pub use csv::{
+    Row, RowWriter, Rows, read_channels, read_latencies, read_points, read_windows, rows_of_text,
+    rows_text,
+};
 pub use deadlock::DeadlockNote;
 pub use error::ReportError;
+pub use latency::LatencyRow;
 pub use load::LoadRow;
 pub use mean::MeanRow;
 pub use point::{PointRow, Status};
+pub use result_rows::ResultRows;
+pub use window::{WindowPhase, WindowRow};

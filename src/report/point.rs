@@ -115,4 +115,10 @@ pub struct PointRow {
     /// Digest of the event stream: equal for equal runs.
     #[serde(with = "hexadecimal")]
     pub digest: Option<u64>,
+    /// Nodes of the network, the failed ones not counted.
+    #[serde(default)]
+    pub nodes: Option<u32>,
+    /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
+    #[serde(default)]
+    pub settings: String,
 }

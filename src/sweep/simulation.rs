@@ -12,10 +12,10 @@ use cpu_time::ThreadTime;
 use crate::adaptive::Derouting;
 use crate::engine::{Counters, Deadlock, Engine};
 use crate::measure::{
-    Collector, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook, Progress,
-    Status, measure_exchange, measure_load, outlook,
+    Collector, Delivered, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook,
+    Phase, Progress, Quantile, Status, Window, measure_exchange, measure_load, outlook,
 };
-use crate::report::{self, ChannelRow, PointRow};
+use crate::report::{self, ChannelRow, LatencyRow, PointRow, WindowPhase, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{RoutingError, RoutingSpec, Scenario, WorkloadSpec};
 use crate::topology::Fabric;
@@ -64,6 +64,9 @@ enum Traffic {
 pub struct Outcome {
     pub row: PointRow,
     pub channels: Vec<ChannelRow>,
+    pub latencies: Vec<LatencyRow>,
+    /// None for a finite exchange.
+    pub windows: Vec<WindowRow>,
     pub deadlock: Option<Deadlock>,
     /// What the user should know, and what to do about it.
     pub warnings: Vec<String>,
@@ -198,6 +201,7 @@ impl Simulation {
         let row = PointRow {
             series: series.to_owned(),
             point,
+            nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
             seed: self.scenario.seed,
             ..PointRow::default()
         };
@@ -292,13 +296,29 @@ impl Simulation {
         };
         let row = self.with_derouted(row, measured.derouted);
         let channels = channel_rows(&row, &measured.channels);
+        let latencies = latency_rows(&row, &measured.packet_latency_quantiles);
+        let windows = measured.history.iter().map(|window| WindowRow {
+            accepted_load: Some(
+                window.delivered.flits as f64 * offered.flit_time as f64
+                    / window.length() as f64
+                    / senders.len().max(1) as f64
+                    * to_fraction,
+            ),
+            utilisation_mean: Some(
+                window.flit_hops as f64 * offered.flit_time as f64
+                    / window.length() as f64
+                    / self.fabric().channels().max(1) as f64,
+            ),
+            ..window_row(&row, window)
+        });
+        let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.status {
             Status::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
-        Outcome { row, channels, deadlock, warnings, work }
+        Outcome { row, channels, latencies, windows, deadlock, warnings, work }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
@@ -356,7 +376,9 @@ impl Simulation {
                 let channels = channel_rows(&row, &measured.channels);
                 let warnings = channels_warning(channels.len(), measured.all_channels);
                 let warnings = warnings.into_iter().collect();
-                Outcome { row, channels, deadlock: None, warnings, work }
+                let latencies = latency_rows(&row, &measured.packet_latency_quantiles);
+                let windows = Vec::new();
+                Outcome { row, channels, latencies, windows, deadlock: None, warnings, work }
             }
             Err(deadlock) => Outcome {
                 row: PointRow {
@@ -367,6 +389,8 @@ impl Simulation {
                     ..row
                 },
                 channels: Vec::new(),
+                latencies: Vec::new(),
+                windows: Vec::new(),
                 deadlock: Some(deadlock),
                 warnings: Vec::new(),
                 work,
@@ -419,6 +443,29 @@ fn whole(mean: f64) -> Picoseconds {
 
 fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
     channels.iter().map(|channel| ChannelRow::new(&row.series, row.point, channel)).collect()
+}
+
+fn latency_rows(row: &PointRow, quantiles: &[Quantile]) -> Vec<LatencyRow> {
+    quantiles.iter().map(|step| LatencyRow::new(&row.series, row.point, step)).collect()
+}
+
+/// What a window's row has without knowing the fabric.
+fn window_row(row: &PointRow, window: &Window) -> WindowRow {
+    let Delivered { packets, latency, .. } = window.delivered;
+    WindowRow {
+        series: row.series.clone(),
+        point: row.point,
+        phase: match window.phase {
+            Phase::WarmUp => WindowPhase::WarmUp,
+            Phase::Measuring => WindowPhase::Measured,
+        },
+        start: window.start,
+        end: window.end,
+        packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
+        flits_under_way: window.under_way,
+        utilisation_busiest: window.busiest_channel,
+        ..WindowRow::default()
+    }
 }
 
 /// Says that only so many channels are listed, of how many.

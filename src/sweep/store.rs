@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::claims::{Claim, Claims};
 use super::simulation::Outcome;
 use crate::engine::Deadlock;
-use crate::report::{ChannelRow, PointRow, rows_of_text, rows_text};
+use crate::report::{ChannelRow, LatencyRow, PointRow, WindowRow, rows_of_text, rows_text};
 use crate::scenario::Identity;
 use crate::units::Picoseconds;
 
@@ -35,13 +35,18 @@ const EXTENSION: &str = "point";
 const PARTIAL: &str = "partial";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 1";
+const MAGIC: &str = "flitlab point 2";
+
+/// An empty line; no row has one.
+const BETWEEN: &str = "\n\n";
 
 /// What a point gave, without what only its sweep knows: series, figure and number are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPoint {
     pub row: PointRow,
     pub channels: Vec<ChannelRow>,
+    pub latencies: Vec<LatencyRow>,
+    pub windows: Vec<WindowRow>,
     /// What the user should know, and what to do about it.
     pub warnings: Vec<String>,
     pub deadlock: Option<StoredDeadlock>,
@@ -62,7 +67,7 @@ impl From<&Deadlock> for StoredDeadlock {
     }
 }
 
-/// All but the channels, which follow as CSV.
+/// All but the channels, the latencies and the windows, which follow as CSV, each after an empty line.
 #[derive(Serialize, Deserialize)]
 struct Head {
     point: PointRow,
@@ -74,9 +79,16 @@ impl StoredPoint {
     /// As it is read back: values are rounded as the result files have them, so that it makes no
     /// difference to any output whether a point has just been computed or long ago.
     fn parse(text: &str) -> Option<Self> {
-        let (head, channels) = text.split_once('\n')?;
-        let Head { point, warnings, deadlock } = serde_json::from_str(head).ok()?;
-        Some(Self { row: point, channels: rows_of_text(channels).ok()?, warnings, deadlock })
+        let mut parts = text.split(BETWEEN);
+        let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
+        Some(Self {
+            row: point,
+            channels: rows_of_text(parts.next()?).ok()?,
+            latencies: rows_of_text(parts.next()?).ok()?,
+            windows: rows_of_text(parts.next()?).ok()?,
+            warnings,
+            deadlock,
+        })
     }
 }
 
@@ -84,6 +96,10 @@ impl StoredPoint {
 fn text(outcome: &Outcome) -> String {
     let blank = |row: &ChannelRow| ChannelRow { series: String::new(), point: 0, ..row.clone() };
     let channels: Vec<ChannelRow> = outcome.channels.iter().map(blank).collect();
+    let blank = |row: &LatencyRow| LatencyRow { series: String::new(), point: 0, ..row.clone() };
+    let latencies: Vec<LatencyRow> = outcome.latencies.iter().map(blank).collect();
+    let blank = |row: &WindowRow| WindowRow { series: String::new(), point: 0, ..row.clone() };
+    let windows: Vec<WindowRow> = outcome.windows.iter().map(blank).collect();
     let head = Head {
         point: PointRow {
             series: String::new(),
@@ -95,7 +111,7 @@ fn text(outcome: &Outcome) -> String {
         deadlock: outcome.deadlock.as_ref().map(StoredDeadlock::from),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    format!("{head}\n{}", rows_text(&channels))
+    [head, rows_text(&channels), rows_text(&latencies), rows_text(&windows)].join(BETWEEN)
 }
 
 fn first_line(identity: &Identity, text: &str) -> String {

@@ -68,7 +68,7 @@ fn the_study_of_patterns_by_routing_survives_kills_while_it_simulates_and_while_
         place.kill(&call, "killed", points);
     }
     let mut drawing = place.begin(&call);
-    drawing.wait_until(|| place.0.join("killed/channels-3.svg").exists());
+    drawing.wait_until(|| place.0.join("killed/latency-transpose.svg").exists());
     drawing.kill();
     assert!(!place.0.join("killed/summary.json").exists());
     place.run(&call);

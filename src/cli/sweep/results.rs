@@ -9,9 +9,9 @@ use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, print_text};
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
-use crate::report::figure::draw_all;
+use crate::report::figure::{Kind, Wish, draw_all};
 use crate::report::{
-    ChannelRow, DeadlockNote, MeanRow, PointRow, Row, RowWriter, Status, rows_text,
+    ChannelRow, DeadlockNote, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text,
 };
 use crate::scenario::{Point, Sweep};
 use crate::sweep::{Obtained, Simulation, StoredPoint};
@@ -19,6 +19,8 @@ use crate::sweep::{Obtained, Simulation, StoredPoint};
 const POINTS: &str = "points.csv";
 const MEANS: &str = "means.csv";
 const CHANNELS: &str = "channels.csv";
+const LATENCIES: &str = "latencies.csv";
+const WINDOWS: &str = "windows.csv";
 
 /// What has been found so far.
 pub(super) struct Results<'f> {
@@ -49,7 +51,7 @@ impl<'f> Results<'f> {
         bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
-        for file in [LAST_FILE, POINTS, CHANNELS] {
+        for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
             remove(&folder.join(file))?;
         }
         Ok(Self {
@@ -116,22 +118,31 @@ impl<'f> Results<'f> {
     ) -> Result<(), Failure> {
         self.found.sort_by_key(|(place, _)| *place);
         let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
-        let points: Vec<PointRow> = found.iter().map(|point| point.row.clone()).collect();
-        let channels: Vec<ChannelRow> =
-            found.iter().flat_map(|point| point.channels.clone()).collect();
-        rewrite(&self.folder.join(POINTS), &points)?;
-        rewrite(&self.folder.join(CHANNELS), &channels)?;
+        let rows = ResultRows {
+            points: found.iter().map(|point| point.row.clone()).collect(),
+            channels: found.iter().flat_map(|point| point.channels.clone()).collect(),
+            latencies: found.iter().flat_map(|point| point.latencies.clone()).collect(),
+            windows: found.iter().flat_map(|point| point.windows.clone()).collect(),
+            saturation: saturation.iter().map(SaturationNote::sustained).collect(),
+            title: None,
+        };
+        rewrite(&self.folder.join(POINTS), &rows.points)?;
+        rewrite(&self.folder.join(CHANNELS), &rows.channels)?;
+        rewrite(&self.folder.join(LATENCIES), &rows.latencies)?;
+        if !rows.windows.is_empty() {
+            rewrite(&self.folder.join(WINDOWS), &rows.windows)?;
+        }
         let means = self.folder.join(MEANS);
         let repeated = self.repetitions > 1;
         if repeated {
-            folder::write(&means, &rows_text(&MeanRow::of(&points, self.repetitions)))?;
+            folder::write(&means, &rows_text(&MeanRow::of(&rows.points, self.repetitions)))?;
         } else {
             remove(&means)?;
         }
         let scenario = simulation.scenario();
         let title = scenario.title.as_ref().unwrap_or(&scenario.name);
-        let drawn = draw_all(&points, &channels, self.folder, title)?;
-        remove_other_figures(self.folder, &drawn)?;
+        let drawn = draw_all(&rows, self.folder, &Wish::titled(title))?;
+        remove_other_figures(self.folder, &drawn.written)?;
         let warnings: Vec<String> = found
             .iter()
             .flat_map(|point| {
@@ -147,7 +158,7 @@ impl<'f> Results<'f> {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
             scenario: Expectation::new(simulation),
-            points,
+            points: rows.points,
             saturation,
             busiest_channels: Vec::new(),
             warnings,
@@ -183,9 +194,19 @@ fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
     found.row.series.clone_from(&point.series);
     found.row.figure.clone_from(&point.figure);
     found.row.point = number;
+    let setting = |(key, value): &(String, String)| format!("{key} = {value}");
+    found.row.settings = point.of_grid.iter().map(setting).collect::<Vec<_>>().join("; ");
     for channel in &mut found.channels {
         channel.series.clone_from(&point.series);
         channel.point = number;
+    }
+    for latency in &mut found.latencies {
+        latency.series.clone_from(&point.series);
+        latency.point = number;
+    }
+    for window in &mut found.windows {
+        window.series.clone_from(&point.series);
+        window.point = number;
     }
     found
 }
@@ -241,22 +262,11 @@ fn rewrite<R: Row>(path: &Path, rows: &[R]) -> Result<(), Failure> {
 
 /// Removes the figures of an earlier state of the sweep that it has no more.
 fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure> {
-    const KINDS: [&str; 4] = ["latency", "accepted", "completion", "channels"];
-    let ours = |path: &Path| {
-        let figure = path.extension().is_some_and(|it| it == "svg" || it == "png");
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let of = |kind: &&str| {
-            stem.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        figure && KINDS.iter().any(of)
-    };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
-    paths.try_for_each(
-        |path| {
-            if ours(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
-        },
-    )
+    paths.try_for_each(|path| {
+        if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+    })
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {

@@ -1,47 +1,52 @@
 //! Accepted over offered load.
 
 use super::super::{PointRow, Status};
+use super::Figure;
 use super::axis::Axis;
+use super::chart::{Chart, Curve, Mark, Markers, Panel, Rule, Sample, Stroke};
 use super::curves::{CurvePoint, Curves};
-use super::legend::{Legend, Sample};
+use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{GREY, Marker, of_series};
-use super::plot::Plot;
-use super::{Figure, LINE, THIN_LINE};
 
-/// Accepted over offered load, with the diagonal on which all that is offered is accepted. Points that
-/// are not steady are hollow, but connected: what a network accepts past saturation is the message. A
-/// deadlock is a cross, and not connected.
+/// Accepted over offered load, with the diagonal on which all that is offered is accepted, and, over
+/// several seeds, the 95% confidence interval as a band. Points that are not steady are hollow, but
+/// connected: what a network accepts past saturation is the message. A deadlock is a cross, and not
+/// connected.
 #[must_use]
 pub fn accepted_figure(rows: &[PointRow], title: &str) -> Figure {
-    let curves = Curves::new(rows);
+    Figure::of_chart(chart(&Curves::new(rows), title))
+}
+
+pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
-    let x = Axis::new(curves.quantity.title("Offered"), offered * 1.02, 6);
-    let y = Axis::new(curves.quantity.title("Accepted"), accepted * 1.08, 6);
-    let diagonal = x.high.max(y.high);
-    let mut plot = Plot::new(title, x, y, &legend(&curves));
-
-    let ends = [plot.place(0.0, 0.0), plot.place(offered, offered.min(diagonal))];
-    for part in plot.clip(&ends) {
-        plot.scene.line(&part, THIN_LINE, GREY);
+    let x = Axis::new(curves.quantity.title("Offered"), offered * 1.02);
+    let mut panel = Panel::new(Axis::new(curves.quantity.title("Accepted"), accepted * 1.08));
+    let ends = [(0.0, 0.0), (offered, offered)];
+    panel.rules.push(Rule { ends, colour: GREY, dashed: false });
+    let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
+    for curve in &curves.curves {
+        let (colour, marker) = of_series(curve.number);
+        let sample = |point: &CurvePoint| {
+            let hollow = point.status == Status::NotSteady;
+            let interval = point.accepted_interval;
+            Some(Sample { x: point.offered, y: point.accepted?, interval, hollow })
+        };
+        panel.curves.push(Curve {
+            label: curve.label.clone(),
+            column: "accepted",
+            colour,
+            stroke: Stroke::Full,
+            markers: Markers::All(marker),
+            runs: vec![curve.points.iter().filter(alive).filter_map(sample).collect()],
+        });
+        let dead = curve.points.iter().filter(|point| !alive(point));
+        panel.marks.extend(dead.filter_map(|point| {
+            let (x, y) = (point.offered, Some(point.accepted?));
+            Some(Mark { x, y, marker: Marker::Cross, colour, hollow: false })
+        }));
     }
-    for (number, curve) in curves.curves.iter().enumerate() {
-        let connected = curve.points.iter().filter(|point| point.status != Status::Deadlock);
-        let places: Vec<_> = connected.filter_map(|point| place(&plot, point)).collect();
-        for part in plot.clip(&places) {
-            plot.scene.line(&part, LINE, of_series(number).0);
-        }
-    }
-    for (number, point) in curves.interleaved() {
-        let (colour, marker) = of_series(number);
-        let Some(place) = place(&plot, point) else { continue };
-        match point.status {
-            Status::Steady | Status::Completed => plot.scene.marker(place, marker, colour),
-            Status::NotSteady => plot.scene.hollow_marker(place, marker, colour),
-            Status::Deadlock => plot.scene.marker(place, Marker::Cross, colour),
-        }
-    }
-    Figure::of(plot.finish())
+    Chart::single(title, x, panel, legend(curves))
 }
 
 /// Whether there is a curve to draw.
@@ -49,28 +54,27 @@ pub(super) fn has_curve(curves: &Curves) -> bool {
     curves.has_line() && curves.points().any(|point| point.accepted.is_some())
 }
 
-fn place(plot: &Plot, point: &CurvePoint) -> Option<(f64, f64)> {
-    Some(plot.place(point.offered, point.accepted?))
-}
-
 fn legend(curves: &Curves) -> Legend {
     let mut legend = Legend::default();
-    for (number, curve) in curves.curves.iter().enumerate() {
-        let (colour, marker) = of_series(number);
+    for curve in &curves.curves {
+        let (colour, marker) = of_series(curve.number);
         let label = match curve.label.as_str() {
             "" if curves.curves.len() == 1 => "accepted",
             "" => "unnamed",
             label => label,
         };
-        legend.series(Sample::Series(colour, marker), label);
+        legend.series(LegendSample::Series(colour, marker), label);
     }
-    legend.key(Sample::Line(GREY), "accepted = offered");
+    legend.key(LegendSample::Line(GREY), "accepted = offered");
+    if let Some(curve) = curves.with_band(|point| point.accepted_interval) {
+        legend.key(LegendSample::Band(of_series(curve).0), "95% confidence interval");
+    }
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) {
-        legend.key(Sample::Hollow(GREY, Marker::Circle), "not steady");
+        legend.key(LegendSample::Hollow(GREY, Marker::Circle), "not steady");
     }
     if any(Status::Deadlock) {
-        legend.key(Sample::Cross(GREY), "deadlock");
+        legend.key(LegendSample::Cross(GREY), "deadlock");
     }
     legend
 }

@@ -1,6 +1,6 @@
 //! Axes: their range, round ticks, and the unit of a time.
 
-/// One axis of a figure, with its ticks in ascending order.
+/// One axis of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub title: String,
@@ -8,30 +8,58 @@ pub(super) struct Axis {
     pub low: f64,
     /// The value at the far end.
     pub high: f64,
-    /// Value and label.
-    pub ticks: Vec<(f64, String)>,
+    /// The values that have ticks, with labels, if not round ones.
+    pub values: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// An axis from 0 to `high` with at most `most` ticks after 0. A `high` that is not above 0 is
-    /// taken for 1.
-    pub fn new(title: impl Into<String>, high: f64, most: u32) -> Self {
+    /// An axis from 0 to `high`. A `high` that is not above 0 is taken for 1.
+    pub fn new(title: impl Into<String>, high: f64) -> Self {
         let high = if high.is_finite() && high > 1e-9 { high.min(1e15) } else { 1.0 };
-        Self { title: title.into(), low: 0.0, high, ticks: ticks(high, most) }
+        Self { title: title.into(), low: 0.0, high, values: Vec::new() }
     }
 
     /// A logarithmic axis over the powers of ten that hold `low` and `high`.
     pub fn logarithmic(title: impl Into<String>, low: f64, high: f64) -> Self {
-        let exponent = |value: f64| libm::log10(value.clamp(1e-12, 1e15));
         let first = exponent(low).floor() as i32;
         let last = (exponent(high).ceil() as i32).max(first + 1);
-        let ticks = (first..=last).map(|at| (ten_to(at), ten_text(at))).collect();
-        Self { title: title.into(), low: ten_to(first), high: ten_to(last), ticks }
+        let (low, high) = (ten_to(first), ten_to(last));
+        Self { title: title.into(), low, high, values: Vec::new() }
+    }
+
+    /// A logarithmic axis with ticks at these values, which are above 0, each with its label.
+    pub fn at(title: impl Into<String>, mut values: Vec<(f64, String)>) -> Self {
+        const MARGIN: f64 = 0.06;
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|a, b| a.0 == b.0);
+        let low = exponent(values.first().map_or(1.0, |first| first.0));
+        let high = exponent(values.last().map_or(10.0, |last| last.0)).max(low + 0.1);
+        let room = (high - low) * MARGIN;
+        let (low, high) = (libm::exp10(low - room), libm::exp10(high + room));
+        Self { title: title.into(), low, high, values }
+    }
+
+    pub fn is_logarithmic(&self) -> bool {
+        self.low > 0.0
+    }
+
+    /// Values with labels, in ascending order; on an axis from 0 at most `most` of them after 0.
+    pub fn ticks(&self, most: u32) -> Vec<(f64, String)> {
+        if !self.values.is_empty() {
+            return self.values.clone();
+        }
+        if self.is_logarithmic() {
+            let (first, last) = (exponent(self.low).round(), exponent(self.high).round());
+            let step = ((last - first) as u32).div_ceil(most.max(1)).max(1) as usize;
+            let powers = (first as i32..=last as i32).step_by(step);
+            return powers.map(|at| (ten_to(at), ten_text(at))).collect();
+        }
+        ticks(self.high, most)
     }
 
     /// Where a value lies: 0 at the near end, 1 at the far end.
     pub fn share(&self, value: f64) -> f64 {
-        if self.low > 0.0 {
+        if self.is_logarithmic() {
             return libm::log10(value / self.low) / libm::log10(self.high / self.low);
         }
         value / self.high
@@ -69,6 +97,10 @@ fn step(high: f64, most: u32) -> (u32, i32) {
     (1, 15)
 }
 
+fn exponent(value: f64) -> f64 {
+    libm::log10(value.clamp(1e-12, 1e15))
+}
+
 fn ten_to(exponent: i32) -> f64 {
     let power = power(exponent.unsigned_abs());
     if exponent < 0 { 1.0 / power } else { power }
@@ -103,7 +135,7 @@ mod tests {
     use super::*;
 
     fn labels(high: f64, most: u32) -> Vec<String> {
-        Axis::new("", high, most).ticks.into_iter().map(|tick| tick.1).collect()
+        Axis::new("", high).ticks(most).into_iter().map(|tick| tick.1).collect()
     }
 
     #[test]
@@ -118,16 +150,31 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_holds_its_range() {
         let axis = Axis::logarithmic("", 0.002, 30.0);
-        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
-        assert_eq!(labels, ["0.001", "0.01", "0.1", "1", "10", "100"]);
+        let labels = |most| axis.ticks(most).into_iter().map(|tick| tick.1).collect::<Vec<_>>();
+        assert_eq!(labels(6), ["0.001", "0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(labels(3), ["0.001", "0.1", "10"]);
         assert!((axis.share(0.1) - 0.4).abs() < 1e-12);
         assert_eq!((axis.share(0.001), axis.share(100.0)), (0.0, 1.0));
     }
 
     #[test]
+    fn an_axis_has_ticks_at_its_values() {
+        let values = [(4096.0, "4096"), (64.0, "64"), (512.0, "512"), (64.0, "64")];
+        let values = values.map(|(value, label)| (value, label.to_owned()));
+        let axis = Axis::at("", values.to_vec());
+        let ticks = axis.ticks(2);
+        let labels: Vec<&str> = ticks.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(labels, ["64", "512", "4096"]);
+        assert!((axis.share(512.0) - 0.5).abs() < 1e-9);
+        assert!((0.0..0.1).contains(&axis.share(64.0)));
+        let one = Axis::at("", vec![(7.0, "7".into())]);
+        assert!((0.0..1.0).contains(&one.share(7.0)));
+    }
+
+    #[test]
     fn odd_ranges_give_an_axis() {
         for high in [0.0, -3.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
-            let count = Axis::new("", high, 5).ticks.len();
+            let count = Axis::new("", high).ticks(5).len();
             assert!((2..=6).contains(&count), "{high}: {count}");
         }
     }

@@ -1,4 +1,5 @@
-//! Horizontal bars with labels on the left, each with a whisker from the least to the most.
+//! Horizontal bars with labels on the left, alone or in groups, each with a whisker from its least to its
+//! most.
 
 use super::axis::Axis;
 use super::font;
@@ -6,76 +7,122 @@ use super::legend::{Legend, SLACK};
 use super::palette::{BLACK, Colour, GRID};
 use super::plot::{MARGIN, TICK, title_lines};
 use super::scene::{Anchor, Scene};
-use super::{AXIS_LINE, AXIS_SIZE, THIN_LINE, TICK_SIZE, WIDTH};
+use super::sheet::Sheet;
+use super::{AXIS_LINE, THIN_LINE};
 
-/// Height of a row, and of the bar in it.
-const ROW: f64 = 11.0;
-const BAR: f64 = 6.5;
+/// Space between groups, between the bars of a group, and what the bar itself takes of the letters' size.
+const BETWEEN_GROUPS: f64 = 4.0;
+const BETWEEN_BARS: f64 = 1.0;
+const BAR: f64 = 0.92;
 
 /// Labels may take this share of the sheet's width; longer ones are shortened.
 const LABELS: f64 = 0.45;
 
+/// At most this many ticks beside that of 0.
+const TICKS: u32 = 5;
+
+/// Bars from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BarChart {
+    pub title: String,
+    pub axis: Axis,
+    pub groups: Vec<Group>,
+    pub legend: Legend,
+}
+
+/// Bars with one label.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    pub label: String,
+    pub bars: Vec<Bar>,
+}
+
 /// A bar from 0 to `value`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bar {
-    pub label: String,
+    /// Its series, if a group has several.
+    pub series: String,
     pub value: f64,
     pub whisker: Option<(f64, f64)>,
     pub colour: Colour,
 }
 
-/// The highest value or whisker.
-pub(super) fn highest(bars: &[Bar]) -> f64 {
-    bars.iter()
-        .map(|bar| bar.whisker.map_or(bar.value, |ends| ends.1.max(bar.value)))
-        .fold(0.0, f64::max)
+impl Group {
+    pub fn of_one(label: &str, value: f64, whisker: Option<(f64, f64)>, colour: Colour) -> Self {
+        let bar = Bar { series: String::new(), value, whisker, colour };
+        Self { label: label.into(), bars: vec![bar] }
+    }
 }
 
-pub(super) fn draw(title: &str, bars: &[Bar], axis: &Axis, legend: &Legend) -> Scene {
-    let sheet = f64::from(WIDTH) - 2.0 * MARGIN;
-    let room = f64::from(WIDTH) * LABELS;
+/// The highest value or whisker.
+pub(super) fn highest(groups: &[Group]) -> f64 {
+    let bars = groups.iter().flat_map(|group| &group.bars);
+    bars.map(|bar| bar.whisker.map_or(bar.value, |ends| ends.1.max(bar.value))).fold(0.0, f64::max)
+}
+
+pub(super) fn draw(chart: &BarChart, sheet: &Sheet) -> Scene {
+    let BarChart { title, axis, groups, legend } = chart;
+    let size = sheet.small_size();
+    let row = BAR * size + BETWEEN_BARS;
+    let room = sheet.width() * LABELS;
     let labels: Vec<String> =
-        bars.iter().map(|bar| font::shorten(&bar.label, TICK_SIZE, room)).collect();
-    let widest =
-        labels.iter().map(|label| font::width(label, TICK_SIZE)).fold(0.0, f64::max) * SLACK;
+        groups.iter().map(|group| font::shorten(&group.label, size, room)).collect();
+    let widest = labels.iter().map(|label| font::width(label, size)).fold(0.0, f64::max) * SLACK;
     let left = MARGIN + widest + 4.0;
-    let last = axis.ticks.last().map_or(0.0, |tick| font::width(&tick.1, TICK_SIZE));
-    let right = f64::from(WIDTH) - MARGIN - last * SLACK / 2.0;
-    let mut scene = Scene { width: WIDTH, height: 0, shapes: Vec::new() };
-    let top = title_lines(&mut scene, title) + 4.0;
-    let bottom = top + ROW * bars.len().max(1) as f64 + 2.0;
-    let axis_title = bottom + TICK + 2.0 + TICK_SIZE + 3.0 + AXIS_SIZE;
-    let legend_top = axis_title + 6.0;
-    scene.height = (legend_top + legend.height(sheet) + MARGIN).ceil() as u32;
+    let fits = |ticks: &[(f64, String)]| {
+        let widths = ticks.iter().map(|tick| font::width(&tick.1, size) * SLACK + size * 0.5);
+        widths.sum::<f64>() <= sheet.width() - MARGIN - left
+    };
+    let ticks = (1..=TICKS).rev().map(|most| axis.ticks(most)).find(|ticks| fits(ticks));
+    let ticks = ticks.unwrap_or_else(|| axis.ticks(1));
+    let last = ticks.last().map_or(0.0, |tick| font::width(&tick.1, size));
+    let right = (sheet.width() - MARGIN - last * SLACK / 2.0).max(left + 10.0);
+    let mut scene = Scene::new(sheet.width());
+    let top = title_lines(&mut scene, sheet, title) + 4.0;
+    let height = |group: &Group| group.bars.len() as f64 * row + BETWEEN_GROUPS;
+    let bottom = top + groups.iter().map(height).sum::<f64>().max(row) + 2.0;
     let across = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
 
-    for (value, label) in &axis.ticks {
+    for (value, label) in &ticks {
         let x = across(*value);
         if *value > 0.0 {
             scene.line(&[(x, top), (x, bottom)], AXIS_LINE, GRID);
         }
         scene.line(&[(x, bottom), (x, bottom + TICK)], AXIS_LINE, BLACK);
-        let place = (x, bottom + TICK + 2.0 + TICK_SIZE * 0.8);
-        scene.text(label, place, TICK_SIZE, Anchor::Middle, BLACK);
+        let place = (x, bottom + TICK + 2.0 + size * 0.8);
+        scene.text(label, place, size, Anchor::Middle, BLACK);
     }
-    for (number, (bar, label)) in bars.iter().zip(&labels).enumerate() {
-        let y = top + ROW * (number as f64 + 0.5) + 1.0;
-        scene.text(label, (left - 4.0, y + TICK_SIZE * 0.36), TICK_SIZE, Anchor::End, BLACK);
-        if bar.value > 0.0 {
-            let corner = (left, y - BAR / 2.0);
-            scene.rectangle(corner, (across(bar.value), y + BAR / 2.0), bar.colour);
-        }
-        if let Some((low, high)) = bar.whisker {
-            scene.line(&[(across(low), y), (across(high), y)], THIN_LINE, BLACK);
-            for x in [across(low), across(high)] {
-                scene.line(&[(x, y - 2.0), (x, y + 2.0)], THIN_LINE, BLACK);
+    let mut group_top = top + 1.0;
+    for (group, label) in groups.iter().zip(&labels) {
+        let middle = group_top + height(group) / 2.0;
+        scene.text(label, (left - 4.0, middle + size * 0.36), size, Anchor::End, BLACK);
+        for (number, bar) in (0..).zip(&group.bars) {
+            let y = group_top + BETWEEN_GROUPS / 2.0 + row * (f64::from(number) + 0.5);
+            if bar.value > 0.0 {
+                let half = BAR * size / 2.0;
+                scene.rectangle((left, y - half), (across(bar.value), y + half), bar.colour);
+            }
+            if let Some((low, high)) = bar.whisker {
+                draw_whisker(&mut scene, (across(low), across(high)), y);
             }
         }
+        group_top += height(group);
     }
     scene.line(&[(left, top), (left, bottom), (right, bottom)], AXIS_LINE, BLACK);
-    let text = font::shorten(&axis.title, AXIS_SIZE, right - MARGIN);
-    let centre = f64::midpoint(left, right).min(right - font::width(&text, AXIS_SIZE) / 2.0);
-    scene.text(&text, (centre, axis_title), AXIS_SIZE, Anchor::Middle, BLACK);
-    legend.draw(&mut scene, MARGIN, legend_top, sheet);
+    let axis_title = bottom + TICK + 2.0 + size + 3.0 + sheet.axis_size();
+    let text = font::shorten(&axis.title, sheet.axis_size(), right - MARGIN);
+    let half = font::width(&text, sheet.axis_size()) / 2.0;
+    let centre = f64::midpoint(left, right).min(right - half);
+    scene.text(&text, (centre, axis_title), sheet.axis_size(), Anchor::Middle, BLACK);
+    let (legend_top, room) = (axis_title + 6.0, sheet.width() - 2.0 * MARGIN);
+    legend.draw(&mut scene, sheet, (MARGIN, legend_top), room);
+    scene.height = (legend_top + legend.height(sheet, room) + MARGIN).ceil();
     scene
+}
+
+fn draw_whisker(scene: &mut Scene, (low, high): (f64, f64), y: f64) {
+    scene.line(&[(low, y), (high, y)], THIN_LINE, BLACK);
+    for x in [low, high] {
+        scene.line(&[(x, y - 2.0), (x, y + 2.0)], THIN_LINE, BLACK);
+    }
 }

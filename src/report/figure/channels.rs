@@ -3,13 +3,11 @@
 use super::super::ChannelRow;
 use super::Figure;
 use super::axis::Axis;
-use super::bars::{self, Bar};
+use super::bars::{BarChart, Group, highest};
 use super::legend::{Legend, Sample};
-use super::palette::{BLACK, Colour};
+use super::palette::{BAR, BLACK, Colour};
 use crate::engine::ChannelKind;
 
-/// Light enough for a black whisker to be seen on it.
-const NETWORK: Colour = (86, 180, 233);
 const TERMINAL: Colour = (190, 190, 190);
 
 /// At most this many channels have a bar of their own.
@@ -23,12 +21,12 @@ const BUSIEST: usize = 20;
 #[must_use]
 pub fn channel_figure(rows: &[ChannelRow], title: &str) -> Figure {
     let rows: Vec<&ChannelRow> = rows.iter().filter(|row| row.utilisation.is_finite()).collect();
-    let (bars, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));
-    let axis = Axis::new("Utilisation (fraction of channel rate)", bars::highest(&bars) * 1.05, 5);
-    Figure::of(bars::draw(title, &bars, &axis, &legend))
+    let (groups, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));
+    let axis = Axis::new("Utilisation (fraction of channel rate)", highest(&groups) * 1.05);
+    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
 }
 
-fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Bar>, Legend)> {
+fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Group>, Legend)> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for row in rows.iter().filter(|row| row.kind == ChannelKind::Network) {
         let direction = direction(&row.channel)?;
@@ -47,9 +45,9 @@ fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Bar>, Legend)> {
     };
     groups.sort_by_cached_key(|group| dimension(group.0));
 
-    let mut bars: Vec<Bar> = groups
+    let mut bars: Vec<Group> = groups
         .iter()
-        .map(|(direction, values)| bar(&direction.replace('-', "\u{2212}"), values, NETWORK))
+        .map(|(direction, values)| bar(&direction.replace('-', "\u{2212}"), values, BAR))
         .collect();
     for (kind, label) in
         [(ChannelKind::Injection, "injection"), (ChannelKind::Ejection, "ejection")]
@@ -61,7 +59,7 @@ fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Bar>, Legend)> {
         }
     }
     let mut legend = Legend::default();
-    legend.key(Sample::Bar(NETWORK), "mean of the channels");
+    legend.key(Sample::Bar(BAR), "mean of the channels");
     legend.key(Sample::Whisker(BLACK), "least to most used");
     Some((bars, legend))
 }
@@ -73,14 +71,14 @@ fn direction(channel: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase())).then_some(last)
 }
 
-fn bar(label: &str, values: &[f64], colour: Colour) -> Bar {
+fn bar(label: &str, values: &[f64], colour: Colour) -> Group {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
     let value = values.iter().sum::<f64>() / values.len() as f64;
-    Bar { label: label.into(), value, whisker: Some((low, high)), colour }
+    Group::of_one(label, value, Some((low, high)), colour)
 }
 
-fn busiest(rows: &[&ChannelRow]) -> (Vec<Bar>, Legend) {
+fn busiest(rows: &[&ChannelRow]) -> (Vec<Group>, Legend) {
     let mut rows: Vec<&ChannelRow> =
         rows.iter().copied().filter(|row| row.kind == ChannelKind::Network).collect();
     rows.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
@@ -89,12 +87,8 @@ fn busiest(rows: &[&ChannelRow]) -> (Vec<Bar>, Legend) {
             .then(|| format!("The {BUSIEST} most used of {} channels.", rows.len())),
         ..Legend::default()
     };
-    let bars = rows.iter().take(BUSIEST).map(|row| Bar {
-        label: row.channel.clone(),
-        value: row.utilisation,
-        whisker: None,
-        colour: NETWORK,
-    });
+    let busiest = rows.iter().take(BUSIEST);
+    let bars = busiest.map(|row| Group::of_one(&row.channel, row.utilisation, None, BAR));
     (bars.collect(), legend)
 }
 

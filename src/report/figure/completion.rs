@@ -3,41 +3,38 @@
 use super::super::PointRow;
 use super::Figure;
 use super::axis::{Axis, time_unit};
-use super::bars::{self, Bar};
+use super::bars::BarChart;
+use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
-use super::palette::{BLACK, Colour};
-
-const BAR: Colour = (86, 180, 233);
+use super::palette::BLACK;
 
 /// The completion time of each series, in the order in which they first appear: the mean of its rows,
-/// with a whisker from the shortest to the longest if there are several.
+/// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
+/// two things are in groups.
 #[must_use]
 pub fn completion_figure(rows: &[PointRow], title: &str) -> Figure {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
     let (unit, size) = time_unit(highest);
-    let bars: Vec<Bar> = series
-        .iter()
-        .map(|(label, times)| {
-            let times: Vec<f64> = times.iter().map(|time| time / size).collect();
-            let low = times.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = times.iter().copied().fold(0.0, f64::max);
-            Bar {
-                label: if label.is_empty() { "unnamed".into() } else { (*label).into() },
-                value: times.iter().sum::<f64>() / times.len() as f64,
-                whisker: (times.len() > 1).then_some((low, high)),
-                colour: BAR,
-            }
-        })
-        .collect();
+    let value = |(label, times): &(&str, Vec<f64>)| {
+        let times: Vec<f64> = times.iter().map(|time| time / size).collect();
+        let low = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = times.iter().copied().fold(0.0, f64::max);
+        Value {
+            figure: String::new(),
+            series: (*label).to_owned(),
+            value: times.iter().sum::<f64>() / times.len() as f64,
+            whisker: (times.len() > 1).then_some((low, high)),
+        }
+    };
+    let values: Vec<Value> = series.iter().map(value).collect();
     let mut legend = Legend::default();
-    if bars.iter().any(|bar| bar.whisker.is_some()) {
-        legend.key(Sample::Bar(BAR), "mean of the runs");
-        legend.key(Sample::Whisker(BLACK), "shortest to longest");
+    let groups = groups(&values, &[], &mut legend);
+    if series.iter().any(|(_, times)| times.len() > 1) {
+        legend.key(Sample::Whisker(BLACK), "shortest to longest run, bar to their mean");
     }
-    let axis =
-        Axis::new(format!("Completion time ({unit})"), bars::highest(&bars).max(highest / size), 5);
-    Figure::of(bars::draw(title, &bars, &axis, &legend))
+    let axis = Axis::new(format!("Completion time ({unit})"), highest / size);
+    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
 }
 
 /// Whether there is something to compare.

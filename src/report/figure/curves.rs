@@ -1,7 +1,11 @@
 //! From rows to curves: one a series, points in ascending offered load, seeds put together.
 
+use std::collections::HashSet;
+
 use super::super::{PointRow, Status};
+use super::chart::is_visible;
 use crate::measure::half_width_95_of_few;
+use crate::units::Picoseconds;
 
 /// What loads are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub(super) struct Curves {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
     pub label: String,
+    /// The series' number among all of a result, from which its look follows.
+    pub number: usize,
     /// In ascending order of `offered`, each value once.
     pub points: Vec<CurvePoint>,
 }
@@ -41,25 +47,89 @@ pub(super) struct Curve {
 pub(super) struct CurvePoint {
     pub offered: f64,
     pub accepted: Option<f64>,
+    /// The 95% confidence interval of what is accepted, over several rows.
+    pub accepted_interval: Option<(f64, f64)>,
     /// The worst among the rows.
     pub status: Status,
     /// Mean packet latency in ns.
     pub mean: Option<f64>,
     /// The 95% confidence interval of the mean over several rows, or that of a single row, in ns.
     pub interval: Option<(f64, f64)>,
-    /// 99th percentile of the packet latency, in ns.
-    pub p99: Option<f64>,
+    /// Percentiles of the packet latency, in ns, in the order of [`Percentile`].
+    pub percentiles: [Option<f64>; Percentile::ALL.len()],
+}
+
+/// The percentiles that rows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Percentile {
+    P50,
+    P95,
+    P99,
+    P999,
+}
+
+impl Percentile {
+    pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
+
+    /// `99.9th percentile`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "median",
+            Self::P95 => "95th percentile",
+            Self::P99 => "99th percentile",
+            Self::P999 => "99.9th percentile",
+        }
+    }
+
+    /// As columns are called.
+    pub fn column(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+        }
+    }
+
+    fn of(self, row: &PointRow) -> Option<Picoseconds> {
+        match self {
+            Self::P50 => row.packet_latency_p50,
+            Self::P95 => row.packet_latency_p95,
+            Self::P99 => row.packet_latency_p99,
+            Self::P999 => row.packet_latency_p999,
+        }
+    }
 }
 
 impl CurvePoint {
     pub fn is_steady(&self) -> bool {
         matches!(self.status, Status::Steady | Status::Completed)
     }
+
+    pub fn percentile(&self, percentile: Percentile) -> Option<f64> {
+        self.percentiles[percentile as usize]
+    }
+}
+
+/// The series of rows in the order in which they first appear.
+pub(super) fn series_of<'r>(labels: impl Iterator<Item = &'r str>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    labels.filter(|label| seen.insert(*label)).map(str::to_owned).collect()
+}
+
+/// A series' number among all; what is not among them comes after them.
+pub(super) fn number_of(series: &[String], label: &str) -> usize {
+    series.iter().position(|name| name == label).unwrap_or(series.len())
 }
 
 impl Curves {
     /// The curves of those rows that have an offered load.
     pub fn new(rows: &[PointRow]) -> Self {
+        Self::among(rows, &series_of(rows.iter().map(|row| row.series.as_str())))
+    }
+
+    /// The same, with the numbers that their series have among others.
+    pub fn among(rows: &[PointRow], series: &[String]) -> Self {
         let has = |value: Option<f64>| value.is_some_and(f64::is_finite);
         let rows: Vec<&PointRow> =
             rows.iter().filter(|row| has(row.offered_load) || has(row.offered_payload)).collect();
@@ -81,7 +151,8 @@ impl Curves {
             match curves.iter_mut().find(|(curve, _)| curve.label == row.series) {
                 Some((_, members)) => members.push((load, row)),
                 None => {
-                    let curve = Curve { label: row.series.clone(), points: Vec::new() };
+                    let number = number_of(series, &row.series);
+                    let curve = Curve { label: row.series.clone(), number, points: Vec::new() };
                     curves.push((curve, vec![(load, row)]));
                 }
             }
@@ -101,22 +172,19 @@ impl Curves {
         self.curves.iter().flat_map(|curve| &curve.points)
     }
 
-    /// All points with the number of their curve, in an order for drawing: where curves coincide, each
-    /// is on top in its turn.
-    pub fn interleaved(&self) -> impl Iterator<Item = (usize, &CurvePoint)> {
-        let count = self.curves.len();
-        let most = self.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
-        (0..most).flat_map(move |at| {
-            (1..=count).filter_map(move |turn| {
-                let number = (at + turn) % count;
-                Some((number, self.curves[number].points.get(at)?))
-            })
-        })
-    }
-
     /// The highest offered load.
     pub fn highest_offered(&self) -> f64 {
         self.points().map(|point| point.offered).fold(0.0, f64::max)
+    }
+
+    /// The number of the first curve that has a visible band of these intervals.
+    pub fn with_band(&self, interval: fn(&CurvePoint) -> Option<(f64, f64)>) -> Option<usize> {
+        let banded = |curve: &&Curve| {
+            let steady = curve.points.iter().filter(|point| point.status != Status::Deadlock);
+            let intervals: Vec<(f64, f64)> = steady.filter_map(interval).collect();
+            intervals.len() > 1 && intervals.iter().any(|&interval| is_visible(interval))
+        };
+        self.curves.iter().find(banded).map(|curve| curve.number)
     }
 
     /// Whether some curve has two points, so that there is a line to draw.
@@ -143,12 +211,19 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
         Some((mean - half, mean + half))
     });
     let worst = |status: Status| rows.iter().any(|row| row.1.status == status);
+    let accepted_of = |row: &PointRow| match quantity {
+        Quantity::Load => row.accepted_load,
+        Quantity::Payload => row.accepted_payload,
+    };
+    let accepted = mean_of(&accepted_of);
+    let all_accepted: Vec<f64> =
+        rows.iter().filter_map(|(_, row)| accepted_of(row).filter(|it| it.is_finite())).collect();
     CurvePoint {
         offered,
-        accepted: mean_of(&|row| match quantity {
-            Quantity::Load => row.accepted_load,
-            Quantity::Payload => row.accepted_payload,
-        }),
+        accepted,
+        accepted_interval: accepted
+            .zip(half_width_95_of_few(&all_accepted))
+            .map(|(mean, half)| (mean - half, mean + half)),
         status: [Status::Deadlock, Status::NotSteady]
             .into_iter()
             .find(|&status| worst(status))
@@ -157,7 +232,7 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
         interval: repeated
             .map(|(mean, half)| (mean - half, mean + half))
             .or_else(|| ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))),
-        p99: mean_of(&|row| nanoseconds(row.packet_latency_p99)),
+        percentiles: Percentile::ALL.map(|it| mean_of(&|row| nanoseconds(it.of(row)))),
     }
 }
 

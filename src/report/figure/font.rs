@@ -7,9 +7,11 @@ use ab_glyph::{Font, FontRef, PxScale, PxScaleFont, ScaleFont};
 /// What SVG viewers are asked for, in this order. Arial and Helvetica have the same widths.
 pub(super) const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
+/// The font's file.
+pub(super) const FILE: &[u8] = include_bytes!("../../../assets/fonts/LiberationSans-Regular.ttf");
+
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
-    FontRef::try_from_slice(include_bytes!("../../../assets/fonts/LiberationSans-Regular.ttf"))
-        .expect("the font that is compiled in can be read")
+    FontRef::try_from_slice(FILE).expect("the font that is compiled in can be read")
 });
 
 /// The font at `size`: the side of the em square, in whatever unit lengths are wanted in.
@@ -17,6 +19,13 @@ pub(super) fn at(size: f64) -> PxScaleFont<&'static FontRef<'static>> {
     let font = &*FONT;
     let em = font.units_per_em().unwrap_or(2048.0);
     font.as_scaled(PxScale::from(size as f32 * font.height_unscaled() / em))
+}
+
+/// The number of a letter's glyph in the font, and its width in thousandths of the font's size.
+pub(super) fn glyph(letter: char) -> (u16, f32) {
+    let id = FONT.glyph_id(letter);
+    let em = FONT.units_per_em().unwrap_or(2048.0);
+    (id.0, FONT.h_advance_unscaled(id) / em * 1000.0)
 }
 
 /// Width of the text, in the unit of `size`.

@@ -1,92 +1,169 @@
-//! The loads of a torus' channels, each at its place: planes of the first two dimensions side by side,
+//! A value for each channel of a torus, each at its place: planes of the first two dimensions side by side,
 //! a band of planes for each direction.
 
-use super::super::LoadRow;
 use super::super::channel::torus_place;
+use super::super::{ChannelRow, LoadRow};
 use super::Figure;
 use super::axis::Axis;
 use super::font;
+use super::legend::SLACK;
 use super::palette::{BLACK, GREY, GRID, shade};
 use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
-use super::{AXIS_LINE, AXIS_SIZE, THIN_LINE, TICK_SIZE, WIDTH};
+use super::sheet::Sheet;
+use super::{AXIS_LINE, THIN_LINE};
 
 /// Side of a channel's square at most, and how far it is made smaller to keep the sheet within a height.
-const LARGEST: f64 = 9.0;
+const LARGEST: f64 = 12.0;
 const SMALLEST: f64 = 0.75;
 const HEIGHT: f64 = 420.0;
 
+/// With smaller squares there may as well be several rows of planes.
+const SMALLEST_IN_A_ROW: f64 = 6.0;
+
 const GAP: f64 = 4.0;
-const LABEL: f64 = 16.0;
+/// The space beside directions' names.
+const LABEL: f64 = 4.0;
 const SCALE: (f64, f64) = (110.0, 7.0);
 
-/// A channel by its coordinates and its direction.
-struct Cell<'r> {
-    coordinates: Vec<usize>,
-    direction: &'r str,
-    load: f64,
+/// Steps of the scale's shades.
+const STEPS: usize = 44;
+
+const DIMENSIONS: &str = "xyzklm";
+
+/// Values of channels that have coordinates and a direction.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct HeatMap {
+    pub title: String,
+    /// What the values are.
+    pub scale: String,
+    pub cells: Vec<Cell>,
+}
+
+/// A channel by its coordinates and its direction, such as `+x`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cell {
+    pub coordinates: Vec<usize>,
+    pub direction: String,
+    pub value: f64,
 }
 
 /// Where planes lie.
-struct Layout {
-    side: f64,
+pub(super) struct Layout {
+    pub side: f64,
     sizes: Vec<usize>,
     in_a_row: usize,
     rows: usize,
+    /// The height of the planes' labels: above all bands if they have one row each, else above each row.
+    header: f64,
+    labels: f64,
 }
 
-/// Draws the rows whose channels are named by coordinates and direction, such as `(0,3,1) +y`.
+/// The routes through each channel. Draws the rows whose channels are named by coordinates and
+/// direction, such as `(0,3,1) +y`.
 #[must_use]
 pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
-    let cells: Vec<Cell<'_>> = rows.iter().filter_map(cell).collect();
-    let mut directions: Vec<&str> = Vec::new();
-    for cell in &cells {
-        if !directions.contains(&cell.direction) {
-            directions.push(cell.direction);
-        }
+    let value = |row: &LoadRow| Cell::new(&row.channel, f64::from(row.load_routes));
+    let cells = rows.iter().filter_map(value).collect();
+    Figure::of_map(HeatMap {
+        title: title.into(),
+        scale: "Routes through the channel".into(),
+        cells,
+    })
+}
+
+/// The utilisation of each channel at one point of one series: the rows given. As [`load_heat_map`].
+#[must_use]
+pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
+    let value = |row: &ChannelRow| Cell::new(&row.channel, row.utilisation);
+    let cells = rows.iter().filter_map(value).collect();
+    let scale = "Utilisation (fraction of channel rate)".into();
+    Figure::of_map(HeatMap { title: title.into(), scale, cells })
+}
+
+/// Whether channels have places: those of tori and meshes of two dimensions or more.
+pub(super) fn has_map(rows: &[ChannelRow]) -> bool {
+    let cells = rows.iter().filter_map(|row| Cell::new(&row.channel, row.utilisation));
+    cells.take(1).any(|cell| cell.coordinates.len() > 1)
+}
+
+impl Cell {
+    fn new(channel: &str, value: f64) -> Option<Self> {
+        let (coordinates, direction) = torus_place(channel)?;
+        let coordinates = coordinates.into_iter().map(|at| at as usize).collect();
+        let known = value.is_finite();
+        known.then(|| Self { coordinates, direction: direction.into(), value })
     }
-    directions.sort_by_key(|name| (name.starts_with('-'), "xyzklm".find(&name[1..])));
-    let layout = Layout::new(&cells, directions.len());
-    let highest = cells.iter().map(|cell| cell.load).fold(0.0, f64::max).max(1.0);
-    let mut scene = Scene { width: WIDTH, height: 0, shapes: Vec::new() };
-    let top = title_lines(&mut scene, title) + 4.0;
-    let left = MARGIN + LABEL;
+}
+
+impl HeatMap {
+    /// The directions in the order of their bands.
+    pub fn directions(&self) -> Vec<&str> {
+        let mut directions: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            if !directions.contains(&cell.direction.as_str()) {
+                directions.push(&cell.direction);
+            }
+        }
+        directions.sort_by_key(|name| (name.starts_with('-'), DIMENSIONS.find(&name[1..])));
+        directions
+    }
+
+    /// The value of the darkest shade.
+    pub fn highest(&self) -> f64 {
+        let highest = self.cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+        if highest > 0.0 { highest } else { 1.0 }
+    }
+}
+
+pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
+    let (directions, highest) = (map.directions(), map.highest());
+    let layout = Layout::new(map, sheet);
+    let size = sheet.small_size();
+    let mut scene = Scene::new(sheet.width());
+    let top = title_lines(&mut scene, sheet, &map.title) + 4.0;
+    let left = label_width(sheet);
     for (number, direction) in directions.iter().enumerate() {
-        let band = top + number as f64 * layout.band();
-        let middle = band + layout.band() / 2.0 - GAP / 2.0 + TICK_SIZE * 0.36;
+        let band = top + layout.header + number as f64 * layout.band();
+        let middle = band + layout.labels + (layout.band() - layout.labels - GAP) / 2.0;
         let label = direction.replace('-', "\u{2212}");
-        scene.text(&label, (MARGIN + LABEL - 4.0, middle), TICK_SIZE, Anchor::End, BLACK);
+        scene.text(&label, (left - LABEL, middle + size * 0.36), size, Anchor::End, BLACK);
         let (across, up) = layout.plane();
         for plane in 0..layout.planes() {
             let (x, y) = layout.corner(plane);
             let corner = (left + x, band + y);
             scene.rectangle(corner, (corner.0 + across, corner.1 + up), GRID);
+            if layout.labels > 0.0 || (layout.header > 0.0 && number == 0) {
+                let place = (corner.0 + across / 2.0, corner.1 - 2.0);
+                scene.text(&layout.name(plane), place, size, Anchor::Middle, GREY);
+            }
         }
-        for cell in cells.iter().filter(|cell| cell.direction == *direction) {
+        for cell in map.cells.iter().filter(|cell| cell.direction == *direction) {
             let (x, y) = layout.place(&cell.coordinates);
             let corner = (left + x, band + y);
             let opposite = (corner.0 + layout.side, corner.1 + layout.side);
-            scene.rectangle(corner, opposite, shade(cell.load / highest));
+            scene.rectangle(corner, opposite, shade(cell.value / highest));
         }
     }
-    let bottom = top + directions.len() as f64 * layout.band() + 2.0;
-    scale(&mut scene, bottom, highest);
-    let note = note(&layout.sizes);
-    let place = (f64::from(WIDTH) / 2.0, bottom + SCALE.1 + TICK_SIZE + AXIS_SIZE + 18.0);
-    scene.text(&note, place, TICK_SIZE, Anchor::Middle, GREY);
-    scene.height = (place.1 + MARGIN).ceil() as u32;
-    Figure::of(scene)
+    let bottom = top + layout.header + directions.len() as f64 * layout.band() + 4.0;
+    let bottom = scale(&mut scene, sheet, bottom, highest, &map.scale);
+    let note = note(map, &layout);
+    let place = (sheet.width() / 2.0, bottom + size + 5.0);
+    let note = font::shorten(&note, size, sheet.width() - 2.0 * MARGIN);
+    scene.text(&note, place, size, Anchor::Middle, GREY);
+    scene.height = (place.1 + MARGIN).ceil();
+    scene
 }
 
-fn cell(row: &LoadRow) -> Option<Cell<'_>> {
-    let (coordinates, direction) = torus_place(&row.channel)?;
-    let coordinates = coordinates.into_iter().map(|at| at as usize).collect();
-    Some(Cell { coordinates, direction, load: f64::from(row.load_routes) })
+/// The space that directions' names take.
+fn label_width(sheet: &Sheet) -> f64 {
+    MARGIN + font::width("\u{2212}m", sheet.small_size()) * SLACK + LABEL
 }
 
 impl Layout {
     /// The largest squares with which the bands stay within the height.
-    fn new(cells: &[Cell<'_>], directions: usize) -> Self {
+    pub fn new(map: &HeatMap, sheet: &Sheet) -> Self {
+        let cells = &map.cells;
         let dimensions = cells.iter().map(|cell| cell.coordinates.len()).max().unwrap_or(1);
         let size = |dimension: usize| {
             let at = cells.iter().filter_map(|cell| cell.coordinates.get(dimension));
@@ -97,13 +174,21 @@ impl Layout {
             sizes: (0..dimensions.max(2)).map(size).collect(),
             in_a_row: 1,
             rows: 1,
+            header: 0.0,
+            labels: 0.0,
         };
-        let room = f64::from(WIDTH) - 2.0 * MARGIN - LABEL;
+        let directions = map.directions().len() as f64;
+        let names = (0..layout.planes()).map(|plane| layout.name(plane));
+        let widest = names.map(|name| font::width(&name, sheet.small_size())).fold(0.0, f64::max);
+        let room = sheet.width() - MARGIN - label_width(sheet);
+        // The largest squares with which all planes are in one row, if they aren't too small for that.
+        let row = layout.planes() as f64;
+        let side = ((room + GAP) / row - GAP) / layout.sizes[0] as f64;
+        layout.side = if side >= SMALLEST_IN_A_ROW { side.min(LARGEST) } else { LARGEST };
         loop {
-            let step = layout.plane().0 + GAP;
-            layout.in_a_row = (((room + GAP) / step) as usize).clamp(1, layout.planes());
-            layout.rows = layout.planes().div_ceil(layout.in_a_row);
-            let fits = layout.plane().0 <= room && layout.band() * directions as f64 <= HEIGHT;
+            layout.arrange(room, widest, sheet);
+            let height = layout.header + layout.band() * directions;
+            let fits = layout.plane().0 <= room && height <= HEIGHT;
             if fits || layout.side <= SMALLEST {
                 return layout;
             }
@@ -111,8 +196,36 @@ impl Layout {
         }
     }
 
+    /// Puts planes into rows; `widest` is the width of their longest name.
+    fn arrange(&mut self, room: f64, widest: f64, sheet: &Sheet) {
+        let step = self.plane().0 + GAP;
+        self.in_a_row = (((room + GAP) / step + 1e-9) as usize).clamp(1, self.planes());
+        // Rows of several planes of one dimension each.
+        let fastest = self.sizes.get(2).copied().unwrap_or(1);
+        if self.in_a_row < self.planes() && self.in_a_row > fastest {
+            self.in_a_row -= self.in_a_row % fastest;
+        }
+        self.rows = self.planes().div_ceil(self.in_a_row);
+        let labelled = self.planes() > 1 && widest * SLACK <= self.plane().0 + GAP - 1.0;
+        let label = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
+        (self.header, self.labels) = if self.rows == 1 { (label, 0.0) } else { (0.0, label) };
+    }
+
     fn planes(&self) -> usize {
         self.sizes[2..].iter().product()
+    }
+
+    /// Where a plane lies in the other dimensions: `z 3, k 1`.
+    fn name(&self, plane: usize) -> String {
+        let mut rest = plane;
+        let mut parts = Vec::new();
+        for (&size, name) in self.sizes[2..].iter().zip(DIMENSIONS.chars().skip(2)) {
+            if size > 1 {
+                parts.push(format!("{name} {}", rest % size));
+            }
+            rest /= size;
+        }
+        parts.join(", ")
     }
 
     /// Width and height of a plane.
@@ -121,19 +234,19 @@ impl Layout {
     }
 
     /// Height of a direction's band.
-    fn band(&self) -> f64 {
-        self.rows as f64 * (self.plane().1 + GAP)
+    pub fn band(&self) -> f64 {
+        self.rows as f64 * (self.labels + self.plane().1 + GAP)
     }
 
     /// The upper left corner of a plane within its band.
     fn corner(&self, plane: usize) -> (f64, f64) {
         let (row, column) = (plane / self.in_a_row, plane % self.in_a_row);
         let (across, up) = self.plane();
-        (column as f64 * (across + GAP), row as f64 * (up + GAP))
+        (column as f64 * (across + GAP), row as f64 * (self.labels + up + GAP) + self.labels)
     }
 
     /// The upper left corner of a channel within its band: x runs right, y up.
-    fn place(&self, coordinates: &[usize]) -> (f64, f64) {
+    pub fn place(&self, coordinates: &[usize]) -> (f64, f64) {
         let mut plane = 0;
         for dimension in (2..coordinates.len()).rev() {
             plane = plane * self.sizes[dimension] + coordinates[dimension];
@@ -142,13 +255,37 @@ impl Layout {
         let up = self.sizes[1] - 1 - coordinates.get(1).copied().unwrap_or(0);
         (x + coordinates[0] as f64 * self.side, y + up as f64 * self.side)
     }
+
+    /// Where planes have their names, in the middle above the first band, and the names.
+    pub fn headings(&self) -> Vec<(f64, String)> {
+        let heading = |plane| (self.corner(plane).0 + self.plane().0 / 2.0, self.name(plane));
+        if self.header > 0.0 { (0..self.planes()).map(heading).collect() } else { Vec::new() }
+    }
 }
 
-/// The meaning of the shades.
-fn scale(scene: &mut Scene, top: f64, highest: f64) {
-    const STEPS: usize = 44;
-    let axis = Axis::new("Routes through the channel", highest, 4);
-    let left = (f64::from(WIDTH) - SCALE.0) / 2.0;
+/// How to read the planes.
+pub(super) fn note(map: &HeatMap, layout: &Layout) -> String {
+    let mut note = String::from("x to the right, y upwards");
+    if layout.header == 0.0 && layout.labels == 0.0 && layout.planes() > 1 {
+        let names: Vec<String> =
+            DIMENSIONS.chars().take(layout.sizes.len()).skip(2).map(String::from).collect();
+        note += &format!("; planes in the order of {}", names.join(", "));
+        if names.len() > 1 {
+            note += &format!(", {} fastest", names[0]);
+        }
+    }
+    let nodes: usize = layout.sizes.iter().product();
+    if map.cells.len() < nodes * map.directions().len() {
+        note += "; grey: no channel";
+    }
+    note
+}
+
+/// The meaning of the shades. Returns where it ends.
+fn scale(scene: &mut Scene, sheet: &Sheet, top: f64, highest: f64, title: &str) -> f64 {
+    let axis = Axis::new(title, highest);
+    let size = sheet.small_size();
+    let left = (sheet.width() - SCALE.0) / 2.0;
     let across = |share: f64| left + share * SCALE.0;
     for step in 0..STEPS {
         let (from, to) = (step as f64 / STEPS as f64, (step + 1) as f64 / STEPS as f64);
@@ -159,28 +296,15 @@ fn scale(scene: &mut Scene, top: f64, highest: f64) {
     let frame =
         [(left, top), (left, bottom), (across(1.0), bottom), (across(1.0), top), (left, top)];
     scene.line(&frame, AXIS_LINE, BLACK);
-    for (value, label) in &axis.ticks {
-        let x = across(axis.share(*value));
+    for (value, label) in axis.ticks(if size > 10.0 { 2 } else { 4 }) {
+        let x = across(axis.share(value));
         scene.line(&[(x, bottom), (x, bottom + 2.0)], THIN_LINE, BLACK);
-        let place = (x, bottom + 3.0 + TICK_SIZE);
-        scene.text(label, place, TICK_SIZE, Anchor::Middle, BLACK);
+        scene.text(&label, (x, bottom + 3.0 + size), size, Anchor::Middle, BLACK);
     }
-    let text = font::shorten(&axis.title, AXIS_SIZE, f64::from(WIDTH) - 2.0 * MARGIN);
-    let place = (f64::from(WIDTH) / 2.0, bottom + TICK_SIZE + AXIS_SIZE + 6.0);
-    scene.text(&text, place, AXIS_SIZE, Anchor::Middle, BLACK);
-}
-
-/// How to read the planes.
-fn note(sizes: &[usize]) -> String {
-    let names: Vec<&str> = "x y z k l m".split(' ').take(sizes.len()).collect();
-    match names[2..] {
-        [] => "x to the right, y upwards".into(),
-        [only] => format!("x to the right, y upwards; planes in the order of {only}"),
-        [fastest, ..] => {
-            let all = names[2..].join(", ");
-            format!("x to the right, y upwards; planes in the order of {all}, {fastest} fastest")
-        }
-    }
+    let text = font::shorten(&axis.title, sheet.axis_size(), sheet.width() - 2.0 * MARGIN);
+    let place = (sheet.width() / 2.0, bottom + size + sheet.axis_size() + 6.0);
+    scene.text(&text, place, sheet.axis_size(), Anchor::Middle, BLACK);
+    place.1
 }
 
 #[cfg(test)]
@@ -205,13 +329,13 @@ mod tests {
     fn every_channel_has_a_square_of_its_own_on_the_sheet() {
         for sizes in [[4, 2, 2], [16, 16, 16], [1, 3, 1]] {
             let rows = rows(sizes);
-            let figure = load_heat_map(&rows, "title");
-            let (width, height) = (f64::from(figure.scene.width), f64::from(figure.scene.height));
+            let scene = load_heat_map(&rows, "title").scene(&Sheet::default());
             let mut corners = Vec::new();
-            for shape in &figure.scene.shapes {
-                if let Shape::Area { outline, colour } = shape {
+            for shape in &scene.shapes {
+                if let Shape::Area { outline, colour, .. } = shape {
                     let inside = |place: &(f64, f64)| {
-                        (0.0..=width).contains(&place.0) && (0.0..=height).contains(&place.1)
+                        (0.0..=scene.width).contains(&place.0)
+                            && (0.0..=scene.height).contains(&place.1)
                     };
                     assert!(outline.iter().all(inside), "{sizes:?}");
                     if *colour != GRID {
@@ -221,8 +345,20 @@ mod tests {
             }
             corners.sort_unstable();
             corners.dedup();
-            // The scale has 44 more.
-            assert_eq!(corners.len(), rows.len() + 44, "{sizes:?}");
+            assert_eq!(corners.len(), rows.len() + STEPS, "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn planes_are_named_by_the_other_dimensions() {
+        let cells = (0..2 * 2 * 3 * 2).map(|node: usize| Cell {
+            coordinates: vec![node % 2, node / 2 % 2, node / 4 % 3, node / 12],
+            direction: "+x".into(),
+            value: 1.0,
+        });
+        let map = HeatMap { title: String::new(), scale: String::new(), cells: cells.collect() };
+        let layout = Layout::new(&map, &Sheet::default());
+        let names: Vec<String> = (0..layout.planes()).map(|plane| layout.name(plane)).collect();
+        assert_eq!(names, ["z 0, k 0", "z 1, k 0", "z 2, k 0", "z 0, k 1", "z 1, k 1", "z 2, k 1"]);
     }
 }

@@ -1,13 +1,11 @@
 //! How many channels have which load.
 
 use super::super::LoadRow;
+use super::Figure;
 use super::axis::Axis;
+use super::chart::{Bin, Chart, Panel, Rule};
 use super::legend::{Legend, Sample};
-use super::palette::{BLACK, Colour};
-use super::plot::Plot;
-use super::{Figure, THIN_LINE};
-
-const BAR: Colour = (86, 180, 233);
+use super::palette::{BAR, BLACK};
 
 /// With more different loads than this, a bar stands for several.
 const BARS: u32 = 50;
@@ -29,28 +27,26 @@ pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
     legend.key(Sample::Bar(BAR), format!("channels, {loads} a bar"));
     legend.key(Sample::Dashed(BLACK), format!("mean {mean:.1}"));
     let right = f64::from((highest / width + 1) * width);
-    let x = Axis::new("Routes through the channel", right, 5);
-    let y = Axis::new("Channels", f64::from(most) * 1.05, 5);
-    let mut plot = Plot::new(title, x, y, &legend);
-    for (number, &count) in (0..).zip(&channels) {
-        if count > 0 {
-            let (from, to) = (f64::from(number * width), f64::from((number + 1) * width));
-            // A bar for a load is centred on it.
-            let shift = if width == 1 { 0.5 } else { 0.0 };
-            let corner = plot.place((from - shift).max(0.0), f64::from(count));
-            let opposite = plot.place(to - shift, 0.0);
-            let gap = (opposite.0 - corner.0) * 0.06;
-            plot.scene.rectangle((corner.0 + gap, corner.1), (opposite.0 - gap, opposite.1), BAR);
-        }
+    let x = Axis::new("Routes through the channel", right);
+    let mut panel = Panel::new(Axis::new("Channels", f64::from(most) * 1.05));
+    // A bar for a load is centred on it.
+    let shift = if width == 1 { 0.5 } else { 0.0 };
+    for (number, &count) in (0..).zip(&channels).filter(|(_, count)| **count > 0) {
+        let (from, to) = (f64::from(number * width), f64::from((number + 1) * width));
+        panel.bins.push(Bin { from: from - shift, to: to - shift, height: f64::from(count) });
     }
-    let line = [plot.place(mean, 0.0), plot.upper_edge(mean)];
-    plot.scene.dashed(&line, THIN_LINE, BLACK);
-    Figure::of(plot.finish())
+    panel.rules.push(Rule {
+        ends: [(mean, 0.0), (mean, f64::INFINITY)],
+        colour: BLACK,
+        dashed: true,
+    });
+    Figure::of_chart(Chart::single(title, x, panel, legend))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::scene::Shape;
+    use super::super::sheet::Sheet;
     use super::*;
 
     #[test]
@@ -60,11 +56,10 @@ mod tests {
                 .map(|load_routes| LoadRow { channel: String::new(), load_routes })
                 .collect();
             let figure = load_histogram(&rows, "");
-            let bars = figure
-                .scene
-                .shapes
-                .iter()
-                .filter(|shape| matches!(shape, Shape::Area { colour, .. } if *colour == BAR));
+            let scene = figure.scene(&Sheet::default());
+            let bars = scene.shapes.iter();
+            let bars =
+                bars.filter(|shape| matches!(shape, Shape::Area { colour, .. } if *colour == BAR));
             // One in the legend.
             let width = highest / BARS + 1;
             assert_eq!(bars.count() as u32, highest / width + 2);

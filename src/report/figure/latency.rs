@@ -2,30 +2,38 @@
 
 use super::super::{PointRow, Status};
 use super::axis::{Axis, time_unit};
-use super::curves::{Curve, CurvePoint, Curves};
-use super::legend::{Legend, Sample};
+use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
+use super::curves::{self, CurvePoint, Curves, Percentile};
+use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{Colour, GREY, Marker, of_series};
-use super::plot::Plot;
-use super::scene::Place;
-use super::{FEW, Figure, LINE, THIN_LINE};
+use super::{FEW, Figure};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
 /// has no bound; a curve that goes higher leaves the frame.
-const STRETCH: f64 = 8.0;
+const STRETCH: f64 = 6.0;
 
 /// How far above the highest mean the 99th percentiles may stretch the axis.
-const TAIL_STRETCH: f64 = 3.0;
+const TAIL_STRETCH: f64 = 1.6;
+
+/// They may stretch it further, so that the first of each curve are seen, with some room above them, unless
+/// these are very far from the means.
+const BESIDE_FIRST: f64 = 1.3;
+const FARTHEST_FIRST: f64 = 4.0;
+
+/// How far above the highest mean the highest percentile may stretch the axis.
+const PERCENTILE_STRETCH: f64 = 4.0;
 
 /// What is drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
+pub(super) enum Content {
     Mean,
+    /// The mean, and the 99th percentile dashed.
     MeanAndTail,
-    Tail,
+    One(Percentile),
 }
 
-/// Mean packet latency over offered load, with its 95% confidence interval; up to four series also
-/// have their 99th percentile, dashed.
+/// Mean packet latency over offered load, with its 95% confidence interval as a band; up to four series
+/// also have their 99th percentile, dashed.
 ///
 /// The axis follows the steady points; steady points alone are connected. What comes after them is a
 /// hollow marker (a cross for a deadlock) at the upper edge, where the first unsteady load lies. More
@@ -33,17 +41,29 @@ enum Content {
 #[must_use]
 pub fn latency_figure(rows: &[PointRow], title: &str) -> Figure {
     let curves = Curves::new(rows);
-    let has_tail = curves.points().any(|point| point.p99.is_some());
-    let content =
-        if has_tail && curves.curves.len() <= FEW { Content::MeanAndTail } else { Content::Mean };
-    draw(&curves, content, title)
+    Figure::of_chart(chart(&curves, usual(&curves), title))
 }
 
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
 /// show it beside the mean. Drawn as [`latency_figure`].
 #[must_use]
 pub fn tail_latency_figure(rows: &[PointRow], title: &str) -> Figure {
-    draw(&Curves::new(rows), Content::Tail, title)
+    Figure::of_chart(chart(&Curves::new(rows), Content::One(Percentile::P99), title))
+}
+
+/// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
+/// the first of the rows. Drawn as [`latency_figure`].
+#[must_use]
+pub fn percentile_figure(rows: &[PointRow], title: &str) -> Figure {
+    let mut curves = Curves::new(rows);
+    curves.curves.truncate(1);
+    Figure::of_chart(percentile_chart(&curves, title))
+}
+
+/// What [`latency_figure`] shows of so many curves.
+pub(super) fn usual(curves: &Curves) -> Content {
+    let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
+    if has_tail && curves.curves.len() <= FEW { Content::MeanAndTail } else { Content::Mean }
 }
 
 /// Whether there is a curve to draw.
@@ -55,41 +75,129 @@ fn steady(curves: &Curves) -> impl Iterator<Item = &CurvePoint> {
     curves.points().filter(|point| point.is_steady())
 }
 
-fn draw(curves: &Curves, content: Content, title: &str) -> Figure {
+pub(super) fn chart(curves: &Curves, content: Content, title: &str) -> Chart {
     let high = highest(curves, content) * 1.04;
     let (unit, size) = time_unit(high);
     let what = match content {
-        Content::Mean => "Mean packet latency",
-        Content::MeanAndTail => "Packet latency",
-        Content::Tail => "99th percentile of packet latency",
+        Content::Mean => "Mean packet latency".into(),
+        Content::MeanAndTail => "Packet latency".into(),
+        Content::One(percentile) => format!("Packet latency, {}", percentile.name()),
     };
-    let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02, 6);
-    let y = Axis::new(format!("{what} ({unit})"), high / size, 6);
-    let mut plot = Plot::new(title, x, y, &legend(curves, content));
-
-    for (number, curve) in curves.curves.iter().enumerate() {
-        draw_lines(&mut plot, curve, content, of_series(number).0, size);
+    let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
+    let mut panel = Panel::new(Axis::new(format!("{what} ({unit})"), high / size));
+    for curve in &curves.curves {
+        let (colour, marker) = of_series(curve.number);
+        if content == Content::MeanAndTail {
+            let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
+            panel.curves.push(Curve {
+                label: curve.label.clone(),
+                column: Percentile::P99.column(),
+                colour,
+                stroke: Stroke::Dashed,
+                markers: Markers::Nothing,
+                runs: runs(curve, &tail, false, size),
+            });
+        }
+        panel.curves.push(Curve {
+            label: curve.label.clone(),
+            column: match content {
+                Content::One(percentile) => percentile.column(),
+                Content::Mean | Content::MeanAndTail => "mean",
+            },
+            colour,
+            stroke: Stroke::Full,
+            markers: Markers::All(marker),
+            runs: runs(curve, &|point| value(point, content), is_mean(content), size),
+        });
+        let few = curves.curves.len() <= FEW;
+        panel.marks.extend(ends(&curve.points, few, (colour, marker)));
     }
-    for (number, point) in curves.interleaved() {
-        if point.is_steady() {
-            draw_marker(&mut plot, point, content, of_series(number), size);
+    Chart::single(title, x, panel, legend(curves, content))
+}
+
+/// All percentiles of one curve.
+pub(super) fn percentile_chart(curves: &Curves, title: &str) -> Chart {
+    let contents = Percentile::ALL.map(Content::One);
+    let highest = contents.iter().map(|&content| highest(curves, content)).fold(0.0, f64::max);
+    let mean = highest_of(curves, Content::Mean);
+    let high = highest.min(mean * PERCENTILE_STRETCH) * 1.04;
+    let (unit, size) = time_unit(high);
+    let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
+    let mut panel = Panel::new(Axis::new(format!("Packet latency ({unit})"), high / size));
+    let mut legend = Legend::default();
+    for (number, percentile) in Percentile::ALL.into_iter().enumerate().rev() {
+        let (colour, marker) = of_series(number);
+        legend.series(LegendSample::Series(colour, marker), percentile.name());
+        for curve in &curves.curves {
+            panel.curves.push(Curve {
+                label: percentile.name().into(),
+                column: percentile.column(),
+                colour,
+                stroke: Stroke::Full,
+                markers: Markers::All(marker),
+                runs: runs(curve, &|point| point.percentile(percentile), false, size),
+            });
         }
     }
-    let mut taken = Vec::new();
-    for (number, curve) in curves.curves.iter().enumerate() {
-        draw_ends(&mut plot, curve, curves.curves.len() <= FEW, of_series(number), &mut taken);
+    for curve in &curves.curves {
+        panel.marks.extend(ends(&curve.points, true, (GREY, Marker::Circle)));
     }
-    Figure::of(plot.finish())
+    keys_of_ends(curves, true, &mut legend);
+    Chart::single(title, x, panel, legend)
+}
+
+fn is_mean(content: Content) -> bool {
+    !matches!(content, Content::One(_))
+}
+
+/// The steady points with a value, those together that follow each other. Times are in units of `size` ns.
+fn runs(
+    curve: &curves::Curve,
+    value: &dyn Fn(&CurvePoint) -> Option<f64>,
+    intervals: bool,
+    size: f64,
+) -> Vec<Vec<Sample>> {
+    let sample = |point: &CurvePoint| {
+        let interval = point.interval.filter(|_| intervals);
+        Some(Sample {
+            x: point.offered,
+            y: value(point)? / size,
+            interval: interval.map(|(low, high)| (low.max(0.0) / size, high / size)),
+            hollow: false,
+        })
+    };
+    let runs = curve.points.chunk_by(|a, b| a.is_steady() == b.is_steady());
+    runs.filter(|run| run[0].is_steady())
+        .map(|run| run.iter().filter_map(sample).collect())
+        .collect()
 }
 
 /// The value of the curve with markers.
 fn value(point: &CurvePoint, content: Content) -> Option<f64> {
-    if content == Content::Tail { point.p99 } else { point.mean }
+    match content {
+        Content::One(percentile) => point.percentile(percentile),
+        Content::Mean | Content::MeanAndTail => point.mean,
+    }
 }
 
 /// The highest latency on the axis, in ns.
 fn highest(curves: &Curves, content: Content) -> f64 {
-    let of_curve = |curve: &Curve| {
+    let line = highest_of(curves, content);
+    if content != Content::MeanAndTail {
+        return line;
+    }
+    let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
+    let first = |curve: &curves::Curve| {
+        curve.points.iter().filter(|point| point.is_steady()).find_map(tail)
+    };
+    let firsts = curves.curves.iter().filter_map(first).fold(0.0, f64::max);
+    let room = (line * TAIL_STRETCH).max((firsts * BESIDE_FIRST).min(line * FARTHEST_FIRST));
+    line.max(steady(curves).filter_map(tail).fold(0.0, f64::max).min(room))
+}
+
+/// The highest value of the curves with markers, where they don't stretch the axis too far.
+fn highest_of(curves: &Curves, content: Content) -> f64 {
+    let of_curve = |curve: &curves::Curve| {
         let values = || {
             let steady = curve.points.iter().filter(|point| point.is_steady());
             steady.filter_map(|point| value(point, content))
@@ -97,123 +205,72 @@ fn highest(curves: &Curves, content: Content) -> f64 {
         let lowest = values().fold(f64::INFINITY, f64::min);
         values().fold(0.0, f64::max).min(lowest * STRETCH)
     };
-    let line = curves.curves.iter().map(of_curve).fold(0.0, f64::max);
-    let tail = steady(curves).filter_map(|point| point.p99).fold(0.0, f64::max);
-    match content {
-        Content::MeanAndTail => line.max(tail.min(line * TAIL_STRETCH)),
-        Content::Mean | Content::Tail => line,
-    }
+    curves.curves.iter().map(of_curve).fold(0.0, f64::max)
 }
 
-fn draw_lines(plot: &mut Plot, curve: &Curve, content: Content, colour: Colour, size: f64) {
-    let places = |plot: &Plot, value: &dyn Fn(&CurvePoint) -> Option<f64>| {
-        let runs = curve.points.chunk_by(|a, b| a.is_steady() == b.is_steady());
-        let parts = runs.filter(|run| run[0].is_steady()).flat_map(|run| {
-            let place = |point: &CurvePoint| Some(plot.place(point.offered, value(point)? / size));
-            let places: Vec<Place> = run.iter().filter_map(place).collect();
-            plot.clip(&places)
-        });
-        parts.collect::<Vec<_>>()
-    };
-    if content == Content::MeanAndTail {
-        for part in places(plot, &|point| point.p99) {
-            plot.scene.dashed(&part, THIN_LINE, colour);
-        }
-    }
-    for part in places(plot, &|point| value(point, content)) {
-        plot.scene.line(&part, LINE, colour);
-    }
-}
-
-fn draw_marker(
-    plot: &mut Plot,
-    point: &CurvePoint,
-    content: Content,
-    (colour, marker): (Colour, Marker),
-    size: f64,
-) {
-    let Some(value) = value(point, content) else { return };
-    let place = plot.place(point.offered, value / size);
-    if let Some((low, high)) = point.interval.filter(|_| content != Content::Tail) {
-        let ends = [low, high].map(|end| plot.place(point.offered, end.max(0.0) / size));
-        for part in plot.clip(&ends) {
-            whisker(plot, &part, colour);
-        }
-    }
-    if plot.holds(place) {
-        plot.scene.marker(place, marker, colour);
-    }
-}
-
-fn whisker(plot: &mut Plot, ends: &[Place], colour: Colour) {
-    plot.scene.line(ends, THIN_LINE, colour);
-    for &(x, y) in ends {
-        plot.scene.line(&[(x - 1.5, y), (x + 1.5, y)], THIN_LINE, colour);
-    }
-}
-
-/// Marks at the upper edge where the curve ends. Marks of several series at one load go below one
-/// another; `taken` has the places of those before.
-fn draw_ends(
-    plot: &mut Plot,
-    curve: &Curve,
+/// Marks at the upper edge where a curve ends.
+fn ends(
+    points: &[CurvePoint],
     unsteady: bool,
     (colour, marker): (Colour, Marker),
-    taken: &mut Vec<f64>,
-) {
-    const APART: f64 = 6.0;
-    let first = |status: Status| curve.points.iter().find(|point| point.status == status);
+) -> impl Iterator<Item = Mark> {
+    let first = |status: Status| points.iter().find(|point| point.status == status);
+    let mark = |point: &CurvePoint, marker, hollow| Mark {
+        x: point.offered,
+        y: None,
+        marker,
+        colour,
+        hollow,
+    };
     let ends = [
-        first(Status::NotSteady).filter(|_| unsteady).map(|point| (point, false)),
-        first(Status::Deadlock).map(|point| (point, true)),
+        first(Status::NotSteady).filter(|_| unsteady).map(|point| mark(point, marker, true)),
+        first(Status::Deadlock).map(|point| mark(point, Marker::Cross, false)),
     ];
-    for (point, deadlock) in ends.into_iter().flatten() {
-        let (x, top) = plot.upper_edge(point.offered);
-        let before = taken.iter().filter(|&&other| (other - x).abs() < APART).count();
-        taken.push(x);
-        let place = (x, top + before as f64 * APART);
-        if deadlock {
-            plot.scene.marker(place, Marker::Cross, colour);
-        } else {
-            plot.scene.hollow_marker(place, marker, colour);
-        }
-    }
+    ends.into_iter().flatten()
 }
 
 fn legend(curves: &Curves, content: Content) -> Legend {
     let mut legend = Legend::default();
     let single = curves.curves.len() == 1;
-    for (number, curve) in curves.curves.iter().enumerate() {
-        let (colour, marker) = of_series(number);
+    for curve in &curves.curves {
+        let (colour, marker) = of_series(curve.number);
         let label = match (single, curve.label.as_str(), content) {
-            (true, "", Content::Tail) => continue,
+            (true, "", Content::One(_)) => continue,
             (true, "", _) => "mean".into(),
             (true, label, Content::MeanAndTail) => format!("{label}, mean"),
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
-        legend.series(Sample::Series(colour, marker), label);
+        legend.series(LegendSample::Series(colour, marker), label);
     }
     if content == Content::MeanAndTail {
-        let colour = if single { of_series(0).0 } else { GREY };
+        let colour = if single { of_series(curves.curves[0].number).0 } else { GREY };
         if !single {
-            legend.key(Sample::Line(GREY), "mean");
+            legend.key(LegendSample::Line(GREY), "mean");
         }
-        legend.key(Sample::Dashed(colour), "99th percentile");
+        legend.key(LegendSample::Dashed(colour), "99th percentile");
     }
+    if let Some(number) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
+        legend.key(LegendSample::Band(of_series(number).0), "95% confidence interval");
+    }
+    keys_of_ends(curves, curves.curves.len() <= FEW, &mut legend);
+    legend
+}
+
+/// What the marks at the upper edge mean.
+fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) {
-        if curves.curves.len() <= FEW {
-            legend.key(Sample::Hollow(GREY, Marker::Circle), "first load not steady");
+        if few {
+            legend.key(LegendSample::Hollow(GREY, Marker::Circle), "first load not steady");
         } else {
             legend.note = Some("Curves end at the last load that reached a steady state.".into());
         }
     }
     if any(Status::Deadlock) {
-        legend.key(Sample::Cross(GREY), "deadlock");
+        legend.key(LegendSample::Cross(GREY), "deadlock");
     }
     if steady(curves).all(|point| point.mean.is_none()) {
         legend.note = Some("No load reached a steady state.".into());
     }
-    legend
 }

@@ -2,13 +2,16 @@
 
 use super::font;
 use super::palette::{BLACK, Colour, GREY, Marker};
-use super::scene::{Anchor, Scene, Shape};
+use super::scene::{Anchor, Scene};
+use super::sheet::Sheet;
 
 /// What stands before a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// A line with a marker.
     Series(Colour, Marker),
+    /// A translucent area.
+    Band(Colour),
     /// A small point, for series of thousands.
     Dot(Colour),
     Line(Colour),
@@ -34,8 +37,6 @@ pub(super) struct Legend {
 /// A sample and its label.
 pub(super) type Entry = (Sample, String);
 
-pub(super) const TEXT_SIZE: f64 = 7.0;
-const ROW: f64 = 10.0;
 const SAMPLE: f64 = 17.0;
 const GAP: f64 = 4.0;
 const BETWEEN: f64 = 10.0;
@@ -53,51 +54,66 @@ impl Legend {
     }
 
     /// The height that it takes in this width.
-    pub fn height(&self, width: f64) -> f64 {
-        (self.rows(width).len() + usize::from(self.note.is_some())) as f64 * ROW
+    pub fn height(&self, sheet: &Sheet, width: f64) -> f64 {
+        let rows = self.rows(sheet, width).len() + usize::from(self.note.is_some());
+        rows as f64 * row_height(sheet)
+    }
+
+    /// In how many columns several series are in this width.
+    pub fn columns(&self, sheet: &Sheet, width: f64) -> usize {
+        columns(&self.series, sheet, width).first().map_or(1, Vec::len)
     }
 
     /// Draws it into a box of the given width, centred.
-    pub fn draw(&self, scene: &mut Scene, left: f64, top: f64, width: f64) {
+    pub fn draw(&self, scene: &mut Scene, sheet: &Sheet, (left, top): (f64, f64), width: f64) {
+        let (height, size) = (row_height(sheet), sheet.small_size());
         let mut top = top;
-        for row in self.rows(width) {
+        for row in self.rows(sheet, width) {
             for (x, (sample, label)) in row {
-                let (x, y) = (left + x, top + ROW / 2.0);
+                let (x, y) = (left + x, top + height / 2.0);
                 draw_sample(scene, *sample, x, y);
-                let label = font::shorten(label, TEXT_SIZE, width - SAMPLE - GAP);
-                let place = (x + SAMPLE + GAP, y + TEXT_SIZE * 0.35);
-                scene.text(&label, place, TEXT_SIZE, Anchor::Start, BLACK);
+                let label = font::shorten(label, size, width - SAMPLE - GAP);
+                let place = (x + SAMPLE + GAP, y + size * 0.35);
+                scene.text(&label, place, size, Anchor::Start, BLACK);
             }
-            top += ROW;
+            top += height;
         }
         if let Some(note) = &self.note {
-            let place = (left + width / 2.0, top + ROW - 3.0);
-            let note = font::shorten(note, TEXT_SIZE, width);
-            scene.text(&note, place, TEXT_SIZE, Anchor::Middle, GREY);
+            let place = (left + width / 2.0, top + height - 3.0);
+            let note = font::shorten(note, size, width);
+            scene.text(&note, place, size, Anchor::Middle, GREY);
         }
     }
 
     /// Where each entry begins, row by row: several series in columns of equal width, keys as they
     /// come.
-    fn rows(&self, width: f64) -> Vec<Vec<(f64, &Entry)>> {
+    fn rows(&self, sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &Entry)>> {
         if self.series.len() > 1 {
-            let mut rows = columns(&self.series, width);
-            rows.extend(flow(self.keys.iter(), width));
+            let mut rows = columns(&self.series, sheet, width);
+            rows.extend(flow(self.keys.iter(), sheet, width));
             rows
         } else {
-            flow(self.series.iter().chain(&self.keys), width)
+            flow(self.series.iter().chain(&self.keys), sheet, width)
         }
     }
 }
 
 /// The width of an entry and the space after it.
-fn step(entry: &Entry, width: f64) -> f64 {
-    (SAMPLE + GAP + font::width(&entry.1, TEXT_SIZE) * SLACK + BETWEEN).min(width + BETWEEN)
+fn step(entry: &Entry, sheet: &Sheet, width: f64) -> f64 {
+    let text = font::width(&entry.1, sheet.small_size()) * SLACK;
+    (SAMPLE + GAP + text + BETWEEN).min(width + BETWEEN)
 }
 
-fn columns(entries: &[Entry], width: f64) -> Vec<Vec<(f64, &Entry)>> {
-    let column = entries.iter().map(|entry| step(entry, width)).fold(1.0, f64::max);
-    let count = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
+fn row_height(sheet: &Sheet) -> f64 {
+    sheet.small_size() + 3.0
+}
+
+fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
+    let column = entries.iter().map(|entry| step(entry, sheet, width)).fold(1.0, f64::max);
+    let most = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
+    // As many as fill the rows that there have to be.
+    let rows = entries.len().div_ceil(most).max(1);
+    let count = entries.len().div_ceil(rows).max(1);
     let left = (width - count as f64 * column + BETWEEN) / 2.0;
     entries
         .chunks(count)
@@ -108,10 +124,14 @@ fn columns(entries: &[Entry], width: f64) -> Vec<Vec<(f64, &Entry)>> {
 }
 
 /// Entries one after another, each row centred.
-fn flow<'a>(entries: impl Iterator<Item = &'a Entry>, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
+fn flow<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    sheet: &Sheet,
+    width: f64,
+) -> Vec<Vec<(f64, &'a Entry)>> {
     let mut rows: Vec<(f64, Vec<(f64, &Entry)>)> = Vec::new();
     for entry in entries {
-        let step = step(entry, width);
+        let step = step(entry, sheet, width);
         match rows.last_mut() {
             Some((used, row)) if *used + step <= width + BETWEEN => {
                 row.push((*used, entry));
@@ -136,9 +156,11 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
             scene.line(&ends, super::LINE, colour);
             scene.marker(middle, marker, colour);
         }
-        Sample::Dot(colour) => {
-            scene.shapes.push(Shape::Disc { centre: middle, radius: 2.0, colour });
+        Sample::Band(colour) => {
+            let corners = [(0.0, -2.5), (SAMPLE, -2.5), (SAMPLE, 2.5), (0.0, 2.5)];
+            scene.band(corners.map(|corner| (x + corner.0, y + corner.1)).to_vec(), colour);
         }
+        Sample::Dot(colour) => scene.disc(middle, 2.0, colour),
         Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
         Sample::Dashed(colour) => scene.dashed(&ends, super::THIN_LINE, colour),
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),

@@ -1,51 +1,66 @@
-//! Figures drawn from result rows, as SVG for print and PNG for a quick look.
+//! Figures drawn from result rows, as SVG and PDF for print, PNG for a quick look, and for LaTeX's pgfplots.
 //!
-//! A figure is as wide as a column of a two-column paper (3.5 inches) with letters of 7 to 9 points,
-//! so it goes into a paper unscaled. Colours are Okabe and Ito's; shape tells series apart in grey.
-//! Equal rows give equal bytes.
+//! Unless another [`Sheet`] is asked for, a figure is as wide as a column of a two-column paper (3.5 inches)
+//! with letters of 7 to 9 points, so it goes into a paper unscaled. Colours are told apart with any colour
+//! vision; lightness and shape tell series apart in grey. Equal rows give equal bytes.
 
 mod accepted;
 mod axis;
 mod bars;
 mod channels;
+mod chart;
+mod choice;
 mod completion;
 mod curves;
+mod distribution;
 mod folder;
 mod font;
+mod groups;
 mod heat_map;
 mod histogram;
+mod kind;
 mod latency;
 mod legend;
+mod medium;
+mod names;
+mod over_time;
 mod palette;
+mod pdf;
+mod pgfplots;
 mod plot;
 mod raster;
 mod ratios;
+mod saturation;
+mod scaling;
 mod scene;
+mod sheet;
 mod vector;
 mod xy;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
+use bars::BarChart;
+use chart::Chart;
+use heat_map::HeatMap;
 use scene::Scene;
 
 pub use accepted::accepted_figure;
 pub use channels::channel_figure;
 pub use completion::completion_figure;
-pub use folder::draw_all;
-pub use heat_map::load_heat_map;
+pub use distribution::distribution_figure;
+pub use folder::{Wish, draw_all};
+pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
-pub use latency::{latency_figure, tail_latency_figure};
+pub use kind::Kind;
+pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
+pub use medium::{Files, Format, Medium};
+pub use over_time::time_figure;
 pub use ratios::ratio_figure;
+pub use saturation::saturation_figure;
+pub use scaling::{numeric_keys, scaling_figure};
+pub use sheet::{Length, Sheet};
 pub use xy::{Scale, Series, Style, xy_figure};
-
-/// Width of every figure, in points.
-const WIDTH: u32 = 252;
-
-const TITLE_SIZE: f64 = 8.5;
-const AXIS_SIZE: f64 = 8.0;
-const TICK_SIZE: f64 = 7.0;
 
 /// Widths of lines.
 const LINE: f64 = 1.1;
@@ -58,55 +73,121 @@ const FEW: usize = 4;
 /// A drawing that can be written to files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    scene: Scene,
+    content: Content,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Content {
+    Chart(Chart),
+    Bars(BarChart),
+    Map(HeatMap),
 }
 
 impl Figure {
-    fn of(scene: Scene) -> Self {
-        Self { scene }
+    fn of_chart(chart: Chart) -> Self {
+        Self { content: Content::Chart(chart) }
+    }
+
+    fn of_bars(chart: BarChart) -> Self {
+        Self { content: Content::Bars(chart) }
+    }
+
+    fn of_map(map: HeatMap) -> Self {
+        Self { content: Content::Map(map) }
+    }
+
+    fn title(&self) -> &str {
+        match &self.content {
+            Content::Chart(chart) => &chart.title,
+            Content::Bars(chart) => &chart.title,
+            Content::Map(map) => &map.title,
+        }
+    }
+
+    fn scene(&self, sheet: &Sheet) -> Scene {
+        match &self.content {
+            Content::Chart(chart) => plot::draw(chart, sheet),
+            Content::Bars(chart) => bars::draw(chart, sheet),
+            Content::Map(map) => heat_map::draw(map, sheet),
+        }
     }
 
     /// The figure as SVG text.
     ///
     /// # Errors
     /// If the drawing library fails; `Draw` then has an empty path.
-    pub fn svg(&self) -> Result<String, ReportError> {
-        self.svg_for(Path::new(""))
+    pub fn svg(&self, sheet: &Sheet) -> Result<String, ReportError> {
+        vector::svg(&self.scene(sheet)).map_err(|problem| failed(&problem))
     }
 
-    /// Writes the figure as SVG, in place of what was there.
+    /// The figure as a PDF file of one page, its letters embedded.
     ///
     /// # Errors
-    /// If the file can't be written.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
-        let path = path.as_ref();
-        let text = self.svg_for(path)?;
-        fs::write(path, text).map_err(|cause| ReportError::Write { path: path.into(), cause })
+    /// If the font can't be cut down; `Draw` then has an empty path.
+    pub fn pdf(&self, sheet: &Sheet) -> Result<Vec<u8>, ReportError> {
+        pdf::pdf(&self.scene(sheet), self.title()).map_err(|problem| failed(&problem))
     }
 
-    /// Writes the figure as PNG, 288 pixels an inch, in place of what was there. The path must end in
-    /// `.png`.
+    /// The figure as a PNG file, 300 pixels an inch.
     ///
     /// # Errors
-    /// If the file can't be written.
-    pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
-        let path = path.as_ref();
-        raster::write(&self.scene, path)
-            .map_err(|problem| ReportError::Draw { path: path.into(), problem })
+    /// If it is too large; `Draw` then has an empty path.
+    pub fn png(&self, sheet: &Sheet) -> Result<Vec<u8>, ReportError> {
+        raster::png(&self.scene(sheet)).map_err(|problem| failed(&problem.to_string()))
     }
 
-    /// Writes the figure into a folder as SVG and as PNG; gives the two paths.
+    /// The figure as LaTeX and its data as a table, for files `NAME.tex` and `NAME.dat`.
+    #[must_use]
+    pub fn pgfplots(&self, sheet: &Sheet, name: &str) -> (String, String) {
+        match &self.content {
+            Content::Chart(chart) => pgfplots::of_chart(chart, sheet, name),
+            Content::Bars(chart) => pgfplots::of_bars(chart, sheet, name),
+            Content::Map(map) => pgfplots::of_map(map, sheet, name),
+        }
+    }
+
+    /// Writes the figure into a folder in all formats of a medium. Files that are there are replaced, but
+    /// LaTeX that is not what would be written is kept.
     ///
     /// # Errors
     /// If a file can't be written.
-    pub fn write_to(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], ReportError> {
-        let paths = ["svg", "png"].map(|extension| folder.join(format!("{name}.{extension}")));
-        self.write(&paths[0])?;
-        self.write_png(&paths[1])?;
-        Ok(paths)
+    pub fn write_to(
+        &self,
+        folder: &Path,
+        name: &str,
+        medium: &Medium,
+    ) -> Result<Files, ReportError> {
+        let mut files = Files::default();
+        self.add_to(&mut files, folder, name, medium)?;
+        Ok(files)
     }
 
-    fn svg_for(&self, path: &Path) -> Result<String, ReportError> {
-        vector::svg(&self.scene).map_err(|problem| ReportError::Draw { path: path.into(), problem })
+    fn add_to(
+        &self,
+        files: &mut Files,
+        folder: &Path,
+        name: &str,
+        medium: &Medium,
+    ) -> Result<(), ReportError> {
+        let sheet = &medium.sheet;
+        // A name may have dots: `latency-0.5`.
+        let path = |extension: &str| folder.join(format!("{name}.{extension}"));
+        for format in &medium.formats {
+            match format {
+                Format::Svg => files.write(path("svg"), self.svg(sheet)?.as_bytes())?,
+                Format::Pdf => files.write(path("pdf"), &self.pdf(sheet)?)?,
+                Format::Png => files.write(path("png"), &self.png(sheet)?)?,
+                Format::Pgfplots => {
+                    let (text, table) = self.pgfplots(sheet, name);
+                    files.write_new(path("tex"), text.as_bytes())?;
+                    files.write(path("dat"), table.as_bytes())?;
+                }
+            }
+        }
+        Ok(())
     }
+}
+
+fn failed(problem: &str) -> ReportError {
+    ReportError::Draw { path: PathBuf::new(), problem: problem.to_owned() }
 }

@@ -1,5 +1,6 @@
-//! Colours that people with any colour vision tell apart (Okabe and Ito, Color Universal Design, 2008)
-//! and marker shapes that tell series apart in grey.
+//! Colours that people with any colour vision tell apart (after Okabe and Ito, Color Universal Design,
+//! 2008), in an order in which series that follow each other differ in lightness, so that they do in grey
+//! too; marker shapes tell apart what colours don't.
 
 /// Red, green, blue.
 pub(super) type Colour = (u8, u8, u8);
@@ -10,15 +11,19 @@ pub(super) const WHITE: Colour = (255, 255, 255);
 pub(super) const GREY: Colour = (120, 120, 120);
 pub(super) const GRID: Colour = (228, 228, 228);
 
-/// Okabe and Ito's palette without yellow, which is too faint for thin lines on white.
+/// Bars that are no series: light enough for a black whisker to be seen on them.
+pub(super) const BAR: Colour = (86, 180, 233);
+
+/// Okabe and Ito's palette with blue, green and vermilion darker, and without yellow, which is too faint for
+/// thin lines on white.
 const SERIES: [Colour; 7] = [
-    (0, 114, 178),   // blue
-    (213, 94, 0),    // vermilion
-    (0, 158, 115),   // bluish green
-    (204, 121, 167), // reddish purple
+    (0, 84, 159),    // blue
     (230, 159, 0),   // orange
+    (0, 145, 105),   // bluish green
+    (0, 0, 0),       // black
+    (204, 121, 167), // reddish purple
+    (190, 70, 0),    // vermilion
     (86, 180, 233),  // sky blue
-    (0, 0, 0),
 ];
 
 /// The shade of a value from 0 to 1: white to dark blue, darker for higher, in grey too.
@@ -101,5 +106,47 @@ impl Marker {
                 (-0.55, 0.95),
             ]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CIE 1976 lightness, 0 for black to 100 for white: what is left of a colour in grey.
+    fn lightness((red, green, blue): Colour) -> f64 {
+        let linear = |level: u8| {
+            let level = f64::from(level) / 255.0;
+            if level <= 0.04045 { level / 12.92 } else { libm::pow((level + 0.055) / 1.055, 2.4) }
+        };
+        let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+        if luminance > 0.008_856 { 116.0 * libm::cbrt(luminance) - 16.0 } else { 903.3 * luminance }
+    }
+
+    #[test]
+    fn series_that_follow_each_other_differ_in_grey() {
+        for pair in SERIES.windows(2) {
+            let difference = (lightness(pair[0]) - lightness(pair[1])).abs();
+            assert!(difference > 14.0, "{pair:?}: {difference}");
+        }
+        let mut first: Vec<f64> = SERIES[..4].iter().map(|&colour| lightness(colour)).collect();
+        first.sort_by(f64::total_cmp);
+        assert!(first.windows(2).all(|pair| pair[1] - pair[0] > 15.0), "{first:?}");
+        // Thin lines on white.
+        assert!(SERIES.iter().all(|&colour| lightness(colour) < 75.0));
+    }
+
+    #[test]
+    fn no_colour_comes_twice_with_one_marker_among_56_series() {
+        let looks: Vec<_> = (0..56).map(of_series).collect();
+        for (number, look) in looks.iter().enumerate() {
+            assert!(!looks[..number].contains(look), "{number}");
+        }
+    }
+
+    #[test]
+    fn shades_get_darker_with_the_value() {
+        let steps: Vec<f64> = (0..=20).map(|at| lightness(shade(f64::from(at) / 20.0))).collect();
+        assert!(steps.is_sorted_by(|a, b| a > b), "{steps:?}");
     }
 }

@@ -1,61 +1,67 @@
-//! From a scene to a PNG.
-//!
-//! The bitmap backend neither smooths the edges of polygons nor keeps the spacing of letters, so it
-//! only holds and encodes the pixels: each shape's coverage of each pixel is computed here, by the
-//! rasteriser that also serves the font.
-
-use std::path::Path;
+//! From a scene to a PNG: each shape's coverage of each pixel, by the rasteriser that also serves the font.
 
 use ab_glyph::{Font, ScaleFont, point};
 use ab_glyph_rasterizer::Rasterizer;
-use plotters::backend::{BitMapBackend, DrawingBackend};
-use plotters::style::{Color, RGBColor};
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, PixelDimensions, Unit};
 
 use super::font;
 use super::palette::{Colour, WHITE};
 use super::scene::{Anchor, Place, Scene, Shape};
 
-/// Pixels in a point: 288 an inch.
-const PIXELS: f64 = 4.0;
+/// Pixels in a point: 300 an inch.
+const PIXELS: f64 = 300.0 / 72.0;
+
+/// Pixels in a metre, for programs that place the picture.
+const PIXELS_A_METRE: u32 = 11_811;
 
 /// Corners of the polygon that stands for a circle.
 const CORNERS: u32 = 48;
 
-/// Writes the scene to a file whose name ends in `.png`.
-pub(super) fn write(scene: &Scene, path: &Path) -> Result<(), String> {
-    let size = (scene.width * PIXELS as u32, scene.height * PIXELS as u32);
-    let mut canvas = Canvas { backend: BitMapBackend::new(path, size), size, failure: None };
-    let (right, bottom) = (f64::from(size.0), f64::from(size.1));
-    canvas.fill(&[vec![(0.0, 0.0), (right, 0.0), (right, bottom), (0.0, bottom)]], WHITE);
+/// The bytes of a PNG file.
+pub(super) fn png(scene: &Scene) -> Result<Vec<u8>, EncodingError> {
+    let pixels = |points: f64| (points * PIXELS).round().max(1.0) as u32;
+    let (width, height) = (pixels(scene.width), pixels(scene.height));
+    let blank = [WHITE.0, WHITE.1, WHITE.2].repeat((width * height) as usize);
+    let mut canvas = Canvas { width, height, pixels: blank };
     for shape in &scene.shapes {
         canvas.draw(shape);
     }
-    match canvas.failure {
-        Some(failure) => Err(failure),
-        None => canvas.backend.present().map_err(|error| error.to_string()),
-    }
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_compression(Compression::High);
+    encoder.set_pixel_dims(Some(PixelDimensions {
+        xppu: PIXELS_A_METRE,
+        yppu: PIXELS_A_METRE,
+        unit: Unit::Meter,
+    }));
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&canvas.pixels)?;
+    writer.finish()?;
+    Ok(file)
 }
 
-struct Canvas<'a> {
-    backend: BitMapBackend<'a>,
-    size: (u32, u32),
-    /// The first error, if any.
-    failure: Option<String>,
+/// Three bytes a pixel, row by row.
+struct Canvas {
+    width: u32,
+    height: u32,
+    pixels: Vec<u8>,
 }
 
-impl Canvas<'_> {
+impl Canvas {
     fn draw(&mut self, shape: &Shape) {
         let pixels = |&(x, y): &Place| (x * PIXELS, y * PIXELS);
         match shape {
             Shape::Line { points, width, colour } => {
                 let points: Vec<Place> = points.iter().map(pixels).collect();
-                self.fill(&stroke(&points, width * PIXELS / 2.0), *colour);
+                self.fill(&stroke(&points, width * PIXELS / 2.0), *colour, 1.0);
             }
-            Shape::Area { outline, colour } => {
-                self.fill(&[outline.iter().map(pixels).collect()], *colour);
+            Shape::Area { outline, colour, opacity } => {
+                self.fill(&[outline.iter().map(pixels).collect()], *colour, *opacity as f32);
             }
             Shape::Disc { centre, radius, colour } => {
-                self.fill(&[circle(pixels(centre), radius * PIXELS)], *colour);
+                self.fill(&[circle(pixels(centre), radius * PIXELS)], *colour, 1.0);
             }
             Shape::Text { text, place, size, anchor, upwards, colour } => {
                 let width = font::width(text, *size) * PIXELS;
@@ -70,13 +76,13 @@ impl Canvas<'_> {
     }
 
     /// Fills the union of polygons, all wound the same way, with soft edges.
-    fn fill(&mut self, polygons: &[Vec<Place>], colour: Colour) {
+    fn fill(&mut self, polygons: &[Vec<Place>], colour: Colour, opacity: f32) {
         let corners = || polygons.iter().flatten();
         let left = corners().map(|corner| corner.0).fold(f64::INFINITY, f64::min).floor();
         let top = corners().map(|corner| corner.1).fold(f64::INFINITY, f64::min).floor();
         let right = corners().map(|corner| corner.0).fold(f64::NEG_INFINITY, f64::max).ceil();
         let bottom = corners().map(|corner| corner.1).fold(f64::NEG_INFINITY, f64::max).ceil();
-        let limit = f64::from(self.size.0.max(self.size.1)) * 2.0;
+        let limit = f64::from(self.width.max(self.height)) * 2.0;
         if !(right - left <= limit && bottom - top <= limit && right > left && bottom > top) {
             return;
         }
@@ -90,6 +96,7 @@ impl Canvas<'_> {
             }
         }
         rasterizer.for_each_pixel_2d(|x, y, cover| {
+            let cover = cover.min(1.0) * opacity;
             self.blend(left as i32 + x as i32, top as i32 + y as i32, cover, colour);
         });
     }
@@ -128,12 +135,17 @@ impl Canvas<'_> {
     }
 
     fn blend(&mut self, x: i32, y: i32, cover: f32, colour: Colour) {
-        if cover <= 0.0 {
+        let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return };
+        if cover <= 0.0 || x >= self.width || y >= self.height {
             return;
         }
-        let colour = RGBColor(colour.0, colour.1, colour.2).mix(f64::from(cover.min(1.0)));
-        if let Err(error) = self.backend.draw_pixel((x, y), colour.to_backend_color()) {
-            self.failure.get_or_insert(error.to_string());
+        let first = (y * self.width + x) as usize * 3;
+        let cover = cover.min(1.0);
+        for (level, new) in
+            self.pixels[first..first + 3].iter_mut().zip([colour.0, colour.1, colour.2])
+        {
+            let mixed = f32::from(*level) + (f32::from(new) - f32::from(*level)) * cover;
+            *level = mixed.round() as u8;
         }
     }
 }

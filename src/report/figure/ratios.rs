@@ -2,22 +2,15 @@
 
 use super::Figure;
 use super::axis::Axis;
-use super::bars::{self, Bar};
+use super::bars::{BarChart, Group, highest};
 use super::legend::Legend;
-use super::palette::Colour;
-
-const BAR: Colour = (86, 180, 233);
+use super::palette::BAR;
 
 /// A bar for each value, such as a ratio to a baseline, from 0 on.
 #[must_use]
 pub fn ratio_figure(values: &[(String, f64)], axis: &str, title: &str) -> Figure {
-    let bar = |(label, value): &(String, f64)| Bar {
-        label: label.clone(),
-        value: *value,
-        whisker: None,
-        colour: BAR,
-    };
-    let bars: Vec<Bar> = values.iter().map(bar).collect();
-    let axis = Axis::new(axis, bars::highest(&bars) * 1.05, 5);
-    Figure::of(bars::draw(title, &bars, &axis, &Legend::default()))
+    let bar = |(label, value): &(String, f64)| Group::of_one(label, *value, None, BAR);
+    let groups: Vec<Group> = values.iter().map(bar).collect();
+    let axis = Axis::new(axis, highest(&groups) * 1.05);
+    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend: Legend::default() })
 }

@@ -21,10 +21,11 @@ pub(super) enum Shape {
         width: f64,
         colour: Colour,
     },
-    /// A filled polygon.
+    /// A filled polygon; opacity 1 hides what is below.
     Area {
         outline: Vec<Place>,
         colour: Colour,
+        opacity: f64,
     },
     Disc {
         centre: Place,
@@ -45,18 +46,26 @@ pub(super) enum Shape {
 /// A drawing of a given size; later shapes cover earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scene {
-    pub width: u32,
-    pub height: u32,
+    pub width: f64,
+    pub height: f64,
     pub shapes: Vec<Shape>,
 }
 
 /// Length of a dash and of the gap after it.
 const DASH: (f64, f64) = (3.0, 1.8);
 
+/// Opacity of a band of confidence.
+pub(super) const BAND: f64 = 0.22;
+
 /// Radius of a marker.
 const MARKER: f64 = 2.2;
 
 impl Scene {
+    /// An empty drawing so wide, whose height is not known yet.
+    pub fn new(width: f64) -> Self {
+        Self { width, height: 0.0, shapes: Vec::new() }
+    }
+
     pub fn line(&mut self, points: &[Place], width: f64, colour: Colour) {
         if points.len() > 1 {
             self.shapes.push(Shape::Line { points: points.to_vec(), width, colour });
@@ -73,7 +82,16 @@ impl Scene {
     pub fn rectangle(&mut self, corner: Place, opposite: Place, colour: Colour) {
         let (left, top, right, bottom) = (corner.0, corner.1, opposite.0, opposite.1);
         let outline = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
-        self.shapes.push(Shape::Area { outline, colour });
+        self.shapes.push(Shape::Area { outline, colour, opacity: 1.0 });
+    }
+
+    /// A translucent polygon.
+    pub fn band(&mut self, outline: Vec<Place>, colour: Colour) {
+        self.shapes.push(Shape::Area { outline, colour, opacity: BAND });
+    }
+
+    pub fn disc(&mut self, centre: Place, radius: f64, colour: Colour) {
+        self.shapes.push(Shape::Disc { centre, radius, colour });
     }
 
     pub fn text(&mut self, text: &str, place: Place, size: f64, anchor: Anchor, colour: Colour) {
@@ -105,7 +123,8 @@ impl Scene {
             None => Shape::Disc { centre, radius, colour },
             Some(outline) => {
                 let place = |&(x, y): &Place| (centre.0 + radius * x, centre.1 + radius * y);
-                Shape::Area { outline: outline.iter().map(place).collect(), colour }
+                let outline = outline.iter().map(place).collect();
+                Shape::Area { outline, colour, opacity: 1.0 }
             }
         });
     }

@@ -21,7 +21,8 @@ const SVG_ASCENT: f64 = 0.76;
 const SVG_FONT_SIZE: f64 = 1.24;
 
 pub(super) fn svg(scene: &Scene) -> Result<String, String> {
-    let size = (scene.width * UNITS as u32, scene.height * UNITS as u32);
+    let units = |points: f64| (points * UNITS).round() as u32;
+    let size = (units(scene.width), units(scene.height));
     let mut text = String::new();
     let mut backend = SVGBackend::with_string(&mut text, size);
     let drawn = backend
@@ -32,7 +33,8 @@ pub(super) fn svg(scene: &Scene) -> Result<String, String> {
     drop(backend);
     drawn?;
     let units = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
-    let points = format!("width=\"{}pt\" height=\"{}pt\"", scene.width, scene.height);
+    let exact = |points: f64| (points * 1000.0).round() / 1000.0;
+    let points = format!("width=\"{}pt\" height=\"{}pt\"", exact(scene.width), exact(scene.height));
     Ok(text.replacen(&units, &points, 1))
 }
 
@@ -43,8 +45,9 @@ fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
         Shape::Line { points, width, colour } => {
             backend.draw_path(points.iter().map(units), &style(*colour, width * UNITS))
         }
-        Shape::Area { outline, colour } => {
-            backend.fill_polygon(outline.iter().map(units), &style(*colour, 1.0))
+        Shape::Area { outline, colour, opacity } => {
+            let style = rgb(*colour).mix(*opacity).filled();
+            backend.fill_polygon(outline.iter().map(units), &style)
         }
         Shape::Disc { centre, radius, colour } => {
             backend.draw_circle(units(centre), unit(*radius) as u32, &style(*colour, 1.0), true)
@@ -62,7 +65,7 @@ fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
                 (FontTransform::None, (place.0, place.1 - rise))
             };
             let font = (font::FAMILY, size * UNITS * SVG_FONT_SIZE).into_font();
-            let colour = RGBColor(colour.0, colour.1, colour.2);
+            let colour = rgb(*colour);
             let style = TextStyle::from(font)
                 .transform(transform)
                 .color(&colour)
@@ -73,6 +76,10 @@ fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
     drawn.map_err(|error| error.to_string())
 }
 
+fn rgb((red, green, blue): Colour) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
 fn style(colour: Colour, width: f64) -> ShapeStyle {
-    RGBColor(colour.0, colour.1, colour.2).stroke_width((width.round() as u32).max(1))
+    rgb(colour).stroke_width((width.round() as u32).max(1))
 }

@@ -1,11 +1,10 @@
 //! Any number over any other: several series of points or lines.
 
+use super::Figure;
 use super::axis::Axis;
+use super::chart::{self, Chart, Markers, Panel, Stroke};
 use super::legend::{Legend, Sample};
 use super::palette::of_series;
-use super::plot::Plot;
-use super::scene::Shape;
-use super::{Figure, LINE};
 
 /// How values lie on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +31,6 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-const DOT: f64 = 0.9;
-
 /// Draws series over titled axes.
 #[must_use]
 pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Series]) -> Figure {
@@ -52,29 +49,32 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     }
     let x_axis = axis(x, points().map(|point| point.0));
     let y_axis = axis(y, points().map(|point| point.1));
-    let mut plot = Plot::new(title, x_axis, y_axis, &legend);
+    let mut panel = Panel::new(y_axis);
     for (number, series) in series.iter().enumerate() {
         let (colour, marker) = of_series(number);
         let points = series.points.iter().copied().filter(shown);
-        let places: Vec<(f64, f64)> = points.map(|(x, y)| plot.place(x, y)).collect();
-        match series.style {
-            Style::Curve => {
-                plot.scene.line(&places, LINE, colour);
-                places.iter().for_each(|&place| plot.scene.marker(place, marker, colour));
-            }
-            Style::Dots => {
-                let dot = |&centre: &(f64, f64)| Shape::Disc { centre, radius: DOT, colour };
-                plot.scene.shapes.extend(places.iter().map(dot));
-            }
-        }
+        panel.curves.push(chart::Curve {
+            label: series.label.clone(),
+            column: "y",
+            colour,
+            stroke: match series.style {
+                Style::Curve => Stroke::Full,
+                Style::Dots => Stroke::Nothing,
+            },
+            markers: match series.style {
+                Style::Curve => Markers::All(marker),
+                Style::Dots => Markers::Dots,
+            },
+            runs: vec![points.map(|(x, y)| chart::Sample::new(x, y)).collect()],
+        });
     }
-    Figure::of(plot.finish())
+    Figure::of_chart(Chart::single(title, x_axis, panel, legend))
 }
 
 fn axis((title, scale): (&str, Scale), values: impl Iterator<Item = f64> + Clone) -> Axis {
     let high = values.clone().fold(0.0, f64::max);
     match scale {
-        Scale::Linear => Axis::new(title, high * 1.04, 6),
+        Scale::Linear => Axis::new(title, high * 1.04),
         Scale::Logarithmic => Axis::logarithmic(title, values.fold(f64::INFINITY, f64::min), high),
     }
 }

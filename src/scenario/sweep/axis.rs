@@ -53,6 +53,8 @@ pub(super) struct Axis {
 pub(super) struct Choice {
     /// Key and value, in the order of nesting.
     pub assignments: Vec<(String, String)>,
+    /// Those of the grid alone.
+    pub of_grid: Vec<(String, String)>,
     pub series: String,
 }
 
@@ -117,6 +119,9 @@ pub(super) fn choose(axes: &[Axis], number: usize, document: &mut Document) -> C
             let value = setting.plain();
             if axis.names_series() && step.name.is_none() {
                 parts.push(series::part(&setting.path, &value));
+            }
+            if step.name.is_none() {
+                choice.of_grid.push((setting.path.clone(), value.clone()));
             }
             choice.assignments.push((setting.path.clone(), value));
         }

@@ -60,6 +60,8 @@ pub struct Point {
     /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as written,
     /// texts without quotes.
     pub assignments: Vec<(String, String)>,
+    /// Those of the grid alone, which are the same however a named series is written.
+    pub of_grid: Vec<(String, String)>,
     /// What its curve is called in a legend: the values of all keys but the load and what is zipped with
     /// it, or the name that the series was given. May be empty.
     pub series: String,
@@ -142,10 +144,11 @@ impl Sweep {
                 match Scenario::read_with(&document, &mut fabrics) {
                     Ok((scenario, read)) => {
                         let identity = read.identity();
-                        let Choice { assignments, series } = choice.clone();
+                        let Choice { assignments, of_grid, series } = choice.clone();
                         let figure = figure(&assignments, table.figures.as_deref());
                         points.push(Point {
                             assignments,
+                            of_grid,
                             series,
                             figure,
                             document,

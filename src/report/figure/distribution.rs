@@ -1,0 +1,112 @@
+//! How packet latencies are distributed.
+
+use super::super::{LatencyRow, PointRow};
+use super::axis::{Axis, time_unit};
+use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
+use super::choice::{self, Shown};
+use super::legend::{Legend, Sample as LegendSample};
+use super::palette::of_series;
+use super::{FEW, Figure, names};
+
+/// The axis ends where this share of the packets of every curve has arrived, or at so many times the
+/// latency at which that is so for the first curve: close to saturation tails are long.
+const SHOWN: f64 = 0.99;
+const STRETCH: f64 = 6.0;
+
+/// Marked samples of a curve, about.
+const MARKERS: usize = 8;
+
+/// The share of packets that took at most so long. One series: at up to four loads, from its lowest to
+/// its highest steady one. Several: at the highest load that is steady for all, or, if there is none, each
+/// at its own highest steady load. With a load given, all at that load, or the nearest they have.
+#[must_use]
+pub fn distribution_figure(
+    points: &[PointRow],
+    latencies: &[LatencyRow],
+    load: Option<f64>,
+    title: &str,
+) -> Figure {
+    let series = choice::series_with_rows(latencies);
+    Figure::of_chart(chart(points, latencies, &series, load, title))
+}
+
+pub(super) fn chart(
+    points: &[PointRow],
+    latencies: &[LatencyRow],
+    series: &[String],
+    load: Option<f64>,
+    title: &str,
+) -> Chart {
+    let chosen = choice::loads(points, latencies, series, load, FEW);
+    let rows: Vec<(&Shown, Vec<&LatencyRow>)> = chosen
+        .iter()
+        .map(|shown| {
+            let own = |row: &&LatencyRow| row.point == shown.point && row.series == shown.series;
+            (shown, latencies.iter().filter(own).collect())
+        })
+        .collect();
+    let end = |rows: &Vec<&LatencyRow>| {
+        let last = rows.iter().find(|row| row.share >= SHOWN).or(rows.last());
+        last.map_or(0.0, |row| nanoseconds(row))
+    };
+    let ends = rows.iter().map(|(_, rows)| end(rows));
+    let first = ends.clone().fold(f64::INFINITY, f64::min);
+    let high = ends.fold(0.0, f64::max).min(first * STRETCH) * 1.04;
+    let (unit, size) = time_unit(high);
+    let x = Axis::new(format!("Packet latency ({unit})"), high / size);
+    let mut panel = Panel::new(Axis::new("Share of packets", 1.0));
+    let mut legend = Legend::default();
+    let loads: Vec<&str> = chosen.iter().map(|shown| shown.load.as_str()).collect();
+    let same_load = loads.windows(2).all(|pair| pair[0] == pair[1]);
+    for (number, (shown, rows)) in rows.iter().enumerate() {
+        let look = if chosen.iter().all(|other| other.series == shown.series) {
+            number
+        } else {
+            shown.number
+        };
+        let (colour, marker) = of_series(look);
+        let parts = [shown.series.as_str(), if same_load { "" } else { &shown.load }];
+        let label = names::joined(&parts);
+        let label = if label.is_empty() { "packets".into() } else { label };
+        legend.series(LegendSample::Series(colour, marker), label.clone());
+        let samples = samples(rows, high, size);
+        let step = (samples.len() / MARKERS).max(1);
+        // Markers of different curves at different heights.
+        let first = step * (number % FEW) / FEW;
+        panel.curves.push(Curve {
+            label,
+            column: "share",
+            colour,
+            stroke: Stroke::Full,
+            markers: Markers::Some { marker, first, step },
+            runs: vec![samples],
+        });
+    }
+    let load = loads.first().copied().filter(|_| same_load).unwrap_or_default();
+    Chart::single(&names::joined(&[title, load]), x, panel, legend)
+}
+
+/// The curve up to the axis' end, from the least latency on.
+fn samples(rows: &[&LatencyRow], high: f64, size: f64) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
+    if let Some(first) = rows.first() {
+        samples.push(Sample::new(nanoseconds(first) / size, 0.0));
+    }
+    for row in rows {
+        let (latency, share) = (nanoseconds(row), row.share);
+        if latency <= high {
+            samples.push(Sample::new(latency / size, share));
+            continue;
+        }
+        if let Some(&last) = samples.last() {
+            let along = (high / size - last.x) / (latency / size - last.x);
+            samples.push(Sample::new(high / size, last.y + (share - last.y) * along));
+        }
+        break;
+    }
+    samples
+}
+
+fn nanoseconds(row: &LatencyRow) -> f64 {
+    row.packet_latency as f64 / 1000.0
+}

@@ -1,0 +1,66 @@
+//! Bars of series that are combinations of two things, such as patterns and routings, in groups.
+
+use super::bars::{Bar, Group};
+use super::curves::{number_of, series_of};
+use super::legend::{Legend, Sample};
+use super::names;
+use super::palette::{BAR, of_series};
+
+/// What a bar shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Value {
+    /// The figure that the series' curve is in, such as a pattern; may be empty.
+    pub figure: String,
+    /// The series, without what the figure is called.
+    pub series: String,
+    pub value: f64,
+    pub whisker: Option<(f64, f64)>,
+}
+
+/// A group for each figure, else for each first part of the series' names, if all combinations with the
+/// others are there; otherwise each bar is a group of its own. The members of groups have the colours of the
+/// series of these names, if all of them are among `series`, and go into the legend.
+pub(super) fn groups(values: &[Value], series: &[String], legend: &mut Legend) -> Vec<Group> {
+    crossed(values, series, legend).unwrap_or_else(|| {
+        let bar = |it: &Value| {
+            let name = names::joined(&[&it.figure, &it.series]);
+            let name = if name.is_empty() { "unnamed" } else { &name };
+            Group::of_one(name, it.value, it.whisker, BAR)
+        };
+        values.iter().map(bar).collect()
+    })
+}
+
+fn crossed(values: &[Value], series: &[String], legend: &mut Legend) -> Option<Vec<Group>> {
+    let parts: Vec<(String, String)> = if values.iter().all(|it| !it.figure.is_empty()) {
+        values.iter().map(|it| (it.figure.clone(), it.series.clone())).collect()
+    } else {
+        let split = |it: &Value| {
+            let parts = names::parts(&it.series);
+            (parts.len() > 1).then(|| (parts[0].to_owned(), names::joined(&parts[1..])))
+        };
+        values.iter().map(split).collect::<Option<_>>()?
+    };
+    let firsts = series_of(parts.iter().map(|part| part.0.as_str()));
+    let members = series_of(parts.iter().map(|part| part.1.as_str()));
+    let all = firsts.len() * members.len() == parts.len();
+    if !all || firsts.len() < 2 || members.len() < 2 {
+        return None;
+    }
+    let known = members.iter().all(|member| series.contains(member));
+    let look = |member: &str| of_series(number_of(if known { series } else { &members }, member)).0;
+    for member in &members {
+        legend.series(Sample::Bar(look(member)), member.clone());
+    }
+    let group = |name: &String| {
+        let own = parts.iter().zip(values).filter(|(part, _)| part.0 == *name);
+        let bar = |(part, it): (&(String, String), &Value)| Bar {
+            series: part.1.clone(),
+            value: it.value,
+            whisker: it.whisker,
+            colour: look(&part.1),
+        };
+        Group { label: name.clone(), bars: own.map(bar).collect() }
+    };
+    Some(firsts.iter().map(group).collect())
+}

@@ -1,0 +1,78 @@
+//! What figures are written as.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::super::ReportError;
+use super::sheet::Sheet;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Vectors for screens, text as text.
+    Svg,
+    /// Vectors for papers, the font embedded.
+    Pdf,
+    /// Pixels, 300 an inch.
+    Png,
+    /// LaTeX for the package pgfplots, with the data as a table beside it.
+    Pgfplots,
+}
+
+/// How figures are written: how large, as what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Medium {
+    pub sheet: Sheet,
+    pub formats: Vec<Format>,
+}
+
+impl Default for Medium {
+    /// A column wide, as SVG, PDF and PNG.
+    fn default() -> Self {
+        Self { sheet: Sheet::default(), formats: vec![Format::Svg, Format::Pdf, Format::Png] }
+    }
+}
+
+impl Format {
+    pub const ALL: [Self; 4] = [Self::Svg, Self::Pdf, Self::Png, Self::Pgfplots];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Pdf => "pdf",
+            Self::Png => "png",
+            Self::Pgfplots => "pgfplots",
+        }
+    }
+}
+
+/// The files of figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// In the order written.
+    pub written: Vec<PathBuf>,
+    /// LaTeX files that are there already and are not what would be written: somebody may have worked on
+    /// them.
+    pub kept: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Writes a file in place of what was there.
+    pub(super) fn write(&mut self, path: PathBuf, content: &[u8]) -> Result<(), ReportError> {
+        match fs::write(&path, content) {
+            Ok(()) => self.written.push(path),
+            Err(cause) => return Err(ReportError::Write { path, cause }),
+        }
+        Ok(())
+    }
+
+    /// Writes a file unless there is another one.
+    pub(super) fn write_new(&mut self, path: PathBuf, content: &[u8]) -> Result<(), ReportError> {
+        if fs::read(&path).is_ok_and(|old| old != content) {
+            self.kept.push(path);
+            return Ok(());
+        }
+        self.write(path, content)
+    }
+}

@@ -1,0 +1,240 @@
+//! Plots with number axes.
+
+use std::fmt::Write;
+
+use super::super::axis::Axis;
+use super::super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
+use super::super::palette::BAR;
+use super::super::sheet::Sheet;
+use super::table::Table;
+use super::{
+    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, mark, number,
+};
+
+pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (String, String) {
+    let mut table = Table::default();
+    let panels = &chart.panels;
+    let colours = panels.iter().flat_map(|panel| {
+        let curves = panel.curves.iter().map(|curve| curve.colour);
+        let marks = panel.marks.iter().map(|mark| mark.colour);
+        curves.chain(marks).chain(panel.rules.iter().map(|rule| rule.colour)).chain([BAR])
+    });
+    let mut text = head(name, sheet);
+    text += &definitions(colours.chain(legend_colours(&chart.legend)));
+    let (legend_style, images) = legend(&chart.legend, sheet);
+    let several = panels.len() > 1;
+    // The panels' frames alone, or a single plot with all that belongs to it.
+    let (width, height, only) =
+        if several { (0.82, 0.5, "scale only axis, ") } else { (1.0, 1.12, "") };
+    let (width, height) = (width * sheet.width(), height * sheet.frame_height());
+    let common = format!(
+        "{only}width={}bp, height={}bp, axis lines=left, axis line style={{-}}, ymajorgrids, \
+         grid style={{black!10}}, unbounded coords=discard,\n  title style={{font=\\normalsize}}, \
+         clip mode=individual,\n  {}",
+        number(width),
+        number(height),
+        of_axis("x", &chart.x)
+    );
+    let mut numbers = 0;
+    if several {
+        writeln!(
+            text,
+            "\\begin{{groupplot}}[group style={{group size=1 by {}, vertical sep=8pt, \
+             x descriptions at=edge bottom}},\n  {common}]",
+            panels.len()
+        )
+        .expect("a text");
+    }
+    for (place, panel) in panels.iter().enumerate() {
+        let last = place + 1 == panels.len();
+        let begin = if several { "\\nextgroupplot" } else { "\\begin{axis}" };
+        let mut options = vec![of_axis("y", &panel.y)];
+        if !several {
+            options.insert(0, common.clone());
+        }
+        if place == 0 && !chart.title.is_empty() {
+            options.push(format!("title={}", escaped(&chart.title)));
+        }
+        if last {
+            options.push(format!("xlabel={}", escaped(&chart.x.title)));
+            options.push(legend_style.clone());
+        }
+        writeln!(text, "{begin}[{}]", options.join(",\n  ")).expect("a text");
+        text += &of_panel(panel, &chart.x, name, &mut table, &mut numbers);
+        if last {
+            text += &images;
+        }
+        if !several {
+            text += "\\end{axis}\n";
+        }
+    }
+    if several {
+        text += "\\end{groupplot}\n";
+    }
+    if let Some(note) = &chart.legend.note {
+        writeln!(text, "% {note}").expect("a text");
+    }
+    (text + foot(), table.text())
+}
+
+fn of_axis(letter: &str, axis: &Axis) -> String {
+    let mut options = vec![
+        format!("{letter}min={}", number(axis.low)),
+        format!("{letter}max={}", number(axis.high)),
+    ];
+    if axis.is_logarithmic() {
+        options.push(format!("{letter}mode=log"));
+    }
+    if !axis.values.is_empty() {
+        let values: Vec<String> = axis.values.iter().map(|tick| number(tick.0)).collect();
+        let labels: Vec<String> = axis.values.iter().map(|tick| escaped(&tick.1)).collect();
+        options.push(format!("{letter}tick={{{}}}", values.join(",")));
+        options.push(format!(
+            "{letter}ticklabels={{{}}}, minor {letter} tick num=0",
+            labels.join(",")
+        ));
+    } else if !axis.is_logarithmic() {
+        options.push(format!("scaled {letter} ticks=false"));
+        options.push(format!(
+            "{letter}ticklabel style={{/pgf/number format/fixed, /pgf/number format/1000 sep={{}}}}"
+        ));
+    }
+    if letter == "y" {
+        options.push(format!("ylabel={}", escaped(&axis.title)));
+    }
+    options.join(", ")
+}
+
+fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mut usize) -> String {
+    let mut text = String::new();
+    if !panel.bins.is_empty() {
+        table.comments.push("bars from, to, and their height".into());
+        table.column("from".into(), panel.bins.iter().map(|bin| bin.from).collect());
+        table.column("to".into(), panel.bins.iter().map(|bin| bin.to).collect());
+        table.column("height".into(), panel.bins.iter().map(|bin| bin.height).collect());
+        let width = panel.bins.first().map_or(1.0, |bin| bin.to - bin.from);
+        writeln!(
+            text,
+            "\\addplot[ybar, bar width={}, draw=none, fill={}, forget plot] \
+             table[x expr=(\\thisrow{{from}}+\\thisrow{{to}})/2, y=height] {};",
+            number(width * 0.88),
+            colour_name(BAR),
+            file(name)
+        )
+        .expect("a text");
+    }
+    for rule in &panel.rules {
+        let finite = |value: f64, high: f64| number(if value.is_finite() { value } else { high });
+        let end = |(across, up): (f64, f64)| {
+            format!("({},{})", finite(across, x.high), finite(up, panel.y.high))
+        };
+        writeln!(
+            text,
+            "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{} {}}};",
+            colour_name(rule.colour),
+            if rule.dashed { ", dashed" } else { "" },
+            end(rule.ends[0]),
+            end(rule.ends[1])
+        )
+        .expect("a text");
+    }
+    let (mut bands, mut lines) = (String::new(), String::new());
+    for curve in &panel.curves {
+        for run in curve.runs.iter().filter(|run| !run.is_empty()) {
+            *numbers += 1;
+            let (band, line) = of_run(curve, run, *numbers, name, table);
+            bands += &band;
+            lines += &line;
+        }
+    }
+    text += &bands;
+    text += &lines;
+    let mut taken: Vec<f64> = Vec::new();
+    for point in &panel.marks {
+        // Several at one place of the upper edge go below one another.
+        let before = taken.iter().filter(|&&other| other == point.x).count() as f64;
+        let y = point.y.unwrap_or(panel.y.high * (1.0 - 0.04 * before));
+        if point.y.is_none() {
+            taken.push(point.x);
+        }
+        writeln!(
+            text,
+            "\\addplot[only marks, {}, {}, forget plot] coordinates {{({},{})}};",
+            colour_name(point.colour),
+            mark(point.marker, point.colour, point.hollow),
+            number(point.x),
+            number(y)
+        )
+        .expect("a text");
+    }
+    text
+}
+
+/// The band and the line of samples that are connected.
+fn of_run(
+    curve: &Curve,
+    run: &[Sample],
+    number: usize,
+    name: &str,
+    table: &mut Table,
+) -> (String, String) {
+    let (column, colour) = (curve.column, colour_name(curve.colour));
+    let what =
+        if curve.label.is_empty() { column.into() } else { format!("{}, {column}", curve.label) };
+    table.comments.push(format!("{number}: {what}"));
+    table.column(format!("x{number}"), run.iter().map(|sample| sample.x).collect());
+    table.column(format!("{column}{number}"), run.iter().map(|sample| sample.y).collect());
+    let file = file(name);
+    let mut band = String::new();
+    if run.len() > 1 && run.iter().all(|sample| sample.interval.is_some()) {
+        for (end, of) in [("low", 0), ("high", 1)] {
+            let value = |sample: &Sample| {
+                sample.interval.map_or(f64::NAN, |(low, high)| if of == 0 { low } else { high })
+            };
+            table.column(format!("{end}{number}"), run.iter().map(value).collect());
+            writeln!(
+                band,
+                "\\addplot[draw=none, no marks, forget plot, name path={end}{number}] \
+                 table[x=x{number}, y={end}{number}] {file};"
+            )
+            .expect("a text");
+        }
+        writeln!(
+            band,
+            "\\addplot[fill={colour}, fill opacity=0.22, forget plot] \
+             fill between[of=low{number} and high{number}];"
+        )
+        .expect("a text");
+    }
+    let stroke = match curve.stroke {
+        Stroke::Full => "line width=1.1pt",
+        Stroke::Dashed => "line width=0.7pt, dashed",
+        Stroke::Nothing => "only marks",
+    };
+    let marks = match curve.markers {
+        Markers::Nothing => "no marks".into(),
+        Markers::Dots => "mark=*, mark size=0.9pt".into(),
+        Markers::All(marker) => mark(marker, curve.colour, false),
+        Markers::Some { marker, first, step } => {
+            let phase = first + 1;
+            format!("{}, mark repeat={step}, mark phase={phase}", mark(marker, curve.colour, false))
+        }
+    };
+    let mut line = format!(
+        "\\addplot[{colour}, {stroke}, {marks}, forget plot] \
+         table[x=x{number}, y={column}{number}] {file};\n"
+    );
+    if run.iter().any(|sample| sample.hollow) {
+        let value = |sample: &Sample| if sample.hollow { sample.y } else { f64::NAN };
+        table.column(format!("hollow{number}"), run.iter().map(value).collect());
+        let marker =
+            curve.markers.at(0).map_or_else(String::new, |it| mark(it, curve.colour, true));
+        writeln!(
+            line,
+            "\\addplot[only marks, {colour}, {marker}, forget plot] \
+             table[x=x{number}, y=hollow{number}] {file};"
+        )
+        .expect("a text");
+    }
+    (band, line)
+}

@@ -1,0 +1,75 @@
+//! Heat maps: squares in the places that they have in the other formats.
+
+use std::fmt::Write;
+
+use super::super::heat_map::{HeatMap, Layout, note};
+use super::super::palette::shade;
+use super::super::sheet::Sheet;
+use super::table::Table;
+use super::{escaped, file, foot, head, number};
+
+pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (String, String) {
+    let layout = Layout::new(map, sheet);
+    let (directions, side) = (map.directions(), layout.side);
+    let mut table = Table::default();
+    table.comments.push(format!("{}: {}", map.scale, note(map, &layout)));
+    // In squares, from the upper left corner.
+    let mut places: Vec<(f64, f64, f64)> = Vec::new();
+    let mut labels = String::new();
+    for (number_of, direction) in directions.iter().enumerate() {
+        let top = number_of as f64 * layout.band();
+        for cell in map.cells.iter().filter(|cell| cell.direction == *direction) {
+            let (x, y) = layout.place(&cell.coordinates);
+            places.push((x / side + 0.5, (top + y) / side + 0.5, cell.value));
+        }
+        writeln!(
+            labels,
+            "\\node[anchor=east] at (axis cs:-0.5,{}) {{${direction}$}};",
+            number((top + layout.band() / 2.0) / side)
+        )
+        .expect("a text");
+    }
+    for (across, name) in layout.headings() {
+        let across = number(across / side);
+        writeln!(labels, "\\node[anchor=south] at (axis cs:{across},0) {};", escaped(&name))
+            .expect("a text");
+    }
+    let coordinates = directions.len() as f64 * layout.band() / side;
+    table.column("across".into(), places.iter().map(|place| place.0).collect());
+    table.column("down".into(), places.iter().map(|place| place.1).collect());
+    table.column("value".into(), places.iter().map(|place| place.2).collect());
+    let shades: Vec<String> = (0..=10)
+        .map(|step| {
+            let (red, green, blue) = shade(f64::from(step) / 10.0);
+            format!("rgb255=({red},{green},{blue})")
+        })
+        .collect();
+    let title = if map.title.is_empty() {
+        String::new()
+    } else {
+        format!("title={}, ", escaped(&map.title))
+    };
+    let widest = places.iter().map(|place| place.0).fold(1.0, f64::max) + 0.5;
+    let mut text = head(name, sheet);
+    writeln!(
+        text,
+        "\\begin{{axis}}[{title}x={side}bp, y={side}bp, y dir=reverse, xmin=0, xmax={}, ymin=0, ymax={},\n  \
+         axis lines=none, clip=false, title style={{yshift=1.2em}}, colormap={{flitlab}}{{{}}}, point meta min=0, point meta max={},\n  \
+         colorbar horizontal, colorbar style={{height=6bp, at={{(0.5,-0.05)}}, anchor=north, \
+         width=110bp, xlabel={}, xticklabel style={{/pgf/number format/fixed}}}}]\n\
+         \\addplot[scatter, only marks, mark=square*, mark size={}bp, scatter src=explicit,\n  \
+         scatter/use mapped color={{draw=mapped color, fill=mapped color, line width=0pt}}] \
+         table[x=across, y=down, meta=value] {};",
+        number(widest),
+        number(coordinates),
+        shades.join(" "),
+        number(map.highest()),
+        escaped(&map.scale),
+        number(side / 2.0),
+        file(name)
+    )
+    .expect("a text");
+    text += &labels;
+    text += "\\end{axis}\n";
+    (text + foot(), table.text())
+}

@@ -1,0 +1,222 @@
+//! Figures as LaTeX for the package pgfplots, their data as tables beside them: for those who set their own.
+//!
+//! A figure `latency` is two files. `latency.tex` is a `tikzpicture` to be taken into a paper with `\input`;
+//! `latency.dat` has the data in columns, the same number in columns of one curve. `figures.tex` is a whole
+//! document with all figures, to look at, and to copy the preamble from.
+
+mod bars;
+mod chart;
+mod map;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::legend::{Legend, Sample};
+use super::palette::{Colour, Marker};
+use super::sheet::Sheet;
+
+pub(super) use bars::of_bars;
+pub(super) use chart::of_chart;
+pub(super) use map::of_map;
+
+/// What a paper's preamble needs.
+const PREAMBLE: &str = "\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\
+                        \\usepgfplotslibrary{fillbetween,groupplots}\n";
+
+/// A document with figures of these names.
+pub(super) fn document(names: &[&str]) -> String {
+    let mut text = format!(
+        "% All figures: pdflatex figures.tex\n\\documentclass{{article}}\n\\usepackage[margin=1in]{{geometry}}\n\
+         {PREAMBLE}\\pagestyle{{empty}}\n\\begin{{document}}\n"
+    );
+    for name in names {
+        writeln!(
+            text,
+            "\\begin{{figure}}[p]\\centering\\input{{{name}.tex}}\\end{{figure}}\\clearpage"
+        )
+        .expect("a text");
+    }
+    text + "\\end{document}\n"
+}
+
+/// How every figure begins.
+fn head(name: &str, sheet: &Sheet) -> String {
+    let comment = PREAMBLE.trim_end().replace('\n', "\n%   ");
+    let (size, lead) = (number(sheet.small_size()), number(sheet.small_size() * 1.2));
+    format!(
+        "% {name}.tex, drawn by flitlab; its data is in {name}.dat. The preamble needs\n%   {comment}\n\
+         % and, if these files are in another folder than the document, \
+         \\newcommand{{\\flitlabfolder}}{{figures/}}\n\
+         \\providecommand{{\\flitlabfolder}}{{}}\n\
+         \\begin{{tikzpicture}}[font=\\fontsize{{{size}}}{{{lead}}}\\selectfont]\n"
+    )
+}
+
+/// The table's file as a figure names it.
+fn file(name: &str) -> String {
+    format!("{{\\flitlabfolder {name}.dat}}")
+}
+
+fn foot() -> &'static str {
+    "\\end{tikzpicture}%\n"
+}
+
+/// The definitions of colours, each once.
+fn definitions(colours: impl Iterator<Item = Colour>) -> String {
+    let colours: BTreeSet<Colour> = colours.collect();
+    let define = |colour: &Colour| {
+        let (red, green, blue) = colour;
+        format!("\\definecolor{{{}}}{{RGB}}{{{red},{green},{blue}}}\n", colour_name(*colour))
+    };
+    colours.iter().map(define).collect()
+}
+
+fn colour_name((red, green, blue): Colour) -> String {
+    format!("flitlab{red:02x}{green:02x}{blue:02x}")
+}
+
+/// The options of a marker.
+fn mark(marker: Marker, colour: Colour, hollow: bool) -> String {
+    let (name, turn) = match marker {
+        Marker::Circle => ("*", 0),
+        Marker::Square => ("square*", 0),
+        Marker::Up => ("triangle*", 0),
+        Marker::Diamond => ("diamond*", 0),
+        Marker::Down => ("triangle*", 180),
+        Marker::Hexagon => ("pentagon*", 0),
+        Marker::Left => ("triangle*", 90),
+        Marker::Right => ("triangle*", 270),
+        Marker::Cross => ("x", 0),
+    };
+    let fill = if hollow { "white".into() } else { colour_name(colour) };
+    let size = if marker == Marker::Cross { "3pt, line width=1pt" } else { "1.8pt" };
+    let rotation = if turn == 0 { String::new() } else { format!(", rotate={turn}") };
+    format!("mark={name}, mark size={size}, mark options={{solid, fill={fill}{rotation}}}")
+}
+
+/// The legend below the figure: style of an axis, and the entries.
+fn legend(legend: &Legend, sheet: &Sheet) -> (String, String) {
+    let entries: Vec<_> = legend.series.iter().chain(&legend.keys).collect();
+    let columns = legend.columns(sheet, sheet.width()).clamp(1, entries.len().max(1));
+    let columns = if legend.series.len() > 1 { columns } else { entries.len().clamp(1, 2) };
+    let style = format!(
+        "legend columns={columns}, legend cell align=left,\n  \
+         legend style={{at={{(0.5,-0.02)}}, anchor=north, yshift=-3.2em, draw=none, fill=none, \
+         /tikz/every even column/.append style={{column sep=6pt}}}}"
+    );
+    let mut images = String::new();
+    for (sample, label) in entries {
+        let image = image(*sample);
+        writeln!(images, "\\addlegendimage{{{image}}}\\addlegendentry{{{}}}", escaped(label))
+            .expect("a text");
+    }
+    (style, images)
+}
+
+fn image(sample: Sample) -> String {
+    match sample {
+        Sample::Series(colour, marker) => {
+            format!("{}, line width=1.1pt, {}", colour_name(colour), mark(marker, colour, false))
+        }
+        Sample::Band(colour) => area(colour, 0.22),
+        Sample::Dot(colour) => {
+            format!("{}, only marks, mark=*, mark size=0.9pt", colour_name(colour))
+        }
+        Sample::Line(colour) => format!("{}, line width=0.7pt", colour_name(colour)),
+        Sample::Dashed(colour) => format!("{}, line width=0.7pt, dashed", colour_name(colour)),
+        Sample::Hollow(colour, marker) => {
+            format!("only marks, {}, {}", colour_name(colour), mark(marker, colour, true))
+        }
+        Sample::Cross(colour) => {
+            format!("only marks, {}, {}", colour_name(colour), mark(Marker::Cross, colour, false))
+        }
+        Sample::Bar(colour) => area(colour, 1.0),
+        Sample::Whisker(colour) => format!("{}, line width=0.7pt, mark=|", colour_name(colour)),
+    }
+}
+
+/// A small rectangle without a frame.
+fn area(colour: Colour, opacity: f64) -> String {
+    format!(
+        "legend image code/.code={{\\fill[{}, fill opacity={opacity}] (0cm,-0.08cm) rectangle \
+         (0.5cm,0.08cm);}}",
+        colour_name(colour)
+    )
+}
+
+fn sample_colour(sample: Sample) -> Colour {
+    match sample {
+        Sample::Series(colour, _) | Sample::Hollow(colour, _) => colour,
+        Sample::Band(colour)
+        | Sample::Dot(colour)
+        | Sample::Line(colour)
+        | Sample::Dashed(colour)
+        | Sample::Cross(colour)
+        | Sample::Bar(colour)
+        | Sample::Whisker(colour) => colour,
+    }
+}
+
+/// The colours that a legend uses.
+fn legend_colours(legend: &Legend) -> impl Iterator<Item = Colour> + '_ {
+    legend.series.iter().chain(&legend.keys).map(|(sample, _)| sample_colour(*sample))
+}
+
+/// A number in at most seven significant digits, as LaTeX reads them.
+fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".into() } else { "nan".into() };
+    }
+    let whole = libm::floor(libm::log10(value.abs())) as i32;
+    let decimals = (6 - whole).clamp(0, 15) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
+}
+
+/// Text as LaTeX prints it as it is.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '{' | '}' | '%' | '#' | '&' | '$' | '_' => escaped.extend(['\\', letter]),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '<' | '>' | '|' => escaped.extend(['$', letter, '$']),
+            '\u{2212}' => escaped.push_str("$-$"),
+            'µ' => escaped.push_str("$\\mu$"),
+            '…' => escaped.push_str("\\dots{}"),
+            letter => escaped.push(letter),
+        }
+    }
+    // Commas would end an option.
+    format!("{{{escaped}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_printed_as_they_are() {
+        assert_eq!(escaped("a_b & 50%"), "{a\\_b \\& 50\\%}");
+        assert_eq!(escaped("\\x^2 {µs}"), "{\\textbackslash{}x\\textasciicircum{}2 \\{$\\mu$s\\}}");
+    }
+
+    #[test]
+    fn numbers_have_no_exponent() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.05, "0.05"),
+            (1234.5678912, "1234.568"),
+            (1e-7, "0.0000001"),
+            (20_000_000.0, "20000000"),
+            (-2.5, "-2.5"),
+            (100.0, "100"),
+            (f64::NAN, "nan"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What was measured over a key of the sweep, such as the size of the network.
+
+use super::super::comparison::SustainedLoad;
+use super::super::{PointRow, Status};
+use super::Figure;
+use super::axis::{Axis, time_unit};
+use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
+use super::curves::series_of;
+use super::legend::{Legend, Sample as LegendSample};
+use super::names;
+use super::palette::of_series;
+use super::saturation::{quantity, sustained};
+use crate::measure::half_width_95_of_few;
+use crate::units::{parse_bytes, parse_time};
+
+/// Values are on a logarithmic axis if the highest is so many times the lowest.
+const WIDE: f64 = 20.0;
+
+/// Keys that are no subject of a scaling curve: what makes a load curve, and what tells repetitions apart.
+const NO_SUBJECT: [&str; 2] = ["traffic.load", "seed"];
+
+/// What is drawn over the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    CompletionTime,
+    Saturation,
+    Accepted,
+}
+
+/// What tells curves apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CurveId {
+    /// The series without what the key gives its name.
+    name: String,
+    /// The other keys with their values.
+    others: String,
+}
+
+/// One point of a scaling curve.
+struct Entry {
+    /// The key's value, as a number and for people.
+    x: f64,
+    label: String,
+    curve: CurveId,
+    y: f64,
+    interval: Option<(f64, f64)>,
+}
+
+/// The keys of a sweep that figures can be drawn over: those with two or more different numbers as values.
+#[must_use]
+pub fn numeric_keys(points: &[PointRow]) -> Vec<String> {
+    let keys = series_of(points.iter().flat_map(|row| settings(row).map(|setting| setting.0)));
+    let varies = |key: &String| {
+        let values: Option<Vec<f64>> = points.iter().map(|row| Some(value(row, key)?.0)).collect();
+        values.is_some_and(|values| values.iter().any(|other| *other != values[0]))
+    };
+    keys.into_iter().filter(|key| !NO_SUBJECT.contains(&key.as_str()) && varies(key)).collect()
+}
+
+/// How many different numbers a key has as values.
+pub(super) fn values(points: &[PointRow], key: &str) -> usize {
+    let mut values: Vec<f64> = points.iter().filter_map(|row| Some(value(row, key)?.0)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values.len()
+}
+
+/// Over a key of the sweep, such as `topology.torus.dimensions` (over the number of nodes) or
+/// `exchange.message`: the completion time of finite exchanges, the highest sustained load of load
+/// curves, or the accepted load if there is one load only. Several seeds are one point with its 95%
+/// confidence interval. `None` if the key does not have numbers as values.
+#[must_use]
+pub fn scaling_figure(
+    points: &[PointRow],
+    found: &[SustainedLoad],
+    key: &str,
+    title: &str,
+) -> Option<Figure> {
+    chart(points, found, key, title).map(Figure::of_chart)
+}
+
+/// As [`scaling_figure`].
+pub(super) fn chart(
+    points: &[PointRow],
+    found: &[SustainedLoad],
+    key: &str,
+    title: &str,
+) -> Option<Chart> {
+    if !numeric_keys(points).iter().any(|other| other == key) {
+        return None;
+    }
+    let (quantity, entries) = entries(points, found, key);
+    let mut curves: Vec<&CurveId> = Vec::new();
+    for entry in &entries {
+        if !curves.contains(&&entry.curve) {
+            curves.push(&entry.curve);
+        }
+    }
+    let high = entries.iter().map(|entry| entry.y).fold(0.0, f64::max);
+    let low = entries.iter().map(|entry| entry.y).fold(f64::INFINITY, f64::min);
+    let (y_title, size) = y_title(quantity, points, high);
+    let wide = low > 0.0 && high / low > WIDE;
+    let y = if wide {
+        Axis::logarithmic(y_title, low / size, high / size)
+    } else {
+        Axis::new(y_title, high / size * 1.06)
+    };
+    let ticks = entries.iter().map(|entry| (entry.x, entry.label.clone())).collect();
+    let mut panel = Panel::new(y);
+    let mut legend = Legend::default();
+    for (number, id) in curves.iter().enumerate() {
+        let own = entries.iter().filter(|entry| entry.curve == **id);
+        let (colour, marker) = of_series(number);
+        let label = id.name.clone();
+        if curves.len() > 1 {
+            let label = if label.is_empty() { "unnamed" } else { &label };
+            legend.series(LegendSample::Series(colour, marker), label);
+        }
+        let sample = |entry: &Entry| Sample {
+            x: entry.x,
+            y: entry.y / size,
+            interval: entry.interval.map(|(low, high)| (low / size, high / size)),
+            hollow: false,
+        };
+        let mut samples: Vec<Sample> = own.map(sample).collect();
+        samples.sort_by(|a, b| a.x.total_cmp(&b.x));
+        panel.curves.push(Curve {
+            label,
+            column: "y",
+            colour,
+            stroke: Stroke::Full,
+            markers: Markers::All(marker),
+            runs: vec![samples],
+        });
+    }
+    if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
+        legend.key(LegendSample::Band(of_series(0).0), "95% confidence interval");
+    }
+    Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))
+}
+
+fn entries(points: &[PointRow], found: &[SustainedLoad], key: &str) -> (Quantity, Vec<Entry>) {
+    if points.iter().all(|row| row.completion_time.is_some()) {
+        let time = |row: &PointRow| row.completion_time.map(|time| time as f64 / 1000.0);
+        return (Quantity::CompletionTime, means(points, key, &time));
+    }
+    let sustained = sustained(points, found);
+    let names = series_of(points.iter().map(|row| row.series.as_str()));
+    if sustained.len() != names.len() {
+        return (Quantity::Accepted, means(points, key, &|row| row.accepted_load));
+    }
+    let entry = |(name, it): (&String, &super::saturation::Sustained)| {
+        let row = points.iter().find(|row| row.series == *name)?;
+        let (x, label) = value(row, key)?;
+        Some(Entry { x, label, curve: curve(row, key), y: it.load, interval: None })
+    };
+    (Quantity::Saturation, names.iter().zip(&sustained).filter_map(entry).collect())
+}
+
+/// A mean over the rows that differ in nothing but their seeds.
+fn means(points: &[PointRow], key: &str, of: &dyn Fn(&PointRow) -> Option<f64>) -> Vec<Entry> {
+    let usable = |row: &&PointRow| row.status != Status::Deadlock && of(row).is_some();
+    let mut groups: Vec<(Entry, Vec<f64>)> = Vec::new();
+    for row in points.iter().filter(usable) {
+        let (Some((x, label)), Some(y)) = (value(row, key), of(row)) else { continue };
+        let curve = curve(row, key);
+        let same = |(entry, _): &&mut (Entry, Vec<f64>)| entry.x == x && entry.curve == curve;
+        match groups.iter_mut().find(same) {
+            Some((_, values)) => values.push(y),
+            None => {
+                let entry = Entry { x, label, curve, y, interval: None };
+                groups.push((entry, vec![y]));
+            }
+        }
+    }
+    let entry = |(mut entry, values): (Entry, Vec<f64>)| {
+        entry.y = values.iter().sum::<f64>() / values.len() as f64;
+        let half = half_width_95_of_few(&values);
+        entry.interval = half.map(|half| (entry.y - half, entry.y + half));
+        entry
+    };
+    groups.into_iter().map(entry).collect()
+}
+
+/// The keys of a point and their values.
+fn settings(row: &PointRow) -> impl Iterator<Item = (&str, &str)> {
+    row.settings.split("; ").filter_map(|setting| setting.split_once(" = "))
+}
+
+/// The curve that a point belongs to.
+fn curve(row: &PointRow, key: &str) -> CurveId {
+    let text = settings(row).find(|(path, _)| *path == key).map_or("", |setting| setting.1);
+    let others = settings(row).filter(|(path, _)| *path != key && !NO_SUBJECT.contains(path));
+    CurveId {
+        name: names::without_value(&row.series, text),
+        others: others.map(|(path, value)| format!("{path} = {value}")).collect(),
+    }
+}
+
+/// The value that a point has for a key, as a number above 0 and for people.
+fn value(row: &PointRow, key: &str) -> Option<(f64, String)> {
+    let (_, text) = settings(row).find(|(path, _)| *path == key)?;
+    if key.ends_with(".dimensions") {
+        let nodes = row.nodes?;
+        return Some((f64::from(nodes), nodes.to_string()));
+    }
+    let number = if let Ok(number) = text.parse::<f64>() {
+        number
+    } else if let Ok(bytes) = parse_bytes(text) {
+        bytes.0 as f64
+    } else if let Ok(time) = parse_time(text) {
+        time as f64
+    } else {
+        text.strip_suffix(" flits")?.parse().ok()?
+    };
+    (number.is_finite() && number > 0.0).then(|| (number, text.to_owned()))
+}
+
+fn x_title(key: &str) -> String {
+    if key.ends_with(".dimensions") {
+        return "Nodes".into();
+    }
+    // `exchange.message` is the message's size.
+    let words = key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The title of the axis, and the size of its unit.
+fn y_title(quantity_drawn: Quantity, points: &[PointRow], high: f64) -> (String, f64) {
+    match quantity_drawn {
+        Quantity::CompletionTime => {
+            let (unit, size) = time_unit(high);
+            (format!("Completion time ({unit})"), size)
+        }
+        Quantity::Saturation => (quantity(points).title("Highest sustained"), 1.0),
+        Quantity::Accepted => ("Accepted load (fraction of capacity)".into(), 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(series: &str, settings: &str, nodes: u32, time: u64) -> PointRow {
+        PointRow {
+            series: series.into(),
+            settings: settings.into(),
+            nodes: Some(nodes),
+            status: Status::Completed,
+            completion_time: Some(time),
+            ..PointRow::default()
+        }
+    }
+
+    #[test]
+    fn a_curve_is_what_differs_in_the_key_alone() {
+        let mut rows = Vec::new();
+        for (sizes, nodes) in [("[4, 4]", 16), ("[8, 8]", 64), ("[16, 16]", 256)] {
+            for routing in ["ABR", "POR"] {
+                rows.push(row(
+                    &format!("dimensions {sizes}, {routing}"),
+                    &format!("topology.torus.dimensions = {sizes}; routing = {routing}"),
+                    nodes,
+                    u64::from(nodes) * 1_000_000,
+                ));
+            }
+        }
+        assert_eq!(numeric_keys(&rows), ["topology.torus.dimensions"]);
+        let chart = chart(&rows, &[], "topology.torus.dimensions", "").unwrap();
+        let curves = &chart.panels[0].curves;
+        let labels: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
+        assert_eq!(labels, ["ABR", "POR"]);
+        let points: Vec<(f64, f64)> =
+            curves[0].runs[0].iter().map(|sample| (sample.x, sample.y)).collect();
+        assert_eq!(points, [(16.0, 16.0), (64.0, 64.0), (256.0, 256.0)]);
+        assert_eq!(chart.panels[0].y.title, "Completion time (µs)");
+        assert_eq!(super::chart(&rows, &[], "routing", ""), None);
+    }
+
+    #[test]
+    fn values_with_units_are_numbers_and_seeds_make_an_interval() {
+        let setting = |size: &str| format!("exchange.message = {size}");
+        let mut rows = vec![
+            row("message 512 B", &setting("512 B"), 16, 1_000_000),
+            row("message 4 KiB", &setting("4 KiB"), 16, 5_000_000),
+        ];
+        rows.push(PointRow { completion_time: Some(7_000_000), seed: 2, ..rows[1].clone() });
+        let chart = chart(&rows, &[], "exchange.message", "").unwrap();
+        let samples = &chart.panels[0].curves[0].runs[0];
+        assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));
+        assert_eq!((samples[1].y, samples[1].interval.is_some()), (6000.0, true));
+        assert_eq!(chart.x.values[1].1, "4 KiB");
+    }
+}

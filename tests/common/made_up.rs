@@ -1,0 +1,176 @@
+//! Made-up results, and a look into the figures drawn from them.
+
+// Each test file is a crate and uses a part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use flitlab::engine::ChannelKind;
+use flitlab::report::{
+    ChannelRow, LatencyRow, PointRow, ResultRows, Status, WindowPhase, WindowRow,
+};
+
+/// A folder of its own for a test, removed at the end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("flitlab-figures-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A sweep like one of a queueing network that saturates at `capacity`: latency grows as
+/// 1 / (capacity - load).
+pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<PointRow> {
+    let count = (1.0 / step).round() as u32;
+    (1..=count)
+        .map(|number| {
+            let load = f64::from(number) * step;
+            let steady = load < capacity - 1e-9;
+            let wait = if steady { 60.0 * load / (capacity - load) } else { 40_000.0 };
+            let picoseconds = |latency: f64| Some((latency * 1000.0).round() as u64);
+            PointRow {
+                series: series.into(),
+                point: number - 1,
+                seed: 1,
+                status: if steady { Status::Steady } else { Status::NotSteady },
+                offered_load: Some(load),
+                offered_payload: Some(load * 6.4),
+                accepted_load: Some(if steady { load } else { capacity * 0.97 }),
+                accepted_payload: Some(load.min(capacity) * 6.4),
+                accepted_minimum_source: Some(load.min(capacity) * 6.0),
+                jain_fairness: Some(0.999_987),
+                packets: 123_456,
+                packet_latency_mean: picoseconds(zero_load + wait),
+                packet_latency_mean_ci95: picoseconds(2.0 + wait * 0.02),
+                packet_latency_p50: picoseconds(zero_load + wait * 0.7),
+                packet_latency_p95: picoseconds(zero_load * 1.2 + wait * 2.2),
+                packet_latency_p99: picoseconds(zero_load * 1.3 + wait * 3.1),
+                packet_latency_p999: picoseconds(zero_load * 1.4 + wait * 4.7),
+                packet_latency_max: picoseconds(zero_load * 1.5 + wait * 7.0),
+                network_latency_mean: picoseconds(zero_load + wait / 2.0),
+                hops_mean: Some(4.033_333),
+                simulated_time: Some(2_345_678_901),
+                warm_up: Some(345_678_000),
+                windows: 17,
+                events: 98_765_432,
+                digest: Some(0x0123_4567_89ab_cdef),
+                ..PointRow::default()
+            }
+        })
+        .collect()
+}
+
+/// Channels of a 4D torus, busier along x, and of its terminals.
+pub fn torus_channels(series: &str, point: u32) -> Vec<ChannelRow> {
+    let directions = ["+x", "+y", "+z", "+k", "-x", "-y", "-z", "-k"];
+    let mut rows = Vec::new();
+    for node in 0..64u32 {
+        let place = format!("({},{},{},0)", node % 4, node / 4 % 4, node / 16);
+        for (number, direction) in directions.iter().enumerate() {
+            rows.push(ChannelRow {
+                series: series.into(),
+                point,
+                channel: format!("{place} {direction}"),
+                utilisation: 0.62 - 0.09 * (number % 4) as f64 + f64::from(node * 37 % 64) * 0.003,
+                stalled_no_credit: 0.125,
+                flits: 4711,
+                flits_vc0: 4711,
+                ..ChannelRow::default()
+            });
+        }
+        for (kind, name) in
+            [(ChannelKind::Injection, "injection"), (ChannelKind::Ejection, "ejection")]
+        {
+            rows.push(ChannelRow {
+                series: series.into(),
+                point,
+                channel: format!("{place} {name}"),
+                kind,
+                utilisation: 0.31 + f64::from(node % 5) * 0.004,
+                ..ChannelRow::default()
+            });
+        }
+    }
+    rows
+}
+
+pub fn three() -> Vec<PointRow> {
+    [
+        sweep("Direction order", 0.72, 610.0, 0.05),
+        sweep("Single-source shortest path", 0.83, 590.0, 0.05),
+        sweep("Adaptive", 0.93, 640.0, 0.05),
+    ]
+    .concat()
+}
+
+pub fn rows(points: &[PointRow], channels: &[ChannelRow]) -> ResultRows {
+    ResultRows { points: points.into(), channels: channels.into(), ..ResultRows::default() }
+}
+
+pub fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+pub fn polylines(svg: &str, width: u32) -> Vec<&str> {
+    let width = format!("stroke-width=\"{width}\"");
+    svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(&width)).collect()
+}
+
+/// The distribution of latencies and the windows of each steady point.
+pub fn with_details(points: Vec<PointRow>) -> ResultRows {
+    let mut rows = ResultRows { points, ..ResultRows::default() };
+    for point in &rows.points {
+        let mean = point.packet_latency_mean.unwrap_or(0);
+        rows.latencies.extend((0..=50).map(|step| LatencyRow {
+            series: point.series.clone(),
+            point: point.point,
+            packet_latency: mean / 2 + mean * step / 50,
+            share: step as f64 / 50.0,
+        }));
+        rows.windows.extend((0..12).map(|window| WindowRow {
+            series: point.series.clone(),
+            point: point.point,
+            phase: if window < 4 { WindowPhase::WarmUp } else { WindowPhase::Measured },
+            start: window * 10_000_000,
+            end: (window + 1) * 10_000_000,
+            accepted_load: point.accepted_load,
+            packet_latency_mean: Some(mean + window * 1000),
+            flits_under_way: 5000 + window * 10,
+            utilisation_mean: Some(0.3),
+            utilisation_busiest: Some(0.5),
+        }));
+    }
+    rows
+}
+
+/// The texts of an SVG.
+pub fn texts(svg: &str) -> Vec<&str> {
+    let lines: Vec<&str> = svg.lines().collect();
+    let text = |pair: &[&'_ str]| pair[0].starts_with("<text");
+    lines.windows(2).filter(|pair| text(pair)).map(|pair| pair[1]).collect()
+}
+
+pub fn svg_of(folder: &Folder, name: &str) -> String {
+    fs::read_to_string(folder.file(name)).unwrap()
+}
+
+/// The curve with the most points.
+pub fn longest(svg: &str) -> &str {
+    polylines(svg, 22).into_iter().max_by_key(|line| count(line, ",")).unwrap()
+}

@@ -87,7 +87,7 @@ free_ports() {
     for ((port = 16817 + $$ % 1000; port < 18817 && ${#found[@]} < 2; port++)); do
         (exec 3<>"/dev/tcp/$address/$port") 2>/dev/null || found+=("$port")
     done
-    [ "${#found[@]}" -eq 2 ] || fail "all ports from 17816 to 18816 of $address are taken"
+    [ "${#found[@]}" -eq 2 ] || fail "no two free ports from 17816 to 18816 on $address"
     echo "${found[@]}"
 }
 
@@ -163,6 +163,9 @@ start() {
     needs_root "starting Slurm"
     ! [ -e /etc/slurm/slurm.conf ] && ! [ -e /etc/slurm-llnl/slurm.conf ] ||
         fail "this machine has a /etc/slurm/slurm.conf and so belongs to a cluster already: use that one"
+    # It stands in slurm.conf, and the path of a socket in it must not be longer.
+    [[ $folder =~ ^[A-Za-z0-9/._+-]{1,80}$ ]] ||
+        fail "$folder can't be used: name a folder of at most 80 letters, digits and ._+-"
     if [ -e "$mark" ]; then
         fail "$folder is in use: see 'status', or 'stop' it first"
     elif [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then

@@ -12,9 +12,9 @@ use super::results::Results;
 use super::survey::{self, Begun};
 use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
 
-/// Write the results of a sweep that Slurm has computed: those that a sweep on this machine gives
+/// Write the results of a sweep that Slurm has computed
 ///
-/// points.csv, channels.csv, summary.json and figures, byte for byte the same.
+/// points.csv, channels.csv, summary.json and figures, byte for byte those of a sweep on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep collect results/torus-8x8x8-patterns\n  \
                         flitlab sweep collect results/torus-8x8x8-patterns --partial")]

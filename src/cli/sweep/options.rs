@@ -12,30 +12,32 @@ pub(super) enum Executor {
     /// this machine's cores
     #[default]
     Local,
-    /// a job array of Slurm; see `flitlab sweep status --help` for what comes after
+    /// a job array of Slurm; then come `flitlab sweep status` and `collect`
     Slurm,
 }
 
 /// What a job array is asked to have.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Tasks of Slurm (the scenario's [sweep.slurm] has the same keys)")]
+#[command(
+    next_help_heading = "Tasks of Slurm (if not given: as in [sweep.slurm], as the last time, or up to the cluster)"
+)]
 pub(super) struct SlurmOptions {
-    /// Partition [default: the cluster's]
+    /// Partition that they run in
     #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     partition: Option<String>,
-    /// Most time of a task, such as 2h, 90min or 02:00:00 [default: the partition's]
+    /// Most time of a task, such as 2h, 90min or 02:00:00
     #[arg(long, value_name = "TIME", value_parser = parse_clock_time)]
     time: Option<ClockTime>,
-    /// Most memory of a task, such as 4GB [default: the cluster's]
+    /// Most memory of a task, such as 4GB
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<Bytes>,
-    /// Points, or searches for saturation, that a task computes one after the other [default: 1]
+    /// Points, or searches for saturation, that a task computes one after the other; 1 if never given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     points_per_task: Option<u32>,
-    /// Account that is charged
+    /// Account that their time is charged to
     #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     account: Option<String>,
-    /// Quality of service
+    /// Quality of service that they have
     #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     qos: Option<String>,
     /// Another option of sbatch, such as --option=--exclusive; may be given several times

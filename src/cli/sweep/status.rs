@@ -18,7 +18,7 @@ use crate::units::{Bytes, ClockTime, clock_time_text};
 const TASKS_LISTED: usize = 10;
 const POINTS_NAMED: usize = 3;
 
-/// Say how far a sweep is that Slurm computes, and which tasks failed, why, and where their logs are
+/// Say how far a sweep on Slurm is, and which of its tasks failed, and why
 ///
 /// What counts is which points are there; where the others are is asked of squeue, then of sacct, and seen
 /// from what the tasks have left.

@@ -16,10 +16,9 @@ use crate::sweep::slurm::{self, JobArray, SlurmError, Standings, Submission};
 use crate::sweep::{Progress, Simulation, Store, low_loads_first};
 use crate::units::{clock_time_text, memory_text};
 
-/// Submit what is missing of a sweep that Slurm computes, as another job array
+/// Submit what is missing of a sweep on Slurm
 ///
-/// Points that are finished, waiting or running are not submitted again. Options that are not given are as
-/// they were the last time.
+/// Points that are finished, waiting or running are not submitted again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep resubmit results/torus-8x8x8-patterns\n  \
                         flitlab sweep resubmit results/torus-8x8x8-patterns --time 4h --memory 8GB")]

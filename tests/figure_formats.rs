@@ -12,7 +12,7 @@ use flitlab::report::{ChannelRow, PointRow, ResultRows, Status, read_points};
 #[path = "common/made_up.rs"]
 mod made_up;
 
-use made_up::{Folder, longest, rows, svg_of, sweep, three, torus_channels, with_details};
+use made_up::{Folder, longest, rows, sweep, text_of, three, torus_channels, with_details};
 
 #[test]
 fn positions_are_finer_than_a_point() {
@@ -175,7 +175,7 @@ fn tables_for_latex_hold_the_data() {
     assert!(text.contains("{\\flitlabfolder latency.dat}"));
     let mut lines = table.lines().filter(|line| !line.starts_with('#'));
     let header: Vec<&str> = lines.next().unwrap().split(' ').collect();
-    assert_eq!(header, ["x1", "p991", "x2", "mean2", "low2", "high2"]);
+    assert_eq!(header, ["x-1", "p99-1", "x-2", "mean-2", "low-2", "high-2"]);
     let cells: Vec<f64> =
         lines.next().unwrap().split(' ').map(|cell| cell.parse().unwrap()).collect();
     let mean = rows[0].packet_latency_mean.unwrap() as f64 / 1000.0;
@@ -193,10 +193,14 @@ fn latex_that_somebody_has_changed_is_kept() {
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert_eq!((files.written.len(), files.kept.len()), (3, 0));
     assert_eq!(draw_all(&rows, &folder.0, &wish).unwrap(), files, "the same again");
-    fs::write(folder.file("accepted.tex"), "mine").unwrap();
+    // Other data has other axes: what nobody has touched is written anew.
+    let other = Wish { title: "B".into(), ..wish.clone() };
+    assert_eq!(draw_all(&rows, &folder.0, &other).unwrap().kept.len(), 0);
+    let mine = text_of(&folder, "accepted.tex").replace("axis lines=left", "axis lines=box");
+    fs::write(folder.file("accepted.tex"), &mine).unwrap();
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert_eq!(files.kept, [folder.file("accepted.tex")]);
-    assert_eq!(svg_of(&folder, "accepted.tex"), "mine");
+    assert_eq!(text_of(&folder, "accepted.tex"), mine);
 }
 
 /// Compiles all kinds of figures with LaTeX, where there is one.

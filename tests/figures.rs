@@ -11,7 +11,7 @@ use flitlab::report::{ChannelRow, PointRow, Status};
 mod made_up;
 
 use made_up::{
-    Folder, count, longest, polylines, rows, svg_of, sweep, texts, three, torus_channels,
+    Folder, count, longest, polylines, rows, sweep, text_of, texts, three, torus_channels,
     with_details,
 };
 
@@ -109,18 +109,18 @@ fn distributions_compare_series_at_a_load_steady_for_all() {
     let rows = with_details(three());
     let only = |load| Wish { kinds: vec![Kind::Distribution], load, ..Wish::titled("Uniform") };
     draw_all(&rows, &folder.0, &only(None)).unwrap();
-    let svg = svg_of(&folder, "cdf.svg");
+    let svg = text_of(&folder, "cdf.svg");
     // The weakest saturates at 0.72.
     assert!(texts(&svg).contains(&"Uniform, load 0.7"), "{:?}", texts(&svg));
     for label in ["Share of packets", "Direction order", "Adaptive"] {
         assert!(texts(&svg).contains(&label), "{label}");
     }
     draw_all(&rows, &folder.0, &only(Some(0.32))).unwrap();
-    assert!(texts(&svg_of(&folder, "cdf.svg")).contains(&"Uniform, load 0.3"));
+    assert!(texts(&text_of(&folder, "cdf.svg")).contains(&"Uniform, load 0.3"));
 
     let single = with_details(sweep("a", 0.72, 600.0, 0.05));
     draw_all(&single, &folder.0, &only(None)).unwrap();
-    let svg = svg_of(&folder, "cdf.svg");
+    let svg = text_of(&folder, "cdf.svg");
     for label in ["a, load 0.05", "a, load 0.7"] {
         assert!(texts(&svg).contains(&label), "{:?}", texts(&svg));
     }
@@ -131,7 +131,7 @@ fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
     let folder = Folder::new("time");
     let wish = Wish { kinds: vec![Kind::Time], ..Wish::default() };
     draw_all(&with_details(sweep("a", 0.72, 600.0, 0.05)), &folder.0, &wish).unwrap();
-    let svg = svg_of(&folder, "time.svg");
+    let svg = text_of(&folder, "time.svg");
     for label in
         ["Accepted load", "Flits under way", "Simulated time (µs)", "end of warm-up", "load 0.7"]
     {
@@ -157,7 +157,7 @@ fn a_series_has_one_colour_in_all_figures() {
     let wish = Wish { kinds: vec![Kind::Accepted], ..Wish::default() };
     draw_all(&rows(&points, &[]), &folder.0, &wish).unwrap();
     let colours = |name: &str| {
-        let svg = svg_of(&folder, name);
+        let svg = text_of(&folder, name);
         ["#00549F", "#E69F00"]
             .map(|colour| polylines(&svg, 22).iter().any(|it| it.contains(colour)))
     };

@@ -32,7 +32,7 @@ pub(super) struct Plot {
     /// Folders with results
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
-    /// Folder for the figures; figures of the same name in it are replaced (LaTeX that differs is kept)
+    /// Folder for the figures; figures of the same name in it are replaced (LaTeX that was worked on is kept)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Title of the figures; "" for none [default: the result's; none for several]
@@ -142,8 +142,7 @@ impl Plot {
         };
         for path in &files.kept {
             eprintln!(
-                "note: {} is kept as it is, since it is not what would be written; remove it to have it \
-                 written anew",
+                "note: {} has been worked on and is kept; remove it to have it written anew",
                 path.display()
             );
         }

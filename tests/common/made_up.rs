@@ -166,7 +166,7 @@ pub fn texts(svg: &str) -> Vec<&str> {
     lines.windows(2).filter(|pair| text(pair)).map(|pair| pair[1]).collect()
 }
 
-pub fn svg_of(folder: &Folder, name: &str) -> String {
+pub fn text_of(folder: &Folder, name: &str) -> String {
     fs::read_to_string(folder.file(name)).unwrap()
 }
 

@@ -17,6 +17,9 @@ use super::{
 /// The name of the LaTeX document with all figures.
 const DOCUMENT: &str = "figures.tex";
 
+/// With more distributions than this in one figure it is drawn only if asked for.
+const MANY: usize = 8;
+
 /// A scaling curve is drawn unasked over at least this many values.
 const SCALES: usize = 3;
 
@@ -58,7 +61,7 @@ impl Wish {
 ///   series;
 /// - `percentiles`: the same, of a single series; of several, if asked for, a figure a percentile
 ///   (`percentiles-p50`);
-/// - `cdf`: the distribution of latencies;
+/// - `cdf`: the distribution of latencies, of more than eight series only if asked for;
 /// - `accepted`: two loads of a series;
 /// - `saturation`: two series, one of which saturates;
 /// - `scaling`: a key of the sweep with numbers as values;
@@ -87,7 +90,7 @@ pub fn draw_all(
     }
     if wish.medium.formats.contains(&Format::Pgfplots) && !figures.is_empty() {
         let names: Vec<&str> = figures.iter().map(|figure| figure.0.as_str()).collect();
-        files.write_new(folder.join(DOCUMENT), pgfplots::document(&names).as_bytes())?;
+        files.write_text(folder.join(DOCUMENT), &pgfplots::document(&names))?;
     }
     Ok(files)
 }
@@ -106,7 +109,8 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
         if wish.has(Kind::Distribution) {
             let latencies = latencies_of(rows, name);
             let chart = distribution::chart(points, &latencies, &series, wish.load, &title);
-            if !chart.panels[0].curves.is_empty() {
+            let curves = chart.panels[0].curves.len();
+            if curves > 0 && (curves <= MANY || wish.asks_for(Kind::Distribution)) {
                 figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
             }
         }

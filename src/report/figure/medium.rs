@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use sha2::{Digest, Sha256};
+
 use super::super::ReportError;
 use super::sheet::Sheet;
 
@@ -47,13 +49,14 @@ impl Format {
     }
 }
 
+const LAST_LINE: &str = "% Unchanged since flitlab wrote it, if the sum is ";
+
 /// The files of figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     /// In the order written.
     pub written: Vec<PathBuf>,
-    /// LaTeX files that are there already and are not what would be written: somebody may have worked on
-    /// them.
+    /// LaTeX files that are there already and that somebody has worked on.
     pub kept: Vec<PathBuf>,
 }
 
@@ -67,12 +70,23 @@ impl Files {
         Ok(())
     }
 
-    /// Writes a file unless there is another one.
-    pub(super) fn write_new(&mut self, path: PathBuf, content: &[u8]) -> Result<(), ReportError> {
-        if fs::read(&path).is_ok_and(|old| old != content) {
+    /// Writes LaTeX in place of what was there, unless somebody has worked on that.
+    pub(super) fn write_text(&mut self, path: PathBuf, text: &str) -> Result<(), ReportError> {
+        if fs::read_to_string(&path).is_ok_and(|old| !is_as_written(&old)) {
             self.kept.push(path);
             return Ok(());
         }
-        self.write(path, content)
+        self.write(path, (text.to_owned() + &last_line(text)).as_bytes())
     }
+}
+
+/// The last line of a LaTeX file: it tells whether the lines above it are as they were written.
+fn last_line(text: &str) -> String {
+    let sum = Sha256::digest(text);
+    let digits: String = sum[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{LAST_LINE}{digits}\n")
+}
+
+fn is_as_written(text: &str) -> bool {
+    text.rfind(LAST_LINE).is_some_and(|at| text[at..] == last_line(&text[..at]))
 }

@@ -147,7 +147,7 @@ impl Figure {
     }
 
     /// Writes the figure into a folder in all formats of a medium. Files that are there are replaced, but
-    /// LaTeX that is not what would be written is kept.
+    /// LaTeX that somebody has worked on is kept.
     ///
     /// # Errors
     /// If a file can't be written.
@@ -179,7 +179,7 @@ impl Figure {
                 Format::Png => files.write(path("png"), &self.png(sheet)?)?,
                 Format::Pgfplots => {
                     let (text, table) = self.pgfplots(sheet, name);
-                    files.write_new(path("tex"), text.as_bytes())?;
+                    files.write_text(path("tex"), &text)?;
                     files.write(path("dat"), table.as_bytes())?;
                 }
             }

@@ -63,23 +63,23 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
         if !series.is_empty() {
             table.comments.push(format!("{number_of}: {series}"));
         }
-        table.column(format!("place{number_of}"), bars.iter().map(|bar| bar.0).collect());
-        table.column(format!("value{number_of}"), bars.iter().map(|bar| bar.1.value).collect());
+        table.column(format!("place-{number_of}"), bars.iter().map(|bar| bar.0).collect());
+        table.column(format!("value-{number_of}"), bars.iter().map(|bar| bar.1.value).collect());
         let whiskers = bars.iter().any(|(_, bar)| bar.whisker.is_some());
         let mut errors = String::new();
         let mut columns = String::new();
         if whiskers {
             let below = |bar: &Bar| bar.whisker.map_or(0.0, |ends| bar.value - ends.0);
             let above = |bar: &Bar| bar.whisker.map_or(0.0, |ends| ends.1 - bar.value);
-            table.column(format!("below{number_of}"), bars.iter().map(|it| below(it.1)).collect());
-            table.column(format!("above{number_of}"), bars.iter().map(|it| above(it.1)).collect());
+            table.column(format!("below-{number_of}"), bars.iter().map(|it| below(it.1)).collect());
+            table.column(format!("above-{number_of}"), bars.iter().map(|it| above(it.1)).collect());
             errors = ", error bars/.cd, x dir=both, x explicit, error bar style={black}".into();
-            columns = format!(", x error minus=below{number_of}, x error plus=above{number_of}");
+            columns = format!(", x error minus=below-{number_of}, x error plus=above-{number_of}");
         }
         writeln!(
             text,
             "\\addplot[xbar, bar shift=0pt, bar width={}bp, draw=none, fill={}, forget plot{errors}] \
-             table[x=value{number_of}, y=place{number_of}{columns}] {};",
+             table[x=value-{number_of}, y=place-{number_of}{columns}] {};",
             number(sheet.small_size() * 0.92),
             colour_name(*colour),
             file(name)

@@ -182,8 +182,8 @@ fn of_run(
     let what =
         if curve.label.is_empty() { column.into() } else { format!("{}, {column}", curve.label) };
     table.comments.push(format!("{number}: {what}"));
-    table.column(format!("x{number}"), run.iter().map(|sample| sample.x).collect());
-    table.column(format!("{column}{number}"), run.iter().map(|sample| sample.y).collect());
+    table.column(format!("x-{number}"), run.iter().map(|sample| sample.x).collect());
+    table.column(format!("{column}-{number}"), run.iter().map(|sample| sample.y).collect());
     let file = file(name);
     let mut band = String::new();
     if run.len() > 1 && run.iter().all(|sample| sample.interval.is_some()) {
@@ -191,11 +191,11 @@ fn of_run(
             let value = |sample: &Sample| {
                 sample.interval.map_or(f64::NAN, |(low, high)| if of == 0 { low } else { high })
             };
-            table.column(format!("{end}{number}"), run.iter().map(value).collect());
+            table.column(format!("{end}-{number}"), run.iter().map(value).collect());
             writeln!(
                 band,
                 "\\addplot[draw=none, no marks, forget plot, name path={end}{number}] \
-                 table[x=x{number}, y={end}{number}] {file};"
+                 table[x=x-{number}, y={end}-{number}] {file};"
             )
             .expect("a text");
         }
@@ -222,17 +222,17 @@ fn of_run(
     };
     let mut line = format!(
         "\\addplot[{colour}, {stroke}, {marks}, forget plot] \
-         table[x=x{number}, y={column}{number}] {file};\n"
+         table[x=x-{number}, y={column}-{number}] {file};\n"
     );
     if run.iter().any(|sample| sample.hollow) {
         let value = |sample: &Sample| if sample.hollow { sample.y } else { f64::NAN };
-        table.column(format!("hollow{number}"), run.iter().map(value).collect());
+        table.column(format!("hollow-{number}"), run.iter().map(value).collect());
         let marker =
             curve.markers.at(0).map_or_else(String::new, |it| mark(it, curve.colour, true));
         writeln!(
             line,
             "\\addplot[only marks, {colour}, {marker}, forget plot] \
-             table[x=x{number}, y=hollow{number}] {file};"
+             table[x=x-{number}, y=hollow-{number}] {file};"
         )
         .expect("a text");
     }

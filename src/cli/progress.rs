@@ -70,9 +70,9 @@ impl Bar {
         (self.bar.position(), self.bar.length().unwrap_or(0))
     }
 
-    /// Prints a line above the bar, whether that is shown or not.
-    pub(super) fn note(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+    /// Lets something be printed above the bar, whether that is shown or not.
+    pub(super) fn above<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.bar.suspend(print)
     }
 
     pub(super) fn finish(&self) {

@@ -71,7 +71,7 @@ impl Reproduce {
         let progress: Progress<'_> = &mut |_, all, note| {
             let bar = bar.get_or_insert_with(|| Bar::of_sweep(all));
             if !note.is_empty() {
-                bar.note(note);
+                bar.above(|| eprintln!("{note}"));
             }
             bar.point_done();
         };

@@ -63,13 +63,14 @@ struct Rehearsal {
 }
 
 impl Pace {
-    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`.
+    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`. A
+    /// search has no highest load: it begins at the throughput bound.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
     pub(super) fn measure(
         lowest: &Scenario,
-        highest: &Scenario,
+        highest: Option<&Scenario>,
         limit: Duration,
     ) -> Result<Self, SetupError> {
         let begun = ThreadTime::now();
@@ -77,10 +78,11 @@ impl Pace {
         let outlook = simulation.outlook().clone();
         let looking =
             if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
-        let low = rehearse(&simulation, limit);
-        let simulation = Simulation::new(highest)?.with_outlook(outlook.clone());
-        let high = rehearse(&simulation, limit);
         let bound = bound(&simulation);
+        let low = rehearse(&simulation, limit);
+        let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
+        let simulation = Simulation::new(&highest)?.with_outlook(outlook.clone());
+        let high = rehearse(&simulation, limit);
         let highest = simulation.load().map_or(1.0, |load| load.offered_fraction());
         let (sustained, accepted) = match high.accepted {
             Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
@@ -125,7 +127,7 @@ impl Pace {
             let windows = settings.warm_up_windows + settings.minimum_windows;
             return (window * f64::from(windows) * self.accepted / load, cost);
         }
-        // Means of windows scatter the less the more packets these have, and the more the nearer saturation is.
+        // Means of windows scatter less with more packets in each, and more near saturation.
         let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
         let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
         let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));

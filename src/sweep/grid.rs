@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::ends::{Ends, Place};
 use super::local::in_parallel;
 use super::points::{Obtained, PointError, obtain};
-use super::store::{Store, StoreError};
+use super::store::Store;
 use crate::scenario::{Point, WorkloadSpec};
 use crate::traffic::OfferedLoad;
 
@@ -28,54 +28,39 @@ pub fn run_grid<E: From<PointError>>(
     let places = places(points);
     let ends = Mutex::new(Ends::new(ends_after, places.iter().copied()));
     let locked = || ends.lock().unwrap_or_else(PoisonError::into_inner);
-    let jobs = jobs(points, &places);
-    let work = |job: &Vec<usize>| {
-        if !job.iter().any(|&number| locked().holds(places[number])) {
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by_key(|&number| places[number].1);
+    let work = |&number: &usize| {
+        if !locked().holds(places[number]) {
             return None;
         }
-        let Point { identity, scenario, .. } = &points[job[0]];
-        let obtained = obtain(store, identity, scenario);
+        let point = &points[number];
+        let obtained = obtain(store, &point.identity, &point.scenario);
         if let Ok(obtained) = &obtained {
-            for &number in job {
-                locked().done(places[number], obtained.point.row.status);
-            }
+            locked().done(places[number], obtained.point.row.status);
         }
-        Some((job.clone(), obtained))
+        Some((number, obtained))
     };
-    in_parallel(&jobs, threads, work, |done| {
-        let Some((job, obtained)) = done else { return Ok(()) };
-        let obtained = obtained?;
-        job.into_iter().try_for_each(|number| each(number, obtained.clone()))
+    in_parallel(&order, threads, work, |done| match done {
+        Some((number, obtained)) => each(number, obtained?),
+        None => Ok(()),
     })?;
     let ends = locked();
-    let (held, left_out): (Vec<usize>, Vec<usize>) =
-        (0..points.len()).partition(|&number| ends.holds(places[number]));
-    let needed: HashSet<String> =
-        held.into_iter().map(|number| points[number].identity.to_string()).collect();
-    left_out
-        .iter()
-        .map(|&number| &points[number].identity)
-        .filter(|identity| !needed.contains(&identity.to_string()))
-        .try_for_each(|identity| store.forget(identity))
-        .map_err(|error: StoreError| E::from(error.into()))?;
+    let left_out: Vec<usize> =
+        (0..points.len()).filter(|&number| !ends.holds(places[number])).collect();
+    forget(points, &left_out, store)?;
     Ok(left_out)
 }
 
-/// The points that are computed together, since they are one and the same: two series may differ in name
-/// only. Low loads first.
-fn jobs(points: &[Point], places: &[Place]) -> Vec<Vec<usize>> {
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut jobs: Vec<Vec<usize>> = Vec::new();
-    let mut order: Vec<usize> = (0..points.len()).collect();
-    order.sort_by_key(|&number| places[number].1);
-    for number in order {
-        let at = *numbers.entry(points[number].identity.to_string()).or_insert(jobs.len());
-        if at == jobs.len() {
-            jobs.push(Vec::new());
-        }
-        jobs[at].push(number);
+/// Forgets points that are left out, unless another series has the same.
+fn forget(points: &[Point], left_out: &[usize], store: &Store) -> Result<(), PointError> {
+    let name = |number: usize| points[number].identity.to_string();
+    let others = (0..points.len()).filter(|number| left_out.binary_search(number).is_err());
+    let needed: HashSet<String> = others.map(name).collect();
+    for &number in left_out.iter().filter(|&&number| !needed.contains(&name(number))) {
+        store.forget(&points[number].identity)?;
     }
-    jobs
+    Ok(())
 }
 
 /// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a series

@@ -43,7 +43,8 @@ impl From<StoreError> for PointError {
     }
 }
 
-/// The point of a scenario; simulated on one thread if the store does not have it.
+/// The point of a scenario; simulated on one thread if the store does not have it. If another thread is
+/// simulating it, this one waits for that.
 ///
 /// # Errors
 /// If the scenario can't be simulated, or the point not be read or kept.
@@ -52,6 +53,7 @@ pub fn obtain(
     identity: &Identity,
     scenario: &Scenario,
 ) -> Result<Obtained, PointError> {
+    let _claim = store.claim(identity);
     if let Some(point) = store.find(identity)? {
         return Ok(Obtained { point, computed: false });
     }

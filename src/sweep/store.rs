@@ -12,13 +12,13 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::claims::{Claim, Claims};
 use super::simulation::Outcome;
 use crate::engine::Deadlock;
 use crate::report::{ChannelRow, LatencyRow, PointRow, WindowRow, rows_of_text, rows_text};
@@ -160,8 +160,7 @@ impl std::error::Error for StoreError {
 pub struct Store {
     folder: PathBuf,
     damaged: Mutex<Vec<PathBuf>>,
-    /// Files begun since it was opened, for their names.
-    writers: AtomicU64,
+    claims: Claims,
     /// Held as long as the store is open.
     _lock: File,
 }
@@ -191,7 +190,7 @@ impl Store {
             Err(TryLockError::Error(cause)) => return Err(StoreError::Write { path, cause }),
         }
         let store =
-            Self { folder, damaged: Mutex::default(), writers: AtomicU64::new(0), _lock: lock };
+            Self { folder, damaged: Mutex::default(), claims: Claims::default(), _lock: lock };
         // What a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
             fs::remove_file(&path).map_err(cannot(&path))?;
@@ -247,16 +246,15 @@ impl Store {
         })
     }
 
-    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the disk.
+    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the
+    /// disk.
     ///
     /// # Errors
     /// If it can't be written.
     pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
         let text = text(outcome);
         let path = self.folder.join(file_name(identity));
-        // Two searches may have come to the same point at the same time.
-        let writer = self.writers.fetch_add(1, Ordering::Relaxed);
-        let partial = path.with_extension(format!("{writer}.{PARTIAL}"));
+        let partial = path.with_extension(PARTIAL);
         let written = write_whole(&partial, &[&first_line(identity, &text), &text])
             .and_then(|()| fs::rename(&partial, &path))
             .and_then(|()| sync_folder(&self.folder));
@@ -266,6 +264,11 @@ impl Store {
             return Err(StoreError::Write { path, cause });
         }
         Ok(StoredPoint::parse(&text).expect("what was written can be read"))
+    }
+
+    /// Makes a point this thread's until the claim is dropped, so that no other computes it too.
+    pub(super) fn claim(&self, identity: &Identity) -> Claim<'_> {
+        self.claims.claim(identity.to_string())
     }
 
     /// Forgets a point, if it was kept.

@@ -78,6 +78,23 @@ fn who_begins_anew_is_told_of_what_is_unfinished() {
 }
 
 #[test]
+fn compare_points_to_what_finishes_a_sweep_without_rows() {
+    let place = Workplace::new("sweeps_compared");
+    place.write("a.toml", SMALL);
+    place.run(&["sweep", "a.toml"]);
+    place.run(&["sweep", "a.toml", "--out", "un finished"]);
+    let before = place.content("un finished");
+    for file in ["points.csv", "summary.json"] {
+        fs::remove_file(place.0.join("un finished").join(file)).unwrap();
+    }
+    let (code, errors) = place.fail(&["compare", "results/a", "un finished"]);
+    let command = "flitlab sweep 'un finished/scenario.toml' --out 'un finished' --resume";
+    assert_eq!((code, errors.contains(command)), (2, true), "{errors}");
+    place.run(&["sweep", "un finished/scenario.toml", "--out", "un finished", "--resume"]);
+    assert!(place.content("un finished") == before);
+}
+
+#[test]
 fn damaged_and_half_written_points_are_computed_again() {
     let place = Workplace::new("sweeps_damaged");
     place.write("a.toml", SMALL);

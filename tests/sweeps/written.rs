@@ -104,7 +104,7 @@ fn series_that_are_the_same_are_computed_once_and_shown_twice() {
     let grid = SMALL.split_once("[sweep.grid]").unwrap().0;
     place.write("a.toml", &format!("{grid}{series}[sweep.grid]\n{loads}"));
     let said = place.run(&["sweep", "a.toml", "--threads", "4"]);
-    assert_eq!(said.matches("load 0.1000").count(), 2, "{said}");
+    assert_eq!(said.matches("load 0.1000").count(), 1, "{said}");
     assert_eq!(place.points("results/a"), 3);
     let points = place.read("results/a/points.csv");
     let rows = |series: &str| -> Vec<String> {

@@ -122,8 +122,10 @@ fn resume(folder: &Path) -> String {
     if !Store::is_in(folder) {
         return String::new();
     }
-    let name = folder.display();
-    format!("; flitlab sweep {name}/scenario.toml --out {name} --resume finishes it")
+    let (scenario, out) = (folder.join("scenario.toml"), folder.to_string_lossy());
+    let words = ["flitlab", "sweep", &scenario.to_string_lossy(), "--out", &out, "--resume"];
+    let command = shlex::try_join(words).expect("paths have no zero bytes");
+    format!("; {command} finishes it")
 }
 
 /// Why a path has no results, and what may have been meant.

@@ -6,7 +6,7 @@ mod results;
 mod resume;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
@@ -20,8 +20,7 @@ use super::{Failure, folder, text};
 use crate::report::Status;
 use crate::scenario::{self, Point};
 use crate::sweep::{
-    CRITERION, Obtained, PointError, Simulation, Store, in_parallel, obtain, run_grid,
-    search_saturation,
+    CRITERION, Simulation, Store, in_parallel, obtain, run_grid, search_saturation,
 };
 use place::Place;
 use results::Results;
@@ -67,7 +66,10 @@ impl Sweep {
         let place = if self.resume {
             Place::resume(&first.name, out, &sweep.points)?
         } else {
-            Place::begin(&first.name, out, &sweep.points)?
+            if out.is_none() {
+                place::mention_unfinished(&first.name, &sweep.points);
+            }
+            Place::begin(&first.name, out)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -92,19 +94,19 @@ impl Sweep {
             let what = if sweep.saturation.is_some() { "searches" } else { "points" };
             move || farewell(&bar, what, &again)
         })?;
-        let mut results =
-            Results::begin(&place.results, self.output.json, sweep.repetitions, interrupt)?;
+        let json = self.output.json;
+        let mut results = Results::begin(&place.results, json, sweep, bar.clone(), interrupt)?;
         let saturation = match sweep.saturation {
-            None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
+            None => self.run_grid(sweep, &place.store, &mut results).map(|()| Vec::new()),
             Some(wanted) => {
                 self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
             }
         };
         bar.finish();
-        let saturation = saturation?;
         for path in place.store.damaged() {
             eprintln!("note: {} was damaged, and its point is computed again", path.display());
         }
+        let saturation = saturation?;
         if place.resumed && !self.output.json {
             print_text(&format!("{} points were there already\n", results.known()))?;
         }
@@ -115,7 +117,6 @@ impl Sweep {
         &self,
         sweep: &scenario::Sweep,
         store: &Store,
-        bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
@@ -123,9 +124,7 @@ impl Sweep {
         let threads = self.threads.count();
         let left_out =
             run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
-                results.take(place(number), &sweep.points[number], obtained)?;
-                bar.point_done();
-                Ok::<(), Failure>(())
+                results.take(place(number), &sweep.points[number], obtained)
             })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         if !left_out.is_empty() {
@@ -146,19 +145,21 @@ impl Sweep {
         bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<Vec<SaturationNote>, Failure> {
-        let (sender, obtained) = mpsc::channel::<((usize, u32), Obtained)>();
-        let sender = Mutex::new(sender);
+        let results = Mutex::new(results);
+        let take = |place: (usize, u32), obtained| {
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.take(place, &sweep.points[place.0], obtained)
+        };
         let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
         let search = |&(number, point): &(usize, &Point)| {
-            let sender = sender.lock().expect("no panic while held").clone();
             let mut tried = 0;
             let found = search_saturation(&point.scenario, tolerance, |load| {
                 let scenario = point.scenario.at_load(load);
                 let obtained = obtain(store, &point.identity.at_load(load), &scenario)?;
                 let sustained = obtained.point.row.status == Status::Steady;
-                sender.send(((number, tried), obtained)).expect("the receiver waits for all");
+                take((number, tried), obtained)?;
                 tried += 1;
-                Ok::<bool, PointError>(sustained)
+                Ok::<bool, Failure>(sustained)
             })?;
             let note = SaturationNote {
                 series: point.series.clone(),
@@ -167,15 +168,13 @@ impl Sweep {
                 sustained_load: found.sustained,
                 lowest_load_not_sustained: found.failed,
             };
-            Ok::<_, PointError>((number, note))
+            Ok::<_, Failure>((number, note))
         };
         let mut notes = Vec::new();
         in_parallel(&numbered, self.threads.count(), search, |note| {
             notes.push(note?);
             bar.point_done();
-            obtained
-                .try_iter()
-                .try_for_each(|(place, it)| results.take(place, &sweep.points[place.0], it))
+            Ok::<(), Failure>(())
         })?;
         notes.sort_by_key(|(number, _)| *number);
         Ok(notes.into_iter().map(|(_, note)| note).collect())

@@ -22,22 +22,17 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on. Says if an
-    /// earlier one is unfinished.
+    /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on.
     ///
     /// # Errors
     /// If the folder asked for has something in it, or none can be written.
-    pub fn begin(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
-        match asked {
-            Some(folder) if Store::is_in(folder) => {
-                return Err(Failure::Input(format!(
-                    "error: {} has a sweep's points already: go on with it by --resume, or name another \
-                     folder with --out",
-                    folder.display()
-                )));
-            }
-            Some(_) => {}
-            None => mention_unfinished(name, points),
+    pub fn begin(name: &str, asked: Option<&Path>) -> Result<Self, Failure> {
+        if let Some(folder) = asked.filter(|folder| Store::is_in(folder)) {
+            return Err(Failure::Input(format!(
+                "error: {} has a sweep's points already: go on with it by --resume, or name another \
+                 folder with --out",
+                folder.display()
+            )));
         }
         loop {
             let results = folder::prepare(name, asked)?;
@@ -59,7 +54,7 @@ impl Place {
     /// If that can't be told, the folder asked for has other results, or another process works in it.
     pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
         let Some(results) = begun(name, asked, points)? else {
-            let place = Self::begin(name, asked, points)?;
+            let place = Self::begin(name, asked)?;
             eprintln!("note: nothing to resume, so this begins in {}", place.results.display());
             return Ok(place);
         };
@@ -68,8 +63,8 @@ impl Place {
     }
 }
 
-/// Says in which folder --resume would go on: who begins anew may have meant that.
-fn mention_unfinished(name: &str, points: &[Point]) {
+/// Says in which of the usual folders --resume would go on: who begins anew may have meant that.
+pub(super) fn mention_unfinished(name: &str, points: &[Point]) {
     let unfinished = |folder: &PathBuf| !folder.join(LAST_FILE).exists();
     if let Ok(Some(folder)) = begun(name, None, points).map(|found| found.filter(unfinished))
         && let Ok(names @ [_, ..]) = Store::names(&folder).as_deref()

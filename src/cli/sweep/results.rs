@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
 use super::super::summary::{
     DeadlockNote, Expectation, Printed, SaturationNote, Summary, print_text,
 };
@@ -12,7 +13,7 @@ use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
 use crate::report::figure::{Kind, Wish, draw_all};
 use crate::report::{ChannelRow, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text};
-use crate::scenario::Point;
+use crate::scenario::{Point, Sweep};
 use crate::sweep::{Obtained, Simulation, StoredPoint};
 
 const POINTS: &str = "points.csv";
@@ -30,8 +31,11 @@ pub(super) struct Results<'f> {
     found: Vec<((usize, u32), StoredPoint)>,
     json: bool,
     repetitions: u32,
+    /// Whether the bar counts searches, not points.
+    searches: bool,
     /// Points that were there already.
     known: usize,
+    bar: Bar,
     interrupt: Interrupt,
 }
 
@@ -41,7 +45,8 @@ impl<'f> Results<'f> {
     pub fn begin(
         folder: &'f Path,
         json: bool,
-        repetitions: u32,
+        sweep: &Sweep,
+        bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
         for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
@@ -53,14 +58,16 @@ impl<'f> Results<'f> {
             channels: RowWriter::create(folder.join(CHANNELS))?,
             found: Vec::new(),
             json,
-            repetitions,
+            repetitions: sweep.repetitions,
+            searches: sweep.saturation.is_some(),
             known: 0,
+            bar,
             interrupt,
         })
     }
 
-    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of the sweep: that of its series'
-    /// first point, and its number.
+    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of
+    /// the sweep: that of its series' first point, and its number.
     pub fn take(
         &mut self,
         place: (usize, u32),
@@ -71,11 +78,15 @@ impl<'f> Results<'f> {
         let rows = self.interrupt.hold();
         self.points.write(&found.row)?;
         found.channels.iter().try_for_each(|channel| self.channels.write(channel))?;
+        if !self.searches {
+            self.bar.point_done();
+        }
         drop(rows);
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            print_text(&format!("{}\n", point_text(&found.row, self.repetitions > 1)))?;
+            let line = point_text(&found.row, self.repetitions > 1);
+            self.bar.above(|| print_text(&format!("{line}\n")))?;
         }
         self.found.push((place, found));
         Ok(())

@@ -104,7 +104,7 @@ impl fmt::Display for Proof {
 /// Follows every route between a fabric's live nodes and looks for cycles.
 #[must_use]
 pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
-    let directions = fabric.torus().directions() as usize;
+    let directions = fabric.coordinates().directions() as usize;
     let nodes: Vec<u32> =
         fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
     // For each channel, the output ports that routes take behind it.
@@ -174,7 +174,7 @@ impl Walk<'_> {
     /// First step; in the order of directions, as far as the coordinate is another than where the last
     /// step starts; last step.
     fn follow(&mut self, header: Header) -> Result<(), Flaw> {
-        let torus = self.fabric.torus();
+        let torus = self.fabric.coordinates();
         let dimensions = torus.dimensions();
         let mut target = torus.coordinates(self.destination);
         if let Some(dimension) = header.last_step() {
@@ -343,7 +343,7 @@ mod tests {
         let choices = Choices::new(region, Freedoms::default());
         let mut table = choices.table(&sssp(&choices).selection);
         for source in 0..16 {
-            let torus = fabric.torus();
+            let torus = fabric.coordinates();
             let up = torus.neighbor(source, 1).unwrap();
             let destination = torus.neighbor(up, 0).unwrap();
             let header = Header::default().with_first_step(1).with_direction(0, true);

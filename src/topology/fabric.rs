@@ -2,6 +2,15 @@
 
 use super::Torus;
 
+/// How a fabric's routers are arranged, and so what they are called.
+#[derive(Clone, Debug)]
+pub(super) enum Arrangement {
+    /// Coordinates; a terminal has the name of its router.
+    Torus(Torus),
+    /// Names of the routers and of the terminals.
+    Listed { routers: Vec<String>, terminals: Vec<String> },
+}
+
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
 pub const NONE: u32 = u32::MAX;
 
@@ -19,6 +28,8 @@ pub struct Fabric {
     pub(super) first_channel: Vec<u32>,
     /// The router at the channel's far end, or [`NONE`] for a vacant port.
     pub(super) target: Vec<u32>,
+    /// The same cable's channel in the other direction, or [`NONE`] for a vacant port.
+    pub(super) opposite: Vec<u32>,
     /// The ring that the channel is part of, or [`NONE`].
     pub(super) ring: Vec<u32>,
     /// The router of each terminal, or [`NONE`] if it has failed.
@@ -26,7 +37,7 @@ pub struct Fabric {
     /// A terminal's flits at load 1, in flits per flit time of a network channel: numerator and
     /// denominator.
     pub(super) capacity: (u32, u32),
-    pub(super) torus: Torus,
+    pub(super) arrangement: Arrangement,
 }
 
 impl Fabric {
@@ -67,6 +78,13 @@ impl Fabric {
         (target != NONE).then_some(target)
     }
 
+    /// The same cable's channel in the other direction; `None` for a vacant port.
+    #[must_use]
+    pub fn opposite(&self, channel: Channel) -> Option<Channel> {
+        let opposite = self.opposite[channel as usize];
+        (opposite != NONE).then_some(opposite)
+    }
+
     /// The router that the channel leaves.
     #[must_use]
     pub fn source(&self, channel: Channel) -> u32 {
@@ -93,30 +111,62 @@ impl Fabric {
     }
 
     /// What a terminal injects at load 1, as a fraction of a network channel's rate: load 1
-    /// saturates the bisection under uniform traffic (8 B/k for the longest dimension k of a torus,
-    /// 4 B/k for a mesh dimension).
+    /// saturates the bisection of a torus under uniform traffic (8 B/k for its longest dimension k,
+    /// 4 B/k for a mesh dimension). Of other fabrics, whose bisection is not known, it is the rate of a
+    /// channel.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         f64::from(self.capacity.0) / f64::from(self.capacity.1)
     }
 
-    /// The coordinates of the fabric.
+    /// The coordinates of a torus; `None` for other fabrics.
     #[must_use]
-    pub fn torus(&self) -> &Torus {
-        &self.torus
+    pub fn torus(&self) -> Option<&Torus> {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => Some(torus),
+            Arrangement::Listed { .. } => None,
+        }
     }
 
-    /// The channel's name for people: router and direction, such as `(0,3,1) +y`.
+    /// The coordinates, for what is defined on tori only.
+    ///
+    /// # Panics
+    /// If the fabric is no torus: whoever chose the routing has to see to that.
+    pub(crate) fn coordinates(&self) -> &Torus {
+        self.torus().expect("chosen for tori only")
+    }
+
+    /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates the
+    /// router, its port and where the channel leads, such as `S4 port 2 to S7`.
     #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
         let port = channel - self.first_channel[router as usize];
-        format!("{} {}", self.torus.node_name(router), self.torus.direction_name(port))
+        let name = self.router_name(router);
+        match (&self.arrangement, self.target(channel)) {
+            (Arrangement::Torus(torus), _) => format!("{name} {}", torus.direction_name(port)),
+            (Arrangement::Listed { routers, .. }, Some(target)) => {
+                format!("{name} port {port} to {}", routers[target as usize])
+            }
+            (Arrangement::Listed { .. }, None) => format!("{name} port {port}"),
+        }
     }
 
-    /// The router's name for people: its coordinates, such as `(0,3,1)`.
+    /// The router's name for people; of a torus its coordinates, such as `(0,3,1)`.
     #[must_use]
     pub fn router_name(&self, router: u32) -> String {
-        self.torus.node_name(router)
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(router),
+            Arrangement::Listed { routers, .. } => routers[router as usize].clone(),
+        }
+    }
+
+    /// The terminal's name for people; of a torus the coordinates of its router.
+    #[must_use]
+    pub fn terminal_name(&self, terminal: u32) -> String {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(terminal),
+            Arrangement::Listed { terminals, .. } => terminals[terminal as usize].clone(),
+        }
     }
 }

@@ -217,25 +217,6 @@ fn the_reference_page_is_the_one_in_docs() {
 }
 
 #[test]
-fn commands_of_the_readme_exist() {
-    let readme =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let place = Workplace::new("readme");
-    let mut checked = 0;
-    for line in readme.lines().map(|line| line.trim().trim_start_matches("cargo run --release -- "))
-    {
-        let line = line.trim_start_matches("flitlab ");
-        let mut words = line.split_whitespace();
-        let (Some(command), Some(file)) = (words.next(), words.next()) else { continue };
-        if ["run", "sweep", "check"].contains(&command) && file.starts_with("scenarios/") {
-            place.run(&["check", &format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))]);
-            checked += 1;
-        }
-    }
-    assert!(checked >= 4, "{checked}");
-}
-
-#[test]
 fn a_routing_table_is_made_proved_saved_checked_and_used() {
     let place = Workplace::new("route");
     let path = scenario("angara/desmos");

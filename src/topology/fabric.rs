@@ -7,8 +7,20 @@ use super::Torus;
 pub(super) enum Arrangement {
     /// Coordinates; a terminal has the name of its router.
     Torus(Torus),
-    /// Names of the routers and of the terminals.
-    Listed { routers: Vec<String>, terminals: Vec<String> },
+    /// Names, and the numbers that the hardware's ports have.
+    Listed(Labels),
+}
+
+/// Names of routers and terminals, and the numbers of the router ports that channels leave and terminals are
+/// attached to.
+#[derive(Clone, Debug)]
+pub(super) struct Labels {
+    pub routers: Vec<String>,
+    pub terminals: Vec<String>,
+    /// By channel.
+    pub channel_ports: Vec<u16>,
+    /// By terminal.
+    pub terminal_ports: Vec<u16>,
 }
 
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
@@ -124,7 +136,7 @@ impl Fabric {
     pub fn torus(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
-            Arrangement::Listed { .. } => None,
+            Arrangement::Listed(_) => None,
         }
     }
 
@@ -136,19 +148,41 @@ impl Fabric {
         self.torus().expect("chosen for tori only")
     }
 
-    /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates the
-    /// router, its port and where the channel leads, such as `S4 port 2 to S7`.
+    /// The number that the hardware gives to the port that a channel leaves; of a torus the direction's,
+    /// from 1.
+    #[must_use]
+    pub fn port(&self, channel: Channel) -> u16 {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => (channel % torus.directions()) as u16 + 1,
+            Arrangement::Listed(labels) => labels.channel_ports[channel as usize],
+        }
+    }
+
+    /// The number that the hardware gives to the router port that a terminal is attached to; of a torus the
+    /// one behind those of the directions.
+    #[must_use]
+    pub fn terminal_port(&self, terminal: u32) -> u16 {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.directions() as u16 + 1,
+            Arrangement::Listed(labels) => labels.terminal_ports[terminal as usize],
+        }
+    }
+
+    /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
+    /// router, port, and where the channel leads, such as `S4 port 2 to S7`.
     #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
-        let port = channel - self.first_channel[router as usize];
         let name = self.router_name(router);
-        match (&self.arrangement, self.target(channel)) {
-            (Arrangement::Torus(torus), _) => format!("{name} {}", torus.direction_name(port)),
-            (Arrangement::Listed { routers, .. }, Some(target)) => {
-                format!("{name} port {port} to {}", routers[target as usize])
+        match &self.arrangement {
+            Arrangement::Torus(torus) => {
+                let direction = channel - self.first_channel[router as usize];
+                format!("{name} {}", torus.direction_name(direction))
             }
-            (Arrangement::Listed { .. }, None) => format!("{name} port {port}"),
+            Arrangement::Listed(labels) => {
+                let target = &labels.routers[self.target[channel as usize] as usize];
+                format!("{name} port {} to {target}", labels.channel_ports[channel as usize])
+            }
         }
     }
 
@@ -157,7 +191,7 @@ impl Fabric {
     pub fn router_name(&self, router: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(router),
-            Arrangement::Listed { routers, .. } => routers[router as usize].clone(),
+            Arrangement::Listed(labels) => labels.routers[router as usize].clone(),
         }
     }
 
@@ -166,7 +200,7 @@ impl Fabric {
     pub fn terminal_name(&self, terminal: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(terminal),
-            Arrangement::Listed { terminals, .. } => terminals[terminal as usize].clone(),
+            Arrangement::Listed(labels) => labels.terminals[terminal as usize].clone(),
         }
     }
 }

@@ -9,9 +9,10 @@ mod cabling;
 mod connectivity;
 mod fabric;
 mod faults;
+pub mod netlist;
 mod torus;
 
-pub use cabling::Cabling;
+pub use cabling::{Cabling, Port};
 pub use fabric::{Channel, Fabric, NONE};
 pub use faults::Faults;
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};

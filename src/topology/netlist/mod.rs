@@ -98,7 +98,7 @@ impl Netlist {
             count(fabric.terminal_router(terminal).expect("live"), fabric.terminal_port(terminal));
         }
         let switches = (FIRST_SWITCH..).zip(ports);
-        let adapters = (FIRST_ADAPTER..).step_by(2).take(fabric.terminals() as usize);
+        let adapters = (FIRST_ADAPTER..).step_by(4).take(fabric.terminals() as usize);
         Self {
             switches: switches.map(|(guid, ports)| Switch { guid, ports, lid: None }).collect(),
             adapters: adapters

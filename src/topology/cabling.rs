@@ -1,7 +1,7 @@
 //! Fabrics of any shape, put together router by router and cable by cable.
 
 use super::fabric::{Arrangement, Fabric, Labels, NONE};
-use super::{TopologyError, connectivity};
+use super::{TopologyError, Torus, connectivity};
 
 /// A router's port: the router, and the port's number, from 1 as in InfiniBand.
 pub type Port = (u32, u16);
@@ -18,6 +18,7 @@ pub struct Cabling {
     free: Vec<u16>,
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
+    grid: Option<Torus>,
 }
 
 impl Cabling {
@@ -77,6 +78,11 @@ impl Cabling {
         });
     }
 
+    /// Notes that the routers are arranged as a torus, numbered as its nodes.
+    pub fn arrange(&mut self, grid: Torus) {
+        self.grid = Some(grid);
+    }
+
     fn next(&self, router: u32) -> Port {
         (router, self.free[router as usize])
     }
@@ -132,6 +138,7 @@ impl Cabling {
                 terminals,
                 channel_ports: ends.iter().map(|&((_, port), _)| port).collect(),
                 terminal_ports: ports.iter().map(|&(_, port)| port).collect(),
+                grid: self.grid,
             }),
         };
         connectivity::check(&fabric)?;

@@ -21,6 +21,8 @@ pub(super) struct Labels {
     pub channel_ports: Vec<u16>,
     /// By terminal.
     pub terminal_ports: Vec<u16>,
+    /// The routers' coordinates, if they are arranged as a torus.
+    pub grid: Option<Torus>,
 }
 
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
@@ -131,12 +133,22 @@ impl Fabric {
         f64::from(self.capacity.0) / f64::from(self.capacity.1)
     }
 
-    /// The coordinates of a torus; `None` for other fabrics.
+    /// The coordinates of a torus whose output ports are its directions, one terminal a router; `None` for
+    /// other fabrics.
     #[must_use]
     pub fn torus(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
             Arrangement::Listed(_) => None,
+        }
+    }
+
+    /// The coordinates of routers that are arranged as a torus, however their ports are numbered.
+    #[must_use]
+    pub fn grid(&self) -> Option<&Torus> {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => Some(torus),
+            Arrangement::Listed(labels) => labels.grid.as_ref(),
         }
     }
 

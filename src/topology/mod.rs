@@ -5,6 +5,7 @@
 //! routing and traffic may use and the engine doesn't. [`Cabling`] puts together what has none. Rates and latencies are no part of a fabric:
 //! they belong to the router model.
 
+pub mod builders;
 mod cabling;
 mod connectivity;
 mod fabric;

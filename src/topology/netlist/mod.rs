@@ -153,7 +153,7 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
             (0x10_000b, 0x20_0005)
         );
         let bare = |text: &str| -> Vec<String> {
-            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            let lines = text.trim_end().lines().filter(|line| !line.starts_with('#'));
             lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
         };
         let again = netlist.text();

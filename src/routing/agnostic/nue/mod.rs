@@ -1,0 +1,58 @@
+//! Nue routing (Domke, Hoefler, Matsuoka, "Routing on the Dependency Graph: A New Approach to Deadlock-Free
+//! High-Performance Routing", 2016), after its implementation in OpenSM.
+//!
+//! The destinations are parted among the lanes. A lane's paths are searched on the complete channel dependency
+//! graph: its vertices are the channels, its edges all pairs of channels that a packet could take one after the
+//! other. A search for the paths to a destination takes an edge into use only if no cycle comes of it. Edges
+//! that would close one are blocked for good. Where the search gets stuck with routers left out, it tries other
+//! channels next to them, and if that fails, all paths to this destination follow a spanning tree whose edges
+//! are in use from the start.
+//!
+//! The paper colours the parts of the dependency graph that are in use and searches for a cycle only if an
+//! edge's ends have the same colour. After a few destinations nearly all have. Here the channels are kept in
+//! topological order instead, which says the same at once for most of the others too.
+
+mod bisection;
+mod centrality;
+mod escape;
+mod hull;
+mod partition;
+mod search;
+
+pub use partition::Partition;
+
+use self::search::Search;
+use super::graph::Graph;
+use crate::routing::{ForwardingTable, Lanes};
+
+/// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
+pub(super) fn nue(
+    graph: &Graph,
+    table: &mut ForwardingTable,
+    lanes: u8,
+    partition: Partition,
+) -> u32 {
+    let parts = partition.parts(graph, lanes);
+    let vertices = (graph.destinations().len() + graph.connected_routers()) as u64;
+    let mut weights = vec![vertices * vertices; graph.slots()];
+    let mut lane_of = vec![0; table.terminals() as usize];
+    let mut falls = 0;
+    let mut search = Search::new(graph);
+    for (lane, part) in (0..).zip(&parts) {
+        if part.is_empty() {
+            continue;
+        }
+        let hull = hull::hull(graph, part);
+        let root = centrality::root(graph, part, &hull);
+        let tree = escape::Tree::new(graph, part, root, &weights);
+        search.start(&tree);
+        for &destination in part {
+            falls += u32::from(!search.route(destination.router, &weights, &tree));
+            search.write(destination, table);
+            search.add_weights(&mut weights);
+            lane_of[destination.terminal as usize] = lane;
+        }
+    }
+    table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByDestination(lane_of) });
+    falls
+}

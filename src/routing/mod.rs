@@ -13,6 +13,7 @@ mod forwarding;
 mod forwarding_proof;
 mod forwarding_quality;
 mod header;
+pub mod opensm;
 mod proof;
 mod quality;
 mod region;

@@ -3,23 +3,47 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::dfsssp::dfsssp;
 use super::graph::Graph;
+use super::lash::lash;
+use super::lash_tor::lash_tor;
+use super::min_hop::min_hop;
+use super::mud::mud;
 use super::nue::{Partition, nue};
+use super::segments::segments;
 use super::sssp::{p2_sssp, sssp};
+use super::up_down::up_down;
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
 
 /// What makes a forwarding table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
+    MinHop,
+    UpDown,
     Sssp,
     P2Sssp,
+    Dfsssp,
+    Lash,
+    LashTor,
+    Mud,
+    Segments,
     Nue,
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 3] =
-    [("sssp", Algorithm::Sssp), ("p2-sssp", Algorithm::P2Sssp), ("nue", Algorithm::Nue)];
+pub const ALGORITHMS: [(&str, Algorithm); 10] = [
+    ("min-hop", Algorithm::MinHop),
+    ("up-down", Algorithm::UpDown),
+    ("sssp", Algorithm::Sssp),
+    ("p2-sssp", Algorithm::P2Sssp),
+    ("dfsssp", Algorithm::Dfsssp),
+    ("lash", Algorithm::Lash),
+    ("lash-tor", Algorithm::LashTor),
+    ("mud", Algorithm::Mud),
+    ("segments", Algorithm::Segments),
+    ("nue", Algorithm::Nue),
+];
 
 impl FromStr for Algorithm {
     type Err = String;
@@ -83,6 +107,13 @@ impl Algorithm {
         let mut table = ForwardingTable::empty(fabric);
         let mut escape_falls = None;
         match self {
+            Self::MinHop => min_hop(&graph, &mut table),
+            Self::UpDown => up_down(&graph, &mut table),
+            Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
+            Self::Lash => lash(&graph, &mut table, parameters.lanes)?,
+            Self::LashTor => lash_tor(&graph, &mut table, parameters.lanes)?,
+            Self::Mud => mud(&graph, &mut table, parameters.lanes),
+            Self::Segments => escape_falls = Some(segments(&graph, &mut table)),
             Self::Sssp => sssp(&graph, &mut table),
             Self::P2Sssp => p2_sssp(&graph, &mut table),
             Self::Nue => {

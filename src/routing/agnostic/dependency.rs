@@ -26,6 +26,7 @@ pub(super) struct Dependencies<'a> {
     ahead: Vec<Channel>,
     behind: Vec<Channel>,
     ranks: Vec<u32>,
+    added: Vec<(Channel, Channel)>,
 }
 
 impl<'a> Dependencies<'a> {
@@ -45,6 +46,7 @@ impl<'a> Dependencies<'a> {
             ahead: Vec::new(),
             behind: Vec::new(),
             ranks: Vec::new(),
+            added: Vec::new(),
         }
     }
 
@@ -65,6 +67,32 @@ impl<'a> Dependencies<'a> {
         }
         self.flip(from, to);
         true
+    }
+
+    /// Adds dependencies, each a window of two channels, unless one of them closes a cycle: then it adds none and
+    /// returns false.
+    pub(super) fn insert_all<'b>(&mut self, windows: impl Iterator<Item = &'b [Channel]>) -> bool {
+        let mut added = std::mem::take(&mut self.added);
+        added.clear();
+        let mut fits = true;
+        for window in windows {
+            let (from, to) = (window[0], window[1]);
+            if self.has(from, to) {
+                continue;
+            }
+            if !self.insert(from, to) {
+                fits = false;
+                break;
+            }
+            added.push((from, to));
+        }
+        if !fits {
+            for &(from, to) in &added {
+                self.remove(from, to);
+            }
+        }
+        self.added = added;
+        fits
     }
 
     /// Takes out a dependency that is there.

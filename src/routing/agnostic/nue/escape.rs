@@ -5,7 +5,7 @@ use crate::routing::agnostic::graph::{Destination, Graph};
 use crate::topology::{Channel, NONE};
 
 /// The lightest paths to a root.
-pub(super) struct Tree {
+pub(in super::super) struct Tree {
     root: u32,
     /// By router, the channel towards the root.
     up: Vec<Channel>,
@@ -16,7 +16,14 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(graph: &Graph, part: &[Destination], root: u32, weights: &[u64]) -> Self {
+    /// The tree over the channels that are `allowed`.
+    pub(in super::super) fn new(
+        graph: &Graph,
+        part: &[Destination],
+        root: u32,
+        weights: &[u64],
+        allowed: impl Fn(Channel) -> bool,
+    ) -> Self {
         let routers = graph.routers();
         let mut distance = vec![u64::MAX; routers];
         let mut up = vec![NONE; routers];
@@ -29,7 +36,7 @@ impl Tree {
             for channel in graph.inputs(at) {
                 let from = graph.source(channel);
                 let new = reached + weights[channel as usize];
-                if new < distance[from as usize] {
+                if new < distance[from as usize] && allowed(channel) {
                     distance[from as usize] = new;
                     up[from as usize] = channel;
                     frontier.set(from, new);

@@ -19,9 +19,10 @@ mod hull;
 mod partition;
 mod search;
 
+pub(super) use escape::Tree;
 pub use partition::Partition;
+pub(super) use search::Search;
 
-use self::search::Search;
 use super::graph::Graph;
 use crate::routing::{ForwardingTable, Lanes};
 
@@ -44,7 +45,7 @@ pub(super) fn nue(
         }
         let hull = hull::hull(graph, part);
         let root = centrality::root(graph, part, &hull);
-        let tree = escape::Tree::new(graph, part, root, &weights);
+        let tree = Tree::new(graph, part, root, &weights, |_| true);
         search.start(&tree);
         for &destination in part {
             falls += u32::from(!search.route(destination.router, &weights, &tree));

@@ -19,7 +19,11 @@ impl Partition {
     /// The order inside a part matters much: if the terminals of a router come one after the other, the paths to
     /// the first few of them block what later destinations would need. So they come in an order scattered by
     /// number.
-    pub(super) fn parts(self, graph: &Graph, lanes: u8) -> Vec<Vec<Destination>> {
+    pub(in crate::routing::agnostic) fn parts(
+        self,
+        graph: &Graph,
+        lanes: u8,
+    ) -> Vec<Vec<Destination>> {
         let mut destinations = graph.destinations().to_vec();
         destinations.sort_unstable_by_key(|at| at.terminal.wrapping_mul(0x9e37_79b9));
         let lanes = usize::from(lanes);

@@ -9,7 +9,7 @@ use crate::routing::agnostic::graph::{Destination, Graph};
 use crate::topology::{Channel, NONE};
 
 /// The search of a lane.
-pub(super) struct Search<'a> {
+pub(in super::super) struct Search<'a> {
     graph: &'a Graph,
     numbering: Numbering,
     used: Dependencies<'a>,
@@ -35,7 +35,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(graph: &'a Graph) -> Self {
+    pub(in super::super) fn new(graph: &'a Graph) -> Self {
         let numbering = Numbering::new(graph);
         let (routers, slots) = (graph.routers(), graph.slots());
         Self {
@@ -69,8 +69,26 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Starts a lane in which only these dependencies can be used; they close no cycle.
+    pub(in super::super) fn start_with(
+        &mut self,
+        dependencies: impl Iterator<Item = (Channel, Channel)>,
+    ) {
+        self.blocked.fill(true);
+        self.used = Dependencies::new(self.graph);
+        for (from, to) in dependencies {
+            let closes_none = self.used.insert(from, to);
+            assert!(closes_none, "the dependencies close a cycle");
+        }
+    }
+
     /// Finds the way of each router to one. False if they had to be those along the tree.
-    pub(super) fn route(&mut self, destination: u32, weights: &[u64], tree: &Tree) -> bool {
+    pub(in super::super) fn route(
+        &mut self,
+        destination: u32,
+        weights: &[u64],
+        tree: &Tree,
+    ) -> bool {
         self.destination = destination;
         self.way.fill(NONE);
         self.distance.fill(u64::MAX);
@@ -311,7 +329,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn write(&self, destination: Destination, table: &mut ForwardingTable) {
+    pub(in super::super) fn write(&self, destination: Destination, table: &mut ForwardingTable) {
         let row = table.row(destination.terminal);
         for (port, &way) in row.iter_mut().zip(&self.way) {
             if way != NONE {
@@ -321,7 +339,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds to each channel the terminals whose paths take it; a router counts as one more.
-    pub(super) fn add_weights(&mut self, weights: &mut [u64]) {
+    pub(in super::super) fn add_weights(&mut self, weights: &mut [u64]) {
         let graph = self.graph;
         self.order.clear();
         self.order.push(self.destination);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::balance::balance;
 use super::dfsssp::dfsssp;
 use super::graph::Graph;
 use super::lash::lash;
@@ -29,10 +30,11 @@ pub enum Algorithm {
     Mud,
     Segments,
     Nue,
+    NueBalanced,
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 10] = [
+pub const ALGORITHMS: [(&str, Algorithm); 11] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("sssp", Algorithm::Sssp),
@@ -43,6 +45,7 @@ pub const ALGORITHMS: [(&str, Algorithm); 10] = [
     ("mud", Algorithm::Mud),
     ("segments", Algorithm::Segments),
     ("nue", Algorithm::Nue),
+    ("nue-balanced", Algorithm::NueBalanced),
 ];
 
 impl FromStr for Algorithm {
@@ -116,6 +119,10 @@ impl Algorithm {
             Self::Segments => escape_falls = Some(segments(&graph, &mut table)),
             Self::Sssp => sssp(&graph, &mut table),
             Self::P2Sssp => p2_sssp(&graph, &mut table),
+            Self::NueBalanced => {
+                nue(&graph, &mut table, parameters.lanes, parameters.partition);
+                balance(&graph, &mut table);
+            }
             Self::Nue => {
                 let falls = nue(&graph, &mut table, parameters.lanes, parameters.partition);
                 escape_falls = Some(falls);

@@ -25,19 +25,15 @@ pub(super) fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Res
         for &other in &ends[place + 1..] {
             ways.path(graph, one, other, &mut path);
             ways.path(graph, other, one, &mut back);
-            let found = layers
-                .iter_mut()
-                .position(|layer| layer.insert_all(path.windows(2).chain(back.windows(2))));
-            let lane = found.map_or_else(
-                || {
-                    layers.push(Dependencies::new(graph));
-                    layers
-                        .last_mut()
-                        .map(|layer| layer.insert_all(path.windows(2).chain(back.windows(2))));
-                    layers.len() - 1
-                },
-                |lane| lane,
-            );
+            let pairs = || path.windows(2).chain(back.windows(2));
+            let lane = layers.iter_mut().position(|layer| layer.insert_all(pairs()));
+            let lane = lane.unwrap_or_else(|| {
+                let mut layer = Dependencies::new(graph);
+                let fits = layer.insert_all(pairs());
+                assert!(fits, "two shortest paths close no cycle");
+                layers.push(layer);
+                layers.len() - 1
+            });
             if lane >= usize::from(lanes) {
                 return Err(NoTable::Lanes { algorithm: "lash", lanes });
             }

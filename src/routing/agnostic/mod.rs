@@ -20,6 +20,7 @@
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
 
 mod algorithm;
+mod balance;
 mod dependency;
 mod dfsssp;
 mod frontier;

@@ -48,6 +48,9 @@ pub const ALGORITHMS: [(&str, Algorithm); 11] = [
     ("nue-balanced", Algorithm::NueBalanced),
 ];
 
+/// In how many orders `nue-balanced` routes a lane at most.
+const ORDERS: u32 = 8;
+
 impl FromStr for Algorithm {
     type Err = String;
 
@@ -120,11 +123,11 @@ impl Algorithm {
             Self::Sssp => sssp(&graph, &mut table),
             Self::P2Sssp => p2_sssp(&graph, &mut table),
             Self::NueBalanced => {
-                nue(&graph, &mut table, parameters.lanes, parameters.partition);
+                nue(&graph, &mut table, parameters.lanes, parameters.partition, ORDERS);
                 balance(&graph, &mut table);
             }
             Self::Nue => {
-                let falls = nue(&graph, &mut table, parameters.lanes, parameters.partition);
+                let falls = nue(&graph, &mut table, parameters.lanes, parameters.partition, 1);
                 escape_falls = Some(falls);
             }
         }

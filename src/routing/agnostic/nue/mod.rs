@@ -27,32 +27,51 @@ use super::graph::Graph;
 use crate::routing::{ForwardingTable, Lanes};
 
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
+///
+/// A lane whose paths follow it to some destinations is routed in up to so many `orders`; the one with the fewest
+/// such destinations counts.
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
     lanes: u8,
     partition: Partition,
+    orders: u32,
 ) -> u32 {
-    let parts = partition.parts(graph, lanes);
     let vertices = (graph.destinations().len() + graph.connected_routers()) as u64;
     let mut weights = vec![vertices * vertices; graph.slots()];
     let mut lane_of = vec![0; table.terminals() as usize];
     let mut falls = 0;
     let mut search = Search::new(graph);
-    for (lane, part) in (0..).zip(&parts) {
+    for (lane, mut part) in (0..).zip(partition.parts(graph, lanes)) {
         if part.is_empty() {
             continue;
         }
-        let hull = hull::hull(graph, part);
-        let root = centrality::root(graph, part, &hull);
-        let tree = Tree::new(graph, part, root, &weights, |_| true);
-        search.start(&tree);
-        for &destination in part {
-            falls += u32::from(!search.route(destination.router, &weights, &tree));
-            search.write(destination, table);
-            search.add_weights(&mut weights);
+        for destination in &part {
             lane_of[destination.terminal as usize] = lane;
         }
+        let hull = hull::hull(graph, &part);
+        let root = centrality::root(graph, &part, &hull);
+        let tree = Tree::new(graph, &part, root, &weights, |_| true);
+        let mut route = |order: u32| {
+            partition::order(&mut part, order);
+            let mut weights = weights.clone();
+            let falls = search.route_all(&part, &tree, &mut weights, table);
+            (falls, order, weights)
+        };
+        let mut best = route(0);
+        let mut last = 0;
+        while best.0 > 0 && last + 1 < orders {
+            last += 1;
+            let other = route(last);
+            if other.0 < best.0 {
+                best = other;
+            }
+        }
+        if best.1 != last {
+            best = route(best.1);
+        }
+        falls += best.0;
+        weights = best.2;
     }
     table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByDestination(lane_of) });
     falls

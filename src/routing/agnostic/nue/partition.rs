@@ -14,18 +14,14 @@ pub enum Partition {
 }
 
 impl Partition {
-    /// A part for each lane.
-    ///
-    /// The order inside a part matters much: if the terminals of a router come one after the other, the paths to
-    /// the first few of them block what later destinations would need. So they come in an order scattered by
-    /// number.
+    /// A part for each lane, in the first order.
     pub(in crate::routing::agnostic) fn parts(
         self,
         graph: &Graph,
         lanes: u8,
     ) -> Vec<Vec<Destination>> {
         let mut destinations = graph.destinations().to_vec();
-        destinations.sort_unstable_by_key(|at| at.terminal.wrapping_mul(0x9e37_79b9));
+        order(&mut destinations, 0);
         let lanes = usize::from(lanes);
         let mut parts = vec![Vec::new(); lanes];
         match self {
@@ -43,6 +39,14 @@ impl Partition {
         }
         parts
     }
+}
+
+/// Sorts destinations by their numbers, scattered; each number of an order scatters them another way.
+///
+/// The order matters much: if the terminals of a router come one after the other, the paths to the first few of
+/// them block what later destinations would need.
+pub(super) fn order(destinations: &mut [Destination], number: u32) {
+    destinations.sort_unstable_by_key(|at| (at.terminal ^ (2 * number)).wrapping_mul(0x9e37_79b9));
 }
 
 /// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.

@@ -59,8 +59,26 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Routes a lane and gives the number of destinations whose paths follow the tree.
+    pub(super) fn route_all(
+        &mut self,
+        part: &[Destination],
+        tree: &Tree,
+        weights: &mut [u64],
+        table: &mut ForwardingTable,
+    ) -> u32 {
+        self.start(tree);
+        let mut falls = 0;
+        for &destination in part {
+            falls += u32::from(!self.route(destination.router, weights, tree));
+            self.write(destination, table);
+            self.add_weights(weights);
+        }
+        falls
+    }
+
     /// Starts a lane: only the tree's dependencies are in use.
-    pub(super) fn start(&mut self, tree: &Tree) {
+    fn start(&mut self, tree: &Tree) {
         self.blocked.fill(false);
         self.used = Dependencies::new(self.graph);
         for (from, to) in tree.dependencies(self.graph) {

@@ -12,7 +12,7 @@ use priority_queue::PriorityQueue;
 use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
 use crate::routing::forwarding::NO_PORT;
-use crate::routing::{ForwardingTable, Lanes};
+use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
 /// Lowers the highest load as far as this finds a way.
@@ -155,18 +155,31 @@ impl<'a> Balance<'a> {
         }
     }
 
+    /// Relieves the most loaded channels, those that could not be relieved again and again, as long as the highest
+    /// load falls.
     fn run(&mut self) {
+        let highest = |balance: &Self| balance.loads.iter().copied().max();
+        loop {
+            let before = highest(self);
+            self.round();
+            if highest(self) >= before {
+                break;
+            }
+        }
+    }
+
+    fn round(&mut self) {
         let mut queue = PriorityQueue::new();
         for channel in 0..self.graph.slots() as u32 {
             queue.push(channel, (self.loads[channel as usize], Reverse(channel)));
         }
-        let mut stuck = Vec::new();
-        while stuck.len() < PATIENCE {
+        let mut stuck = 0;
+        while stuck < PATIENCE {
             let Some((&channel, _)) = queue.peek() else { break };
             let changed = self.relieve(channel);
             if changed.is_empty() {
                 queue.pop();
-                stuck.push(channel);
+                stuck += 1;
             }
             for channel in changed {
                 queue.change_priority(&channel, (self.loads[channel as usize], Reverse(channel)));

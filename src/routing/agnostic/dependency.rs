@@ -57,6 +57,13 @@ impl<'a> Dependencies<'a> {
         self.onward[from as usize * self.words + port / 64] >> (port % 64) & 1 == 1
     }
 
+    /// Whether the dependency of the channel that comes in by an input port is there.
+    #[inline]
+    pub(super) fn has_from_port(&self, port: u32, to: Channel) -> bool {
+        let word = self.back[to as usize * self.words + port as usize / 64];
+        word >> (port % 64) & 1 == 1
+    }
+
     /// Adds a dependency, unless it closes a cycle: then it returns false.
     pub(super) fn insert(&mut self, from: Channel, to: Channel) -> bool {
         if self.has(from, to) {

@@ -77,6 +77,10 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
         if lost.is_empty() {
             return Some(lane_of);
         }
+        // Another deal helps a few.
+        if 100 * lost.len() > dealt.len() {
+            return None;
+        }
         lost.append(&mut dealt);
         paths = lost;
     }

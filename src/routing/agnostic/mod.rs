@@ -12,9 +12,10 @@
 //! | `dfsssp` | as given | no | the paths of `sssp`, parted among lanes so that none has a cycle |
 //! | `lash-tor` | as needed | no | the paths of `sssp`, changing lanes where they would close a cycle |
 //! | `nue` | as given | no | paths searched on the dependency graph, without closing a cycle |
+//! | `nue-balanced` | as given | no | the best of several tables of `nue`, its most loaded channels relieved |
 //!
 //! Each file says what it models and what it leaves out. `lash`, `dfsssp` and `lash-tor` can fail for want of
-//! lanes; `up-down`, `mud`, `segments` and `nue` have a table for every connected fabric. Smart (Cherkasova and
+//! lanes; `up-down`, `mud`, `segments`, `nue` and `nue-balanced` have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.

@@ -67,6 +67,8 @@ fn random_fabrics_are_routed_without_a_cycle() {
             (Algorithm::Segments, 1),
             (Algorithm::Nue, 1),
             (Algorithm::Nue, 3),
+            (Algorithm::NueBalanced, 1),
+            (Algorithm::NueBalanced, 3),
             (Algorithm::Mud, 2),
             (Algorithm::Lash, 16),
             (Algorithm::Dfsssp, 16),
@@ -160,14 +162,16 @@ fn nue_routes_for_any_number_of_lanes() {
     }
 }
 
-/// A channel of 8 lanes carries no more than OpenSM's Nue makes it carry.
+/// OpenSM's Nue has a maximum of 2443 with 8 lanes, and a few percent more or less in other orders; P²-SSSP, with no regard to deadlock, one of 1904.
 #[test]
 fn nue_balances_a_torus() {
     let fabric = torus(&[6, 5, 5], 7, 4);
-    let table = generate(Algorithm::Nue, &fabric, 8);
-    proved(&fabric, &table);
-    let quality = ForwardingQuality::new(&fabric, &table);
-    assert!(quality.maximum_load as f64 <= 1.07 * 2443.0, "{}", quality.maximum_load);
+    for (algorithm, limit) in [(Algorithm::Nue, 1.08 * 2443.0), (Algorithm::NueBalanced, 1904.0)] {
+        let table = generate(algorithm, &fabric, 8);
+        proved(&fabric, &table);
+        let maximum = ForwardingQuality::new(&fabric, &table).maximum_load;
+        assert!(maximum as f64 <= limit, "{algorithm:?}: {maximum}");
+    }
 }
 
 #[test]

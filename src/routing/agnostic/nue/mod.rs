@@ -26,10 +26,13 @@ pub(super) use search::Search;
 use super::graph::Graph;
 use crate::routing::{ForwardingTable, Lanes};
 
+/// After so many further orders a lane without paths along the tree is good enough.
+const LEAST_ORDERS: u32 = 3;
+
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
 ///
-/// A lane whose paths follow it to some destinations is routed in up to so many `orders`; the one with the fewest
-/// such destinations counts.
+/// With several `orders`, each lane is routed in a few of them, and in all if paths follow the tree each time. The
+/// one with the fewest such destinations counts, of equals that with the lowest maximum.
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
@@ -56,22 +59,22 @@ pub(super) fn nue(
             partition::order(&mut part, order);
             let mut weights = weights.clone();
             let falls = search.route_all(&part, &tree, &mut weights, table);
-            (falls, order, weights)
+            (falls, weights.iter().copied().max(), order, weights)
         };
         let mut best = route(0);
         let mut last = 0;
-        while best.0 > 0 && last + 1 < orders {
+        while (best.0 > 0 || last < LEAST_ORDERS) && last + 1 < orders {
             last += 1;
             let other = route(last);
-            if other.0 < best.0 {
+            if (other.0, other.1) < (best.0, best.1) {
                 best = other;
             }
         }
-        if best.1 != last {
-            best = route(best.1);
+        if best.2 != last {
+            best = route(best.2);
         }
         falls += best.0;
-        weights = best.2;
+        weights = best.3;
     }
     table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByDestination(lane_of) });
     falls

@@ -46,7 +46,8 @@ impl Partition {
 /// The order matters much: if the terminals of a router come one after the other, the paths to the first few of
 /// them block what later destinations would need.
 pub(super) fn order(destinations: &mut [Destination], number: u32) {
-    destinations.sort_unstable_by_key(|at| (at.terminal ^ (2 * number)).wrapping_mul(0x9e37_79b9));
+    destinations
+        .sort_unstable_by_key(|at| ((at.terminal + 1) ^ (2 * number)).wrapping_mul(0x9e37_79b9));
 }
 
 /// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.

@@ -198,30 +198,39 @@ impl<'a> Search<'a> {
     /// Looks at the channels that lead into a channel, those first whose dependencies are in use.
     fn extend(&mut self, channel: Channel, distance: u64, weights: &[u64]) {
         let graph = self.graph;
+        let first = graph.first(graph.source(channel));
+        let ports = graph.ports(graph.source(channel)) as u32;
         for in_use in [true, false] {
-            for from in graph.inputs(graph.source(channel)) {
-                if self.turns_back(from, channel) || self.used.has(from, channel) != in_use {
+            for port in 0..ports {
+                let from = graph.opposite(first + port);
+                if self.used.has_from_port(port, channel) != in_use
+                    || from == NONE
+                    || self.turns_back(from, channel)
+                {
                     continue;
                 }
-                let router = graph.source(from) as usize;
+                let router = graph.source(from);
                 let new = distance + weights[from as usize];
-                let reached = self.way[router] != NONE || router as u32 == self.destination;
-                if new < self.distance[router] {
-                    if !self.take(from, channel) {
-                        continue;
+                let nearer = new < self.distance[router as usize];
+                if !nearer && !in_use || nearer && !in_use && !self.take(from, channel) {
+                    continue;
+                }
+                let reached = self.way[router as usize] != NONE || router == self.destination;
+                if !nearer {
+                    if self.backtracks == 0 || !reached {
+                        self.through[from as usize] = new;
+                        self.alternative[from as usize] = true;
                     }
-                    if self.backtracks > 0 && reached && self.found_after[router] != self.backtracks
-                    {
-                        if self.shorten(from) {
-                            self.distance[router] = new;
-                            self.way[router] = from;
-                        }
-                    } else {
-                        self.reach(from, new);
+                } else if self.backtracks > 0
+                    && reached
+                    && self.found_after[router as usize] != self.backtracks
+                {
+                    if self.shorten(from) {
+                        self.distance[router as usize] = new;
+                        self.way[router as usize] = from;
                     }
-                } else if in_use && !(self.backtracks > 0 && reached) {
-                    self.through[from as usize] = new;
-                    self.alternative[from as usize] = true;
+                } else {
+                    self.reach(from, new);
                 }
             }
         }

@@ -11,8 +11,8 @@ use priority_queue::PriorityQueue;
 
 use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
-use crate::routing::forwarding::NO_PORT;
 use crate::routing::ForwardingTable;
+use crate::routing::forwarding::NO_PORT;
 use crate::topology::{Channel, NONE};
 
 /// Lowers the highest load as far as this finds a way.

@@ -95,7 +95,7 @@ fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
     );
     let message: Option<(&CompletedMessage, &CompletedMessage)> =
         reference.1.iter().zip(&fast.1).find(|(a, b)| a != b);
-    let torus = scenario.fabric.torus();
+    let torus = scenario.fabric.torus().expect("a torus");
     panic!(
         "the engines differ\nsizes {:?}, closed {:?}, {} channels, routes {}\n{:#?}\n\
          {} messages; packets delivered: reference {}, fast {}\n\

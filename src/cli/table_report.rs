@@ -66,7 +66,7 @@ impl Report {
                 .collect()
         };
         Self {
-            fabric: torus_text(fabric.torus()),
+            fabric: torus_text(fabric.coordinates()),
             nodes: choices.region().nodes().len(),
             algorithm: None,
             routed_pairs: quality.routed,

@@ -176,7 +176,7 @@ impl Adaptive {
     /// If something of the torus has failed: the shortest ways may then be cut.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
         let order = Self::check(fabric)?;
-        let torus = fabric.torus();
+        let torus = fabric.coordinates();
         let detours = match rules.derouter {
             Derouter::Profit(family, weights) => Some(Detours::new(torus, family, weights)),
             Derouter::None | Derouter::Goal | Derouter::ChannelQueue => None,
@@ -190,7 +190,7 @@ impl Adaptive {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn check(fabric: &Fabric) -> Result<DirectionOrder, String> {
-        let torus = fabric.torus();
+        let torus = fabric.coordinates();
         let directions = torus.directions();
         let lost = (0..fabric.channel_slots()).any(|slot| {
             fabric.target(slot) != torus.neighbor(slot / directions, slot % directions)

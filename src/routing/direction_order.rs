@@ -59,7 +59,7 @@ impl DirectionOrder {
     /// If failures leave a pair of live nodes without a route in direction order; all pairs are
     /// tried only if the fabric has failures.
     pub fn new(fabric: &Fabric, half_ring: HalfRing) -> Result<Self, Unroutable> {
-        let torus = fabric.torus();
+        let torus = fabric.coordinates();
         let (nodes, directions) = (torus.nodes(), torus.directions());
         let whole = (0..nodes * directions)
             .filter(|slot| torus.neighbor(slot / directions, slot % directions).is_some())
@@ -151,7 +151,7 @@ impl DirectionOrder {
     /// The shortest live route over all choices of directions; of equal ones, the one that turns the
     /// fewest, then the lowest, dimensions of the shortest way round.
     fn detour(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
-        let torus = fabric.torus();
+        let torus = fabric.coordinates();
         let dimensions = torus.dimensions();
         let header = self.shortest(source, destination).runs().iter().fold(
             Header::default(),
@@ -209,7 +209,7 @@ mod tests {
             [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 2], &[])]
         {
             let (fabric, order) = routed(sizes, open, &Faults::default());
-            let torus = fabric.torus();
+            let torus = fabric.coordinates();
             for source in 0..fabric.routers() {
                 for destination in 0..fabric.routers() {
                     let route = order.route(&fabric, source, destination);

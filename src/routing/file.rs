@@ -59,7 +59,7 @@ impl TableFile {
     /// # Errors
     /// What does not fit, and in which line.
     pub fn fits(&self, fabric: &Fabric) -> Result<(), TableFileError> {
-        if self.torus != *fabric.torus() {
+        if self.torus != *fabric.coordinates() {
             let line = self.lines.first().map_or(1, |_| 2);
             return Err(TableFileError { line, message: "the table is for another torus".into() });
         }

@@ -4,24 +4,35 @@
 //! (directions of a torus, direction bits, first and last steps) is known here and in topology.
 
 mod adaptive;
+pub mod agnostic;
 pub mod angara;
+mod cycle;
 mod direction_order;
 mod file;
+mod forwarding;
+mod forwarding_proof;
+mod forwarding_quality;
 mod header;
+pub mod opensm;
 mod proof;
 mod quality;
 mod region;
 mod route;
+mod service_levels;
 mod table;
 
 pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Derouter};
 pub use direction_order::{DirectionOrder, HalfRing};
 pub use file::{TableFile, TableFileError};
+pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
+pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
+pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;
 pub use proof::{Flaw, Proof, prove};
 pub use quality::Quality;
 pub use region::Region;
 pub use route::{MAXIMUM_RUNS, Route, Run};
+pub use service_levels::{SERVICE_LEVELS, ServiceLevels};
 pub use table::RouteTable;
 
 use std::fmt;

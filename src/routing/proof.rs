@@ -10,7 +10,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use super::{Header, RouteTable};
+use super::{Header, RouteTable, cycle};
 use crate::topology::{Channel, Fabric};
 
 /// What is wrong with a table. Nodes are router numbers.
@@ -104,7 +104,7 @@ impl fmt::Display for Proof {
 /// Follows every route between a fabric's live nodes and looks for cycles.
 #[must_use]
 pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
-    let directions = fabric.torus().directions() as usize;
+    let directions = fabric.coordinates().directions() as usize;
     let nodes: Vec<u32> =
         fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
     // For each channel, the output ports that routes take behind it.
@@ -174,7 +174,7 @@ impl Walk<'_> {
     /// First step; in the order of directions, as far as the coordinate is another than where the last
     /// step starts; last step.
     fn follow(&mut self, header: Header) -> Result<(), Flaw> {
-        let torus = self.fabric.torus();
+        let torus = self.fabric.coordinates();
         let dimensions = torus.dimensions();
         let mut target = torus.coordinates(self.destination);
         if let Some(dimension) = header.last_step() {
@@ -206,105 +206,21 @@ impl Walk<'_> {
 
 /// A cycle of channels that are not all of one ring.
 ///
-/// All cycles through a channel lie in its strongly connected component (Tarjan, "Depth-first search
-/// and linear graph algorithms", 1972). A component with channels outside one ring has a cycle that
-/// leaves it.
+/// A strongly connected component with channels outside one ring has a cycle that leaves it.
 fn cycle<I: Iterator<Item = Channel>>(
     fabric: &Fabric,
     successors: impl Fn(Channel) -> I,
 ) -> Option<Vec<Channel>> {
-    let components = components(fabric.channel_slots(), &successors);
-    for component in components.iter().filter(|component| component.len() > 1) {
+    let components = cycle::components(fabric.channel_slots(), &successors);
+    components.iter().filter(|component| component.len() > 1).find_map(|component| {
         let ring = fabric.ring(component[0]);
         if ring.is_some() && component.iter().all(|&channel| fabric.ring(channel) == ring) {
-            continue;
+            return None;
         }
-        // From an edge that leaves a ring, the shortest way back.
-        let inside: std::collections::HashSet<Channel> = component.iter().copied().collect();
-        let leaves = |from: Channel, to: Channel| {
+        cycle::shortest(component, &successors, |from, to| {
             fabric.ring(from).is_none() || fabric.ring(from) != fabric.ring(to)
-        };
-        let (from, to) = component.iter().find_map(|&from| {
-            let to = successors(from).find(|&to| inside.contains(&to) && leaves(from, to))?;
-            Some((from, to))
-        })?;
-        let mut parents = std::collections::HashMap::from([(to, to)]);
-        let mut queue = std::collections::VecDeque::from([to]);
-        while let Some(channel) = queue.pop_front() {
-            for next in successors(channel).filter(|next| inside.contains(next)) {
-                parents.entry(next).or_insert_with(|| {
-                    queue.push_back(next);
-                    channel
-                });
-            }
-        }
-        let mut way = vec![from];
-        while *way.last()? != to {
-            way.push(parents[way.last()?]);
-        }
-        way.reverse();
-        return Some(way);
-    }
-    None
-}
-
-/// Strongly connected components, without recursion.
-fn components<I: Iterator<Item = Channel>>(
-    count: u32,
-    successors: &impl Fn(Channel) -> I,
-) -> Vec<Vec<Channel>> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut number = vec![UNSEEN; count as usize];
-    let mut low = vec![0u32; count as usize];
-    let mut on_stack = vec![false; count as usize];
-    let (mut stack, mut found) = (Vec::new(), Vec::new());
-    let mut next_number = 0;
-    for root in 0..count {
-        if number[root as usize] != UNSEEN {
-            continue;
-        }
-        let mut calls = vec![(root, successors(root))];
-        while let Some((channel, rest)) = calls.last_mut() {
-            let channel = *channel;
-            let place = channel as usize;
-            if number[place] == UNSEEN {
-                number[place] = next_number;
-                low[place] = next_number;
-                next_number += 1;
-                stack.push(channel);
-                on_stack[place] = true;
-            }
-            match rest.next() {
-                Some(next) if number[next as usize] == UNSEEN => {
-                    calls.push((next, successors(next)));
-                }
-                Some(next) => {
-                    if on_stack[next as usize] {
-                        low[place] = low[place].min(number[next as usize]);
-                    }
-                }
-                None => {
-                    calls.pop();
-                    if let Some((caller, _)) = calls.last() {
-                        let caller = *caller as usize;
-                        low[caller] = low[caller].min(low[place]);
-                    }
-                    if low[place] == number[place] {
-                        let first = stack
-                            .iter()
-                            .rposition(|&other| other == channel)
-                            .expect("its root is on the stack");
-                        let component = stack.split_off(first);
-                        for &member in &component {
-                            on_stack[member as usize] = false;
-                        }
-                        found.push(component);
-                    }
-                }
-            }
-        }
-    }
-    found
+        })
+    })
 }
 
 #[cfg(test)]
@@ -343,7 +259,7 @@ mod tests {
         let choices = Choices::new(region, Freedoms::default());
         let mut table = choices.table(&sssp(&choices).selection);
         for source in 0..16 {
-            let torus = fabric.torus();
+            let torus = fabric.coordinates();
             let up = torus.neighbor(source, 1).unwrap();
             let destination = torus.neighbor(up, 0).unwrap();
             let header = Header::default().with_first_step(1).with_direction(0, true);

@@ -130,7 +130,7 @@ impl Count {
 
 /// Hops from a node to every other inside, by any way.
 fn distances(region: &Region<'_>, source: u32) -> Vec<u32> {
-    let directions = region.fabric().torus().directions();
+    let directions = region.torus().directions();
     let mut distances = vec![u32::MAX; region.fabric().routers() as usize];
     distances[source as usize] = 0;
     let mut reached = vec![source];

@@ -1,8 +1,8 @@
 //! The nodes of a fabric between which routes are built, and the steps between them.
 
-use crate::topology::{Channel, Fabric};
+use crate::topology::{Channel, Fabric, Torus};
 
-/// The live nodes of a fabric. Routes start, end and stay in it.
+/// The live nodes of a torus with its failures. Routes start, end and stay in it.
 #[derive(Clone, Debug)]
 pub struct Region<'f> {
     fabric: &'f Fabric,
@@ -10,8 +10,11 @@ pub struct Region<'f> {
 }
 
 impl<'f> Region<'f> {
+    /// # Panics
+    /// If the fabric is no torus.
     #[must_use]
     pub fn new(fabric: &'f Fabric) -> Self {
+        fabric.coordinates();
         let nodes = fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
         Self { fabric, nodes }
     }
@@ -19,6 +22,12 @@ impl<'f> Region<'f> {
     #[must_use]
     pub fn fabric(&self) -> &'f Fabric {
         self.fabric
+    }
+
+    /// The fabric's coordinates.
+    #[must_use]
+    pub fn torus(&self) -> &'f Torus {
+        self.fabric.coordinates()
     }
 
     /// The nodes, in ascending order.
@@ -31,7 +40,7 @@ impl<'f> Region<'f> {
     /// lies in it.
     #[must_use]
     pub fn is_whole_torus(&self) -> bool {
-        let torus = self.fabric.torus();
+        let torus = self.torus();
         let directions = torus.directions();
         self.nodes.len() == torus.nodes() as usize
             && (0..torus.nodes() * directions).all(|channel| {
@@ -54,7 +63,7 @@ impl<'f> Region<'f> {
 
     /// The channels that exist.
     pub fn channels(&self) -> impl Iterator<Item = Channel> + '_ {
-        let directions = self.fabric.torus().directions();
+        let directions = self.torus().directions();
         self.nodes.iter().flat_map(move |&node| {
             (0..directions)
                 .filter(move |&direction| self.step(node, direction).is_some())

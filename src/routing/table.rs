@@ -52,7 +52,7 @@ impl RouteTable {
         self.header(source, destination)
             .filter(|_| source != destination)
             .unwrap_or_default()
-            .route(fabric.torus(), source, destination)
+            .route(fabric.coordinates(), source, destination)
             .expect("a table that is used has been checked")
     }
 }

@@ -46,7 +46,7 @@ impl Network {
     }
 
     pub(super) fn new(fabric: Fabric, faults: Faults, routing: RoutingSpec, seed: u64) -> Self {
-        let torus = fabric.torus().clone();
+        let torus = fabric.coordinates().clone();
         Self { torus, faults, routing, fabric, seed, routes: OnceLock::new() }
     }
 

@@ -1,4 +1,4 @@
-//! Whether every live node reaches every other.
+//! Whether every live terminal reaches every other.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,19 @@ use super::{Fabric, TopologyError};
 /// Cables fail both ways at once, so components are those of an undirected graph.
 ///
 /// # Errors
-/// Names the first terminal's node and the first one that it can't reach.
+/// Names the first terminal's router and the first one that it can't reach.
 pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
+    let mut terminals = vec![0; fabric.routers() as usize];
+    for terminal in fabric.live_terminals() {
+        terminals[fabric.terminal_router[terminal as usize] as usize] += 1;
+    }
     let mut seen = vec![false; fabric.routers() as usize];
     let mut sizes = Vec::new();
     let mut starts = Vec::new();
     for terminal in fabric.live_terminals() {
         let start = fabric.terminal_router[terminal as usize];
         if !seen[start as usize] {
-            sizes.push(component(fabric, start, &mut seen));
+            sizes.push(component(fabric, start, &terminals, &mut seen));
             starts.push(start);
         }
     }
@@ -34,13 +38,13 @@ pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
     })
 }
 
-/// Marks what `start` reaches and counts its live terminals' routers.
-fn component(fabric: &Fabric, start: u32, seen: &mut [bool]) -> u64 {
+/// Marks what `start` reaches and counts the live terminals there, of which each router has so many.
+fn component(fabric: &Fabric, start: u32, terminals: &[u64], seen: &mut [bool]) -> u64 {
     let mut queue = VecDeque::from([start]);
     seen[start as usize] = true;
     let mut size = 0;
     while let Some(router) = queue.pop_front() {
-        size += 1;
+        size += terminals[router as usize];
         for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
             if !seen[next as usize] {
                 seen[next as usize] = true;

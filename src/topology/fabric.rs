@@ -2,6 +2,29 @@
 
 use super::Torus;
 
+/// How a fabric's routers are arranged, and so what they are called.
+#[derive(Clone, Debug)]
+pub(super) enum Arrangement {
+    /// Coordinates; a terminal has the name of its router.
+    Torus(Torus),
+    /// Names, and the numbers that the hardware's ports have.
+    Listed(Labels),
+}
+
+/// Names of routers and terminals, and the numbers of the router ports that channels leave and terminals are
+/// attached to.
+#[derive(Clone, Debug)]
+pub(super) struct Labels {
+    pub routers: Vec<String>,
+    pub terminals: Vec<String>,
+    /// By channel.
+    pub channel_ports: Vec<u16>,
+    /// By terminal.
+    pub terminal_ports: Vec<u16>,
+    /// The routers' coordinates, if they are arranged as a torus.
+    pub grid: Option<Torus>,
+}
+
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
 pub const NONE: u32 = u32::MAX;
 
@@ -19,6 +42,8 @@ pub struct Fabric {
     pub(super) first_channel: Vec<u32>,
     /// The router at the channel's far end, or [`NONE`] for a vacant port.
     pub(super) target: Vec<u32>,
+    /// The same cable's channel in the other direction, or [`NONE`] for a vacant port.
+    pub(super) opposite: Vec<u32>,
     /// The ring that the channel is part of, or [`NONE`].
     pub(super) ring: Vec<u32>,
     /// The router of each terminal, or [`NONE`] if it has failed.
@@ -26,7 +51,7 @@ pub struct Fabric {
     /// A terminal's flits at load 1, in flits per flit time of a network channel: numerator and
     /// denominator.
     pub(super) capacity: (u32, u32),
-    pub(super) torus: Torus,
+    pub(super) arrangement: Arrangement,
 }
 
 impl Fabric {
@@ -67,6 +92,13 @@ impl Fabric {
         (target != NONE).then_some(target)
     }
 
+    /// The same cable's channel in the other direction; `None` for a vacant port.
+    #[must_use]
+    pub fn opposite(&self, channel: Channel) -> Option<Channel> {
+        let opposite = self.opposite[channel as usize];
+        (opposite != NONE).then_some(opposite)
+    }
+
     /// The router that the channel leaves.
     #[must_use]
     pub fn source(&self, channel: Channel) -> u32 {
@@ -93,30 +125,94 @@ impl Fabric {
     }
 
     /// What a terminal injects at load 1, as a fraction of a network channel's rate: load 1
-    /// saturates the bisection under uniform traffic (8 B/k for the longest dimension k of a torus,
-    /// 4 B/k for a mesh dimension).
+    /// saturates the bisection of a torus under uniform traffic (8 B/k for its longest dimension k,
+    /// 4 B/k for a mesh dimension). Of other fabrics, whose bisection is not known, it is the rate of a
+    /// channel.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         f64::from(self.capacity.0) / f64::from(self.capacity.1)
     }
 
-    /// The coordinates of the fabric.
+    /// The coordinates of a torus whose output ports are its directions, one terminal a router; `None` for
+    /// other fabrics.
     #[must_use]
-    pub fn torus(&self) -> &Torus {
-        &self.torus
+    pub fn torus(&self) -> Option<&Torus> {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => Some(torus),
+            Arrangement::Listed(_) => None,
+        }
     }
 
-    /// The channel's name for people: router and direction, such as `(0,3,1) +y`.
+    /// The coordinates of routers that are arranged as a torus, however their ports are numbered.
+    #[must_use]
+    pub fn grid(&self) -> Option<&Torus> {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => Some(torus),
+            Arrangement::Listed(labels) => labels.grid.as_ref(),
+        }
+    }
+
+    /// The coordinates, for what is defined on tori only.
+    ///
+    /// # Panics
+    /// If the fabric is no torus: whoever chose the routing has to see to that.
+    pub(crate) fn coordinates(&self) -> &Torus {
+        self.torus().expect("chosen for tori only")
+    }
+
+    /// The number that the hardware gives to the port that a channel leaves; of a torus the direction's,
+    /// from 1.
+    #[must_use]
+    pub fn port(&self, channel: Channel) -> u16 {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => (channel % torus.directions()) as u16 + 1,
+            Arrangement::Listed(labels) => labels.channel_ports[channel as usize],
+        }
+    }
+
+    /// The number that the hardware gives to the router port that a terminal is attached to; of a torus the
+    /// one behind those of the directions.
+    #[must_use]
+    pub fn terminal_port(&self, terminal: u32) -> u16 {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.directions() as u16 + 1,
+            Arrangement::Listed(labels) => labels.terminal_ports[terminal as usize],
+        }
+    }
+
+    /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
+    /// router, port, and where the channel leads, such as `S4 port 2 to S7`.
     #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
-        let port = channel - self.first_channel[router as usize];
-        format!("{} {}", self.torus.node_name(router), self.torus.direction_name(port))
+        let name = self.router_name(router);
+        match &self.arrangement {
+            Arrangement::Torus(torus) => {
+                let direction = channel - self.first_channel[router as usize];
+                format!("{name} {}", torus.direction_name(direction))
+            }
+            Arrangement::Listed(labels) => {
+                let target = &labels.routers[self.target[channel as usize] as usize];
+                format!("{name} port {} to {target}", labels.channel_ports[channel as usize])
+            }
+        }
     }
 
-    /// The router's name for people: its coordinates, such as `(0,3,1)`.
+    /// The router's name for people; of a torus its coordinates, such as `(0,3,1)`.
     #[must_use]
     pub fn router_name(&self, router: u32) -> String {
-        self.torus.node_name(router)
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(router),
+            Arrangement::Listed(labels) => labels.routers[router as usize].clone(),
+        }
+    }
+
+    /// The terminal's name for people; of a torus the coordinates of its router.
+    #[must_use]
+    pub fn terminal_name(&self, terminal: u32) -> String {
+        match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(terminal),
+            Arrangement::Listed(labels) => labels.terminals[terminal as usize].clone(),
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! Directions are numbered in Angara's order, all positive ones first: +x +y +z +k -x -y -z -k; the
 //! output port of a router is the direction's number.
 
-use super::fabric::{Fabric, NONE};
+use super::fabric::{Arrangement, Fabric, NONE};
 use super::{Faults, TopologyError, connectivity};
 
 /// The most dimensions that a torus can have.
@@ -213,6 +213,13 @@ impl Torus {
                 _ => NONE,
             })
             .collect();
+        let opposite = (0..nodes * directions)
+            .zip(&target)
+            .map(|(slot, &neighbor)| match neighbor {
+                NONE => NONE,
+                _ => neighbor * directions + self.opposite(slot % directions),
+            })
+            .collect();
         let mut terminal_router: Vec<u32> = (0..nodes).collect();
         for node in faults.lost_nodes() {
             terminal_router[node as usize] = NONE;
@@ -221,9 +228,10 @@ impl Torus {
             first_channel: (0..=nodes).map(|node| node * directions).collect(),
             ring: self.rings(&target),
             target,
+            opposite,
             terminal_router,
             capacity: self.capacity(),
-            torus: self.clone(),
+            arrangement: Arrangement::Torus(self.clone()),
         };
         connectivity::check(&fabric)?;
         Ok(fabric)

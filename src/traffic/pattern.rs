@@ -85,7 +85,7 @@ impl Pattern {
     /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, has
     /// shares or weights out of range, or leaves every live node without anybody to send to.
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
-        let (live, torus) = (Live::new(fabric), fabric.torus());
+        let (live, torus) = (Live::new(fabric), fabric.coordinates());
         debug_assert_eq!(torus.nodes(), fabric.terminals(), "one terminal a node");
         let rule = match spec {
             PatternSpec::Uniform { include_self } => Rule::Uniform { include_self: *include_self },

@@ -170,7 +170,7 @@ fn faults(random: &mut ChaCha8Rng, torus: &Torus) -> Faults {
 
 /// Direction-order routes that go either way round each ring, the long way too.
 fn any_way_round(random: &mut ChaCha8Rng, fabric: &Fabric) -> RouteTable {
-    let torus = fabric.torus();
+    let torus = fabric.torus().expect("a torus");
     RouteTable::new(fabric, |source, destination| {
         let mut header = Header::default();
         for dimension in 0..torus.dimensions() {

@@ -71,7 +71,7 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
 /// The first route from nodes with an even coordinate sum, the last from the others: on a whole torus,
 /// half rings go plus and minus in turn, which loads all channels alike.
 fn alternating(choices: &Choices<'_>) -> Selection {
-    let torus = choices.region().fabric().torus();
+    let torus = choices.region().torus();
     Selection::new(choices, |place| {
         let pair = &choices.pairs()[place];
         let odd = torus.coordinates(pair.source).iter().sum::<u32>() % 2 == 1;

@@ -120,7 +120,7 @@ fn onward(past: Past, dimensions: u32, first_and_last_steps: bool) -> Vec<(Past,
 #[must_use]
 pub fn bfs(region: &Region<'_>, freedoms: Freedoms) -> RouteTable {
     let turns = freedoms.turns(region);
-    let dimensions = region.fabric().torus().dimensions();
+    let dimensions = region.torus().dimensions();
     let mut search = Search {
         region,
         turns,
@@ -186,7 +186,7 @@ impl Search<'_, '_> {
         self.parents.resize(nodes as usize * self.kinds.pasts.len(), NONE);
         self.ends.clear();
         self.ends.resize(nodes as usize, NONE);
-        let dimensions = self.region.fabric().torus().dimensions() as u32;
+        let dimensions = self.region.torus().dimensions() as u32;
         let mut hops = vec![0; nodes as usize];
         let start = self.vertex(source, 0);
         self.parents[start as usize] = start;

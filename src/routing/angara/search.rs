@@ -39,7 +39,7 @@ pub(super) struct Finder<'r, 'f> {
 
 impl<'r, 'f> Finder<'r, 'f> {
     pub fn new(region: &'r Region<'f>, freedoms: Freedoms) -> Self {
-        let torus = region.fabric().torus();
+        let torus = region.torus();
         let coordinates = (0..torus.nodes())
             .flat_map(|node| torus.coordinates(node))
             .map(|coordinate| coordinate as u16)
@@ -63,7 +63,7 @@ impl<'r, 'f> Finder<'r, 'f> {
 
     /// The node with the same coordinates but 0 in the closed dimensions.
     fn model(&self, node: u32) -> u32 {
-        let torus = self.region.fabric().torus();
+        let torus = self.region.torus();
         let (mut model, mut stride) = (0, 1);
         for (dimension, &at) in self.coordinates(node).iter().enumerate() {
             model += if torus.closed(dimension) { 0 } else { stride * u32::from(at) };
@@ -73,7 +73,7 @@ impl<'r, 'f> Finder<'r, 'f> {
     }
 
     fn coordinates(&self, node: u32) -> &[u16] {
-        let dimensions = self.region.fabric().torus().dimensions();
+        let dimensions = self.region.torus().dimensions();
         &self.coordinates[node as usize * dimensions..][..dimensions]
     }
 
@@ -112,7 +112,7 @@ impl<'r, 'f> Finder<'r, 'f> {
 
     /// The routes from a node's model, as routes from the node.
     fn moved(&self, pattern: &Found, source: u32) -> Found {
-        let torus = self.region.fabric().torus();
+        let torus = self.region.torus();
         let (nodes, directions) = (torus.nodes(), torus.directions());
         let model = self.model(source);
         let from = self.coordinates(source);
@@ -195,7 +195,7 @@ impl Ends {
 
 impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
     pub fn new(finder: &'s Finder<'r, 'f>) -> Self {
-        let torus = finder.region.fabric().torus();
+        let torus = finder.region.torus();
         Self { finder, torus, tried: Vec::new(), found: Vec::new() }
     }
 

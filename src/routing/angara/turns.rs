@@ -23,7 +23,7 @@ impl Turns {
     /// No turn against the order.
     #[must_use]
     pub fn none(region: &Region<'_>) -> Self {
-        let directions = region.fabric().torus().directions();
+        let directions = region.torus().directions();
         Self {
             directions,
             allowed: vec![0; (region.fabric().routers() * directions) as usize],
@@ -112,7 +112,7 @@ impl<'r, 'f> Builder<'r, 'f> {
 
     /// Adds reachable directions to a channel's set, and to those of the channels that lead to it.
     fn include(&mut self, node: u32, direction: u32, directions: u16) {
-        let torus = self.region.fabric().torus();
+        let torus = self.region.torus();
         let mut open = vec![(node, direction)];
         while let Some((node, direction)) = open.pop() {
             let set = &mut self.used[(node * self.turns.directions + direction) as usize];
@@ -189,7 +189,7 @@ mod tests {
 
     /// Depth-first search over channels and their successors, the plain definition.
     fn closes_a_cycle(region: &Region<'_>, turns: &Turns) -> bool {
-        let torus = region.fabric().torus();
+        let torus = region.torus();
         let directions = torus.directions();
         let successors = |channel: u32| {
             let (node, arrival) = (channel / directions, channel % directions);

@@ -1,0 +1,136 @@
+//! The choice among the algorithms.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::balance::balance;
+use super::dfsssp::dfsssp;
+use super::graph::Graph;
+use super::lash::lash;
+use super::lash_tor::lash_tor;
+use super::min_hop::min_hop;
+use super::mud::mud;
+use super::nue::{Partition, nue};
+use super::segments::segments;
+use super::sssp::{p2_sssp, sssp};
+use super::up_down::up_down;
+use crate::routing::ForwardingTable;
+use crate::topology::Fabric;
+
+/// What makes a forwarding table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    MinHop,
+    UpDown,
+    Sssp,
+    P2Sssp,
+    Dfsssp,
+    Lash,
+    LashTor,
+    Mud,
+    Segments,
+    Nue,
+    NueBalanced,
+}
+
+/// All algorithms with their names.
+pub const ALGORITHMS: [(&str, Algorithm); 11] = [
+    ("min-hop", Algorithm::MinHop),
+    ("up-down", Algorithm::UpDown),
+    ("sssp", Algorithm::Sssp),
+    ("p2-sssp", Algorithm::P2Sssp),
+    ("dfsssp", Algorithm::Dfsssp),
+    ("lash", Algorithm::Lash),
+    ("lash-tor", Algorithm::LashTor),
+    ("mud", Algorithm::Mud),
+    ("segments", Algorithm::Segments),
+    ("nue", Algorithm::Nue),
+    ("nue-balanced", Algorithm::NueBalanced),
+];
+
+/// In how many orders `nue-balanced` routes a lane at most.
+const ORDERS: u32 = 8;
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = ALGORITHMS.iter().find(|(known, _)| *known == name);
+        found.map(|(_, algorithm)| *algorithm).ok_or_else(|| {
+            let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+            format!("there is no algorithm {name}; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// What algorithms may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Virtual lanes that there are, from 1 to 16.
+    pub lanes: u8,
+    /// How Nue parts the destinations among the lanes.
+    pub partition: Partition,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { lanes: 8, partition: Partition::default() }
+    }
+}
+
+/// A table, and what its algorithm counted.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    pub table: ForwardingTable,
+    /// Destinations whose paths follow the escape tree (Nue).
+    pub escape_falls: Option<u32>,
+}
+
+/// Why an algorithm has no table for a fabric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoTable {
+    /// It needs more virtual lanes than there are.
+    Lanes { algorithm: &'static str, lanes: u8 },
+}
+
+impl fmt::Display for NoTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lanes { algorithm, lanes } => {
+                write!(formatter, "{algorithm} needs more than {lanes} virtual lanes here")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoTable {}
+
+impl Algorithm {
+    /// # Errors
+    /// If the algorithm does not apply to the fabric.
+    pub fn generate(self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
+        let graph = Graph::new(fabric);
+        let mut table = ForwardingTable::empty(fabric);
+        let mut escape_falls = None;
+        match self {
+            Self::MinHop => min_hop(&graph, &mut table),
+            Self::UpDown => up_down(&graph, &mut table),
+            Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
+            Self::Lash => lash(&graph, &mut table, parameters.lanes)?,
+            Self::LashTor => lash_tor(&graph, &mut table, parameters.lanes)?,
+            Self::Mud => mud(&graph, &mut table, parameters.lanes),
+            Self::Segments => escape_falls = Some(segments(&graph, &mut table)),
+            Self::Sssp => sssp(&graph, &mut table),
+            Self::P2Sssp => p2_sssp(&graph, &mut table),
+            Self::NueBalanced => {
+                nue(&graph, &mut table, parameters.lanes, parameters.partition, ORDERS);
+                balance(&graph, &mut table);
+            }
+            Self::Nue => {
+                let falls = nue(&graph, &mut table, parameters.lanes, parameters.partition, 1);
+                escape_falls = Some(falls);
+            }
+        }
+        Ok(Generated { table, escape_falls })
+    }
+}

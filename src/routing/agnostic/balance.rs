@@ -1,0 +1,347 @@
+//! Lowers the highest channel load of a table whose lanes go by destination, and closes no cycle by it.
+//!
+//! Where the most loaded channel carries the paths of a router, and of those behind it, to a destination, the
+//! router is given another channel to it, if the loads on its new way stay below that of the channel that is
+//! relieved and no dependency closes a cycle. That goes on until the most loaded channels can't be relieved.
+//! Paths may become longer.
+
+use std::cmp::Reverse;
+
+use priority_queue::PriorityQueue;
+
+use super::dependency::{Dependencies, Numbering};
+use super::graph::{Destination, Graph};
+use crate::routing::ForwardingTable;
+use crate::routing::forwarding::NO_PORT;
+use crate::topology::{Channel, NONE};
+
+/// Lowers the highest load as far as this finds a way.
+pub(super) fn balance(graph: &Graph, table: &mut ForwardingTable) {
+    let mut balance = Balance::new(graph, table);
+    balance.run();
+    balance.write(table);
+}
+
+/// So many of the most loaded channels are tried before it is given up.
+const PATIENCE: usize = 64;
+
+/// A channel that a router could take instead.
+struct Move {
+    /// The highest load on the new way.
+    load: u64,
+    hops: u32,
+    router: u32,
+    channel: Channel,
+}
+
+struct Balance<'a> {
+    graph: &'a Graph,
+    numbering: Numbering,
+    lanes: Vec<Lane<'a>>,
+    /// By place among the destinations.
+    lane_of: Vec<usize>,
+    /// By place among the destinations, then router: the channel towards it, and the terminals whose paths take
+    /// that.
+    ways: Vec<Channel>,
+    flows: Vec<u32>,
+    /// By channel.
+    loads: Vec<u64>,
+    /// Marks of a path's routers: the number of the path, and the place on it.
+    marks: Vec<(u32, u32)>,
+    paths: u32,
+}
+
+struct Lane<'a> {
+    used: Dependencies<'a>,
+    /// By dependency, the destinations to which paths need it.
+    needed: Vec<u32>,
+    /// Changes made, and by dependency after which of them it was last found to close a cycle.
+    changes: u32,
+    refused_after: Vec<u32>,
+}
+
+impl<'a> Balance<'a> {
+    fn new(graph: &'a Graph, table: &mut ForwardingTable) -> Self {
+        let numbering = Numbering::new(graph);
+        let lanes = (0..table.lane_count()).map(|_| Lane {
+            used: Dependencies::new(graph),
+            needed: vec![0; numbering.count()],
+            changes: 1,
+            refused_after: vec![0; numbering.count()],
+        });
+        let destinations = graph.destinations().iter();
+        let lane_of = destinations.clone().map(|at| usize::from(table.class(0, at.terminal)));
+        let size = graph.destinations().len() * graph.routers();
+        let mut balance = Self {
+            graph,
+            lanes: lanes.collect(),
+            lane_of: lane_of.collect(),
+            ways: vec![NONE; size],
+            flows: vec![0; size],
+            loads: vec![0; graph.slots()],
+            marks: vec![(0, 0); graph.routers()],
+            paths: 0,
+            numbering,
+        };
+        for (place, &destination) in destinations.enumerate() {
+            balance.add(place, destination, table.row(destination.terminal));
+        }
+        balance
+    }
+
+    fn add(&mut self, place: usize, destination: Destination, row: &[u16]) {
+        let graph = self.graph;
+        let start = place * graph.routers();
+        for router in (0..graph.routers() as u32).filter(|&at| row[at as usize] != NO_PORT) {
+            let channel = graph.first(router) + u32::from(row[router as usize]);
+            self.ways[start + router as usize] = channel;
+            self.flows[start + router as usize] = graph.hosts(router);
+        }
+        let mut order = vec![destination.router];
+        self.behind(place, &mut order);
+        for &router in order[1..].iter().rev() {
+            let way = self.ways[start + router as usize];
+            let next = graph.target(way);
+            let flow = self.flows[start + router as usize];
+            self.flows[start + next as usize] += flow;
+            self.loads[way as usize] += u64::from(flow);
+            let onward = self.ways[start + next as usize];
+            if onward != NONE {
+                let needs = self.need(place, way, onward);
+                assert!(needs, "the table has no cycle");
+            }
+        }
+        self.flows[start + destination.router as usize] = 0;
+    }
+
+    fn way(&self, place: usize, router: u32) -> Channel {
+        self.ways[place * self.graph.routers() + router as usize]
+    }
+
+    /// Adds to a list of routers all those whose paths to a destination come to them.
+    fn behind(&self, place: usize, routers: &mut Vec<u32>) {
+        let mut next = 0;
+        while let Some(&at) = routers.get(next) {
+            next += 1;
+            routers.extend(self.followers(place, at).map(|input| self.graph.source(input)));
+        }
+    }
+
+    /// The channels by which others come to a router on their way to a destination.
+    fn followers(&self, place: usize, router: u32) -> impl Iterator<Item = Channel> + '_ {
+        let inputs = self.graph.inputs(router);
+        inputs.filter(move |&input| self.way(place, self.graph.source(input)) == input)
+    }
+
+    /// Counts a dependency of the paths to a destination; false if it closes a cycle.
+    fn need(&mut self, place: usize, from: Channel, to: Channel) -> bool {
+        let lane = &mut self.lanes[self.lane_of[place]];
+        let number = self.numbering.number(from, self.graph.port(to));
+        let fits = lane.needed[number] > 0 || lane.used.insert(from, to);
+        lane.needed[number] += u32::from(fits);
+        if !fits {
+            lane.refused_after[number] = lane.changes;
+        }
+        fits
+    }
+
+    /// Takes back what [`Self::need`] counted.
+    fn release(&mut self, place: usize, from: Channel, to: Channel) {
+        let lane = &mut self.lanes[self.lane_of[place]];
+        let number = self.numbering.number(from, self.graph.port(to));
+        lane.needed[number] -= 1;
+        if lane.needed[number] == 0 {
+            lane.used.remove(from, to);
+        }
+    }
+
+    /// Relieves the most loaded channels, those that could not be relieved again and again, as long as the highest
+    /// load falls.
+    fn run(&mut self) {
+        let highest = |balance: &Self| balance.loads.iter().copied().max();
+        loop {
+            let before = highest(self);
+            self.round();
+            if highest(self) >= before {
+                break;
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        let mut queue = PriorityQueue::new();
+        for channel in 0..self.graph.slots() as u32 {
+            queue.push(channel, (self.loads[channel as usize], Reverse(channel)));
+        }
+        let mut stuck = 0;
+        while stuck < PATIENCE {
+            let Some((&channel, _)) = queue.peek() else { break };
+            let changed = self.relieve(channel);
+            if changed.is_empty() {
+                queue.pop();
+                stuck += 1;
+            }
+            for channel in changed {
+                queue.change_priority(&channel, (self.loads[channel as usize], Reverse(channel)));
+            }
+        }
+    }
+
+    /// Gives some path that takes a channel another way. Returns the channels whose loads have changed.
+    fn relieve(&mut self, channel: Channel) -> Vec<Channel> {
+        let source = self.graph.source(channel);
+        let limit = self.loads[channel as usize];
+        for place in 0..self.lane_of.len() {
+            if self.way(place, source) != channel {
+                continue;
+            }
+            let mut routers = vec![source];
+            self.behind(place, &mut routers);
+            let mut moves = Vec::new();
+            for router in routers {
+                self.moves(place, router, channel, limit, &mut moves);
+            }
+            moves.sort_unstable_by_key(|a| (a.hops, a.load, a.channel));
+            for other in moves {
+                if let Some(changed) = self.apply(place, &other) {
+                    return changed;
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Lists the other channels that a router could take to a destination, so that its path no longer takes `channel`
+    /// and all loads stay below the limit.
+    fn moves(
+        &mut self,
+        place: usize,
+        router: u32,
+        channel: Channel,
+        limit: u64,
+        moves: &mut Vec<Move>,
+    ) {
+        let graph = self.graph;
+        let flow = u64::from(self.flows[place * graph.routers() + router as usize]);
+        if flow == 0 {
+            return;
+        }
+        self.paths += 1;
+        let (mut at, mut hops, mut relieved) = (router, 0, 0);
+        loop {
+            self.marks[at as usize] = (self.paths, hops);
+            let way = self.way(place, at);
+            if way == NONE {
+                break;
+            }
+            hops += 1;
+            if way == channel {
+                relieved = hops;
+            }
+            at = graph.target(way);
+        }
+        let own = self.way(place, router);
+        for other in graph.outputs(router).filter(|&other| other != own) {
+            let mut load = self.loads[other as usize] + flow;
+            let mut at = graph.target(other);
+            let mut new = 1;
+            while load < limit && self.marks[at as usize].0 != self.paths {
+                let way = self.way(place, at);
+                load = load.max(self.loads[way as usize] + flow);
+                at = graph.target(way);
+                new += 1;
+            }
+            let (_, joins) = self.marks[at as usize];
+            // It joins behind the channel, and neither at its start.
+            if load < limit && at != router && joins >= relieved {
+                moves.push(Move { load, hops: new + hops - joins, router, channel: other });
+            }
+        }
+    }
+
+    /// Gives a router another channel to a destination, unless that closes a cycle. Returns the channels whose
+    /// loads have changed.
+    fn apply(&mut self, place: usize, new: &Move) -> Option<Vec<Channel>> {
+        let graph = self.graph;
+        let old = self.way(place, new.router);
+        let followers: Vec<Channel> = self.followers(place, new.router).collect();
+        let dependencies = |channel: Channel| {
+            let onward = self.way(place, graph.target(channel));
+            let mut pairs: Vec<_> = followers.iter().map(|&from| (from, channel)).collect();
+            pairs.extend((onward != NONE).then_some((channel, onward)));
+            pairs
+        };
+        let (gone, come) = (dependencies(old), dependencies(new.channel));
+        let lane = &self.lanes[self.lane_of[place]];
+        if come.iter().any(|&(from, to)| {
+            let number = self.numbering.number(from, graph.port(to));
+            lane.refused_after[number] == lane.changes
+        }) {
+            return None;
+        }
+        for &(from, to) in &gone {
+            self.release(place, from, to);
+        }
+        for (number, &(from, to)) in come.iter().enumerate() {
+            if !self.need(place, from, to) {
+                for &(from, to) in &come[..number] {
+                    self.release(place, from, to);
+                }
+                for &(from, to) in &gone {
+                    let fits = self.need(place, from, to);
+                    assert!(fits, "it was there before");
+                }
+                return None;
+            }
+        }
+        self.lanes[self.lane_of[place]].changes += 1;
+        let flow = self.flows[place * graph.routers() + new.router as usize];
+        let mut changed = Vec::new();
+        self.carry(place, old, flow, false, &mut changed);
+        self.ways[place * graph.routers() + new.router as usize] = new.channel;
+        self.carry(place, new.channel, flow, true, &mut changed);
+        Some(changed)
+    }
+
+    /// Adds a flow to the path that starts with a channel, or takes it away.
+    fn carry(
+        &mut self,
+        place: usize,
+        start: Channel,
+        flow: u32,
+        adds: bool,
+        changed: &mut Vec<Channel>,
+    ) {
+        let mut channel = start;
+        while channel != NONE {
+            changed.push(channel);
+            let at = self.graph.target(channel);
+            let carried = &mut self.flows[place * self.graph.routers() + at as usize];
+            let load = &mut self.loads[channel as usize];
+            if adds {
+                *carried += flow;
+                *load += u64::from(flow);
+            } else {
+                *carried -= flow;
+                *load -= u64::from(flow);
+            }
+            channel = self.way(place, at);
+            if channel == NONE {
+                // The destination's router sends nothing on.
+                self.flows[place * self.graph.routers() + at as usize] = 0;
+            }
+        }
+    }
+
+    fn write(&self, table: &mut ForwardingTable) {
+        for (place, destination) in self.graph.destinations().iter().enumerate() {
+            let row = table.row(destination.terminal);
+            for (router, port) in (0..).zip(row) {
+                let way = self.way(place, router);
+                if way != NONE {
+                    *port = self.graph.port(way);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The fabric as the generators see it: flat arrays, without what has failed.
+
+use crate::topology::{Channel, Fabric, NONE};
+
+/// A terminal that packets go to, and its router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Destination {
+    pub terminal: u32,
+    pub router: u32,
+}
+
+/// Routers and channels. Channels are numbered as in the fabric, vacant ports included.
+pub(super) struct Graph {
+    /// By channel, [`NONE`] for vacant ports.
+    target: Vec<u32>,
+    opposite: Vec<u32>,
+    source: Vec<u32>,
+    /// The channels out of router `r` are `first[r]..first[r + 1]`.
+    first: Vec<u32>,
+    /// Live terminals of each router.
+    hosts: Vec<u32>,
+    /// Routers with the most terminals first, then by router and terminal.
+    destinations: Vec<Destination>,
+    /// Routers that the live terminals can reach.
+    connected: Vec<bool>,
+    connected_routers: usize,
+}
+
+impl Graph {
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let routers = fabric.routers();
+        let slots = fabric.channel_slots();
+        let target = (0..slots).map(|at| fabric.target(at).unwrap_or(NONE)).collect();
+        let opposite = (0..slots).map(|at| fabric.opposite(at).unwrap_or(NONE)).collect();
+        let mut source = vec![NONE; slots as usize];
+        let mut first = vec![0];
+        for router in 0..routers {
+            for channel in fabric.outputs(router) {
+                source[channel as usize] = router;
+            }
+            first.push(fabric.outputs(router).end);
+        }
+        let mut hosts = vec![0; routers as usize];
+        let mut destinations: Vec<Destination> = fabric
+            .live_terminals()
+            .filter_map(|terminal| {
+                Some(Destination { terminal, router: fabric.terminal_router(terminal)? })
+            })
+            .collect();
+        for destination in &destinations {
+            hosts[destination.router as usize] += 1;
+        }
+        destinations.sort_by_key(|at| {
+            (std::cmp::Reverse(hosts[at.router as usize]), at.router, at.terminal)
+        });
+        let mut graph = Self {
+            target,
+            opposite,
+            source,
+            first,
+            hosts,
+            destinations,
+            connected: Vec::new(),
+            connected_routers: 0,
+        };
+        if let Some(destination) = graph.destinations.first() {
+            let hops = graph.hops(destination.router);
+            graph.connected = hops.iter().map(|&hops| hops != NONE).collect();
+            graph.connected_routers = graph.connected.iter().filter(|&&live| live).count();
+        }
+        graph
+    }
+
+    pub(super) fn routers(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Channel numbers, vacant ones included.
+    pub(super) fn slots(&self) -> usize {
+        self.target.len()
+    }
+
+    #[inline]
+    pub(super) fn target(&self, channel: Channel) -> u32 {
+        self.target[channel as usize]
+    }
+
+    #[inline]
+    pub(super) fn source(&self, channel: Channel) -> u32 {
+        self.source[channel as usize]
+    }
+
+    #[inline]
+    pub(super) fn opposite(&self, channel: Channel) -> Channel {
+        self.opposite[channel as usize]
+    }
+
+    /// The first channel number of a router.
+    #[inline]
+    pub(super) fn first(&self, router: u32) -> Channel {
+        self.first[router as usize]
+    }
+
+    /// Ports of a router, vacant ones included.
+    #[inline]
+    pub(super) fn ports(&self, router: u32) -> usize {
+        (self.first[router as usize + 1] - self.first[router as usize]) as usize
+    }
+
+    /// The output port that a channel leaves its router by.
+    #[inline]
+    pub(super) fn port(&self, channel: Channel) -> u16 {
+        (channel - self.first(self.source(channel))) as u16
+    }
+
+    /// The channels out of a router, in port order.
+    #[inline]
+    pub(super) fn outputs(&self, router: u32) -> impl Iterator<Item = Channel> + '_ {
+        let range = self.first[router as usize]..self.first[router as usize + 1];
+        range.filter(|&channel| self.target[channel as usize] != NONE)
+    }
+
+    /// The channels into a router, in port order.
+    #[inline]
+    pub(super) fn inputs(&self, router: u32) -> impl Iterator<Item = Channel> + '_ {
+        let range = self.first[router as usize] as usize..self.first[router as usize + 1] as usize;
+        self.opposite[range].iter().copied().filter(|&channel| channel != NONE)
+    }
+
+    /// Live terminals of a router.
+    #[inline]
+    pub(super) fn hosts(&self, router: u32) -> u32 {
+        self.hosts[router as usize]
+    }
+
+    pub(super) fn destinations(&self) -> &[Destination] {
+        &self.destinations
+    }
+
+    /// Whether the live terminals can reach a router.
+    pub(super) fn connected(&self, router: u32) -> bool {
+        self.connected[router as usize]
+    }
+
+    pub(super) fn connected_routers(&self) -> usize {
+        self.connected_routers
+    }
+
+    /// Hops from each router to one; [`NONE`] where there is no way.
+    pub(super) fn hops(&self, router: u32) -> Vec<u32> {
+        let mut hops = vec![NONE; self.routers()];
+        self.fill_hops(router, &mut hops, &mut Vec::new());
+        hops
+    }
+
+    /// As [`Self::hops`], in place; `order` gets the routers by ascending hops.
+    pub(super) fn fill_hops(&self, router: u32, hops: &mut [u32], order: &mut Vec<u32>) {
+        hops.fill(NONE);
+        order.clear();
+        hops[router as usize] = 0;
+        order.push(router);
+        let mut place = 0;
+        while let Some(&at) = order.get(place) {
+            place += 1;
+            for next in self.outputs(at).map(|channel| self.target(channel)) {
+                if hops[next as usize] == NONE {
+                    hops[next as usize] = hops[at as usize] + 1;
+                    order.push(next);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Which destinations go into which lane.
+
+use super::bisection::Weighted;
+use crate::routing::agnostic::graph::{Destination, Graph};
+
+/// How the destinations are parted among the lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Partition {
+    /// Those that are near each other together, by multilevel partitioning of the fabric.
+    #[default]
+    Near,
+    /// In turn.
+    InTurn,
+}
+
+impl Partition {
+    /// A part for each lane, in the first order.
+    pub(in crate::routing::agnostic) fn parts(
+        self,
+        graph: &Graph,
+        lanes: u8,
+    ) -> Vec<Vec<Destination>> {
+        let mut destinations = graph.destinations().to_vec();
+        order(&mut destinations, 0);
+        let lanes = usize::from(lanes);
+        let mut parts = vec![Vec::new(); lanes];
+        match self {
+            Self::InTurn => {
+                for (place, &destination) in destinations.iter().enumerate() {
+                    parts[place % lanes].push(destination);
+                }
+            }
+            Self::Near => {
+                let part_of = weighted(graph).parts(lanes);
+                for destination in destinations {
+                    parts[part_of[destination.router as usize]].push(destination);
+                }
+            }
+        }
+        parts
+    }
+}
+
+/// Sorts destinations by their numbers, scattered; each number of an order scatters them another way.
+///
+/// The order matters much: if the terminals of a router come one after the other, the paths to the first few of
+/// them block what later destinations would need.
+pub(super) fn order(destinations: &mut [Destination], number: u32) {
+    destinations
+        .sort_unstable_by_key(|at| ((at.terminal + 1) ^ (2 * number)).wrapping_mul(0x9e37_79b9));
+}
+
+/// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.
+fn weighted(graph: &Graph) -> Weighted {
+    let routers = 0..graph.routers() as u32;
+    let neighbors = |router: u32| {
+        let mut neighbors: Vec<u32> =
+            graph.outputs(router).map(|channel| graph.target(channel)).collect();
+        neighbors.sort_unstable();
+        neighbors
+            .chunk_by(|one, other| one == other)
+            .map(|same| (same[0], same.len() as u64))
+            .collect()
+    };
+    Weighted {
+        weights: routers.clone().map(|router| u64::from(graph.hosts(router)) + 1).collect(),
+        neighbors: routers.map(neighbors).collect(),
+    }
+}

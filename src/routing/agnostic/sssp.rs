@@ -1,0 +1,133 @@
+//! Balanced shortest paths without regard to deadlock (Hoefler, Schneider, Lumsdaine, "Optimized Routing for
+//! Large-Scale InfiniBand Networks", 2009).
+//!
+//! All channels start with a weight above what can ever be added to them, so that paths are shortest ones.
+//! P-SSSP finds the lightest paths from all routers to a destination at a time and then adds to the weight of
+//! each channel the terminals whose paths take it. P²-SSSP does so after each path: a source takes the path
+//! that is the lightest at that moment. Paths to one destination join, as forwarding by destination has it.
+
+use super::frontier::Frontier;
+use super::graph::{Destination, Graph};
+use crate::routing::ForwardingTable;
+use crate::topology::{Channel, NONE};
+
+/// Balanced shortest paths, a destination at a time (OpenSM's `sssp`).
+pub(super) fn sssp(graph: &Graph, table: &mut ForwardingTable) {
+    let mut search = Search::new(graph);
+    for &destination in graph.destinations() {
+        search.search(destination.router);
+        search.write(destination, table);
+        search.add_weights();
+    }
+}
+
+/// Balanced shortest paths, a path at a time.
+pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
+    let mut weights = initial_weights(graph);
+    let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
+    let mut way = vec![NONE; graph.routers()];
+    for destination in graph.destinations() {
+        graph.fill_hops(destination.router, &mut hops, &mut order);
+        // The routers nearer by have their ways already.
+        for &router in &order[1..] {
+            let nearer = graph.outputs(router).filter(|&channel| {
+                hops[graph.target(channel) as usize] + 1 == hops[router as usize]
+            });
+            let weight = |channel: Channel| {
+                let mut sum = weights[channel as usize];
+                let mut at = graph.target(channel);
+                while at != destination.router {
+                    let next = way[at as usize];
+                    sum += weights[next as usize];
+                    at = graph.target(next);
+                }
+                sum
+            };
+            let channel = nearer.min_by_key(|&channel| weight(channel));
+            way[router as usize] = channel.expect("a router nearer by");
+            let mut at = router;
+            while at != destination.router {
+                weights[way[at as usize] as usize] += u64::from(graph.hosts(router));
+                at = graph.target(way[at as usize]);
+            }
+        }
+        let row = table.row(destination.terminal);
+        for &router in &order[1..] {
+            row[router as usize] = graph.port(way[router as usize]);
+        }
+    }
+}
+
+/// The square of the number of terminals: more than all paths together add to a channel.
+fn initial_weights(graph: &Graph) -> Vec<u64> {
+    let terminals = graph.destinations().len() as u64;
+    vec![terminals * terminals; graph.slots()]
+}
+
+/// Dijkstra's algorithm from a destination against the direction of the channels.
+pub(super) struct Search<'a> {
+    graph: &'a Graph,
+    weights: Vec<u64>,
+    frontier: Frontier,
+    distance: Vec<u64>,
+    /// By router, the channel towards the destination.
+    way: Vec<Channel>,
+    /// Routers as they were reached for good.
+    order: Vec<u32>,
+    flow: Vec<u64>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(graph: &'a Graph) -> Self {
+        Self {
+            graph,
+            weights: initial_weights(graph),
+            frontier: Frontier::default(),
+            distance: vec![u64::MAX; graph.routers()],
+            way: vec![NONE; graph.routers()],
+            order: Vec::with_capacity(graph.routers()),
+            flow: vec![0; graph.routers()],
+        }
+    }
+
+    /// Finds the lightest paths from all routers to one.
+    pub(super) fn search(&mut self, router: u32) {
+        self.distance.fill(u64::MAX);
+        self.way.fill(NONE);
+        self.order.clear();
+        self.distance[router as usize] = 0;
+        self.frontier.set(router, 0);
+        while let Some((at, distance)) = self.frontier.pop() {
+            self.order.push(at);
+            for channel in self.graph.inputs(at) {
+                let from = self.graph.source(channel);
+                let new = distance + self.weights[channel as usize];
+                if new < self.distance[from as usize] {
+                    self.distance[from as usize] = new;
+                    self.way[from as usize] = channel;
+                    self.frontier.set(from, new);
+                }
+            }
+        }
+    }
+
+    pub(super) fn write(&self, destination: Destination, table: &mut ForwardingTable) {
+        let row = table.row(destination.terminal);
+        for &router in &self.order[1..] {
+            row[router as usize] = self.graph.port(self.way[router as usize]);
+        }
+    }
+
+    /// Adds to each channel the terminals whose paths take it.
+    pub(super) fn add_weights(&mut self) {
+        for &router in &self.order {
+            self.flow[router as usize] = u64::from(self.graph.hosts(router));
+        }
+        for &router in self.order[1..].iter().rev() {
+            let channel = self.way[router as usize];
+            let flow = self.flow[router as usize];
+            self.weights[channel as usize] += flow;
+            self.flow[self.graph.target(channel) as usize] += flow;
+        }
+    }
+}

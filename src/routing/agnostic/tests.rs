@@ -1,0 +1,183 @@
+//! Every algorithm on random fabrics, on those of the slides, and on ones made to be hard.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{ALGORITHMS, Algorithm, NoTable, Parameters, Partition};
+use crate::routing::{ForwardingProof, ForwardingQuality, ForwardingTable, prove_forwarding};
+use crate::topology::builders::{Dragonfly, Kautz, SwitchedTorus, Tree};
+use crate::topology::netlist::Netlist;
+use crate::topology::{Cabling, Fabric};
+
+/// A connected fabric of up to 24 routers with 0 to 3 terminals each, parallel cables, and some cables gone.
+fn random_fabric(seed: u64) -> Fabric {
+    let random = &mut ChaCha8Rng::seed_from_u64(seed);
+    let mut cabling = Cabling::default();
+    let routers = random.random_range(2..=24u32);
+    for router in 0..routers {
+        cabling.router(format!("S{router}"));
+    }
+    for router in 1..routers {
+        cabling.cable(random.random_range(0..router), router);
+    }
+    for _ in 0..random.random_range(0..=3 * routers) {
+        let (one, other) = (random.random_range(0..routers), random.random_range(0..routers));
+        if one != other {
+            cabling.cable(one, other);
+        }
+    }
+    for terminal in 0..routers.max(2) {
+        for _ in 0..if terminal < 2 { 1 } else { random.random_range(0..=3) } {
+            cabling.terminal(format!("H{terminal}"), terminal % routers);
+        }
+    }
+    for cable in (0..cabling.cables().len()).rev() {
+        if random.random_bool(0.1) {
+            let mut less = cabling.clone();
+            less.remove(&[cable]);
+            if less.clone().fabric().is_ok() {
+                cabling = less;
+            }
+        }
+    }
+    cabling.fabric().unwrap()
+}
+
+fn generate(algorithm: Algorithm, fabric: &Fabric, lanes: u8) -> ForwardingTable {
+    let parameters = Parameters { lanes, ..Parameters::default() };
+    algorithm.generate(fabric, &parameters).unwrap().table
+}
+
+fn proved(fabric: &Fabric, table: &ForwardingTable) -> ForwardingProof {
+    let proof = prove_forwarding(fabric, table);
+    let terminals = fabric.live_terminals().count() as u64;
+    assert!(proof.holds(), "{}", proof.flaws[0].describe(fabric));
+    assert_eq!(proof.pairs, terminals * (terminals - 1));
+    let quality = ForwardingQuality::new(fabric, table);
+    assert_eq!((quality.routed, quality.unrouted), (proof.pairs, 0));
+    proof
+}
+
+#[test]
+fn random_fabrics_are_routed_without_a_cycle() {
+    for seed in 0..100 {
+        let fabric = random_fabric(seed);
+        for (algorithm, lanes) in [
+            (Algorithm::UpDown, 1),
+            (Algorithm::Segments, 1),
+            (Algorithm::Nue, 1),
+            (Algorithm::Nue, 3),
+            (Algorithm::NueBalanced, 1),
+            (Algorithm::NueBalanced, 3),
+            (Algorithm::Mud, 2),
+            (Algorithm::Lash, 16),
+            (Algorithm::Dfsssp, 16),
+            (Algorithm::LashTor, 16),
+        ] {
+            let table = generate(algorithm, &fabric, lanes);
+            let proof = proved(&fabric, &table);
+            assert!(proof.lanes_used() <= u32::from(lanes), "{algorithm:?} {seed}");
+            assert_eq!(table, generate(algorithm, &fabric, lanes), "{algorithm:?} {seed}");
+        }
+    }
+}
+
+/// The algorithms that have no regard to deadlock take shortest paths all the same.
+#[test]
+fn shortest_paths_are_shortest() {
+    for seed in 0..20 {
+        let fabric = random_fabric(seed);
+        for algorithm in [Algorithm::MinHop, Algorithm::Sssp, Algorithm::P2Sssp, Algorithm::Lash] {
+            let quality = ForwardingQuality::new(&fabric, &generate(algorithm, &fabric, 16));
+            assert_eq!(quality.unrouted, 0, "{algorithm:?} {seed}");
+            assert_eq!(quality.hops_mean, quality.least_hops_mean, "{algorithm:?} {seed}");
+            assert_eq!(quality.mean_load, quality.perfect_load, "{algorithm:?} {seed}");
+        }
+    }
+}
+
+fn torus(sizes: &[u32], terminals: u32, redundancy: u32) -> Fabric {
+    SwitchedTorus { sizes: sizes.to_vec(), terminals, redundancy }
+        .cabling()
+        .unwrap()
+        .fabric()
+        .unwrap()
+}
+
+/// OpenSM's SSSP has a maximum of 2086, 1344, 1842 and 2046 on these.
+#[test]
+fn sssp_balances_as_published() {
+    let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
+    let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+    for (fabric, published) in [
+        (torus(&[6, 5, 5], 7, 4), 2086.0),
+        (kautz.cabling().unwrap().fabric().unwrap(), 1344.0),
+        (dragonfly.cabling().unwrap().fabric().unwrap(), 1842.0),
+        (Tree { arity: 10, levels: 3, terminals: 11 }.cabling().unwrap().fabric().unwrap(), 2046.0),
+    ] {
+        let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::Sssp, &fabric, 1));
+        let maximum = quality.maximum_load as f64;
+        assert!(maximum < 1.05 * published, "{maximum}, not {published}");
+    }
+}
+
+/// The smallest fabric on which OpenSM's Up*/Down* has a cycle.
+#[test]
+fn up_down_never_turns_up_again() {
+    let text = include_str!("../../../tests/fabrics/updn24.net");
+    let fabric = Netlist::read(text).unwrap().fabric;
+    proved(&fabric, &generate(Algorithm::UpDown, &fabric, 1));
+}
+
+/// Shortest paths round a ring of five close a cycle (the slides' example).
+#[test]
+fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
+    let fabric = torus(&[5], 1, 1);
+    for algorithm in [Algorithm::MinHop, Algorithm::Sssp, Algorithm::P2Sssp] {
+        let proof = prove_forwarding(&fabric, &generate(algorithm, &fabric, 1));
+        let cycle = proof.cycle().expect("a cycle");
+        assert_eq!(cycle.len(), 5, "{algorithm:?}");
+        for (place, at) in cycle.iter().enumerate() {
+            let next = cycle[(place + 1) % cycle.len()];
+            assert_eq!(fabric.target(at.channel), Some(fabric.source(next.channel)));
+        }
+    }
+    for algorithm in [Algorithm::Lash, Algorithm::Dfsssp, Algorithm::LashTor] {
+        let parameters = Parameters { lanes: 1, ..Parameters::default() };
+        let error = algorithm.generate(&fabric, &parameters).unwrap_err();
+        assert!(matches!(error, NoTable::Lanes { lanes: 1, .. }), "{error}");
+        assert_eq!(proved(&fabric, &generate(algorithm, &fabric, 2)).lanes_used(), 2);
+    }
+    proved(&fabric, &generate(Algorithm::Nue, &fabric, 1));
+}
+
+#[test]
+fn nue_routes_for_any_number_of_lanes() {
+    let fabric = torus(&[4, 3, 3], 2, 2);
+    for partition in [Partition::Near, Partition::InTurn] {
+        for lanes in 1..=15 {
+            let made = Algorithm::Nue.generate(&fabric, &Parameters { lanes, partition }).unwrap();
+            assert_eq!(proved(&fabric, &made.table).lanes_used(), u32::from(lanes));
+        }
+    }
+}
+
+/// OpenSM's Nue has a maximum of 2443 with 8 lanes, and a few percent more or less in other orders; P²-SSSP, with no regard to deadlock, one of 1904.
+#[test]
+fn nue_balances_a_torus() {
+    let fabric = torus(&[6, 5, 5], 7, 4);
+    for (algorithm, limit) in [(Algorithm::Nue, 1.08 * 2443.0), (Algorithm::NueBalanced, 1904.0)] {
+        let table = generate(algorithm, &fabric, 8);
+        proved(&fabric, &table);
+        let maximum = ForwardingQuality::new(&fabric, &table).maximum_load;
+        assert!(maximum as f64 <= limit, "{algorithm:?}: {maximum}");
+    }
+}
+
+#[test]
+fn names_are_found_and_wrong_ones_refused() {
+    for (name, algorithm) in ALGORITHMS {
+        assert_eq!(name.parse(), Ok(algorithm));
+    }
+    assert!("nu".parse::<Algorithm>().unwrap_err().contains("nue"));
+}

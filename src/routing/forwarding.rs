@@ -1,0 +1,161 @@
+//! Destination-based forwarding, as InfiniBand and most others have it: a router looks up the output port by
+//! the packet's destination alone.
+//!
+//! Which virtual lane a packet takes is a matter of its path ([`Lanes`]): fixed by its destination, by its
+//! source and destination, or changing on the way.
+
+use super::service_levels::ServiceLevels;
+use crate::topology::{Channel, Fabric};
+
+/// Marks a router without a way to a destination.
+pub(super) const NO_PORT: u16 = u16::MAX;
+
+/// The most virtual lanes that a table can have.
+pub const MAXIMUM_LANES: u8 = 16;
+
+/// How a packet's virtual lane follows from its path. Arrays are indexed by destination terminal times
+/// routers plus router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// All packets take lane 0.
+    One,
+    /// Indexed by destination terminal.
+    ByDestination(Vec<u8>),
+    /// The lane of the whole path, by the router where it starts.
+    ByPair(Vec<u8>),
+    /// The lane of the next channel, by the router that it leaves: packets change lanes on their way.
+    ByHop(Vec<u8>),
+    /// InfiniBand's way: a service level a path, and at each router a map from input port, output port and
+    /// service level to the lane.
+    ByServiceLevel(ServiceLevels),
+}
+
+/// For every router the output port to each terminal. Some may have none.
+///
+/// A terminal's own router has no port to it either: packets leave the network there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForwardingTable {
+    routers: u32,
+    terminals: u32,
+    /// By destination terminal, then router.
+    ports: Vec<u16>,
+    lanes: Lanes,
+}
+
+impl ForwardingTable {
+    /// A table without any route, and only one lane.
+    #[must_use]
+    pub fn empty(fabric: &Fabric) -> Self {
+        let (routers, terminals) = (fabric.routers(), fabric.terminals());
+        let ports = vec![NO_PORT; routers as usize * terminals as usize];
+        Self { routers, terminals, ports, lanes: Lanes::One }
+    }
+
+    #[must_use]
+    pub fn routers(&self) -> u32 {
+        self.routers
+    }
+
+    #[must_use]
+    pub fn terminals(&self) -> u32 {
+        self.terminals
+    }
+
+    /// The output port to a terminal; `None` if there is no way, and at the terminal's own router.
+    #[must_use]
+    #[inline]
+    pub fn port(&self, router: u32, terminal: u32) -> Option<u16> {
+        let port = self.ports[self.place(router, terminal)];
+        (port != NO_PORT).then_some(port)
+    }
+
+    /// The channel that packets for a terminal take out of a router.
+    #[must_use]
+    #[inline]
+    pub fn channel(&self, fabric: &Fabric, router: u32, terminal: u32) -> Option<Channel> {
+        self.port(router, terminal).map(|port| fabric.outputs(router).start + u32::from(port))
+    }
+
+    /// Gives a router the port to a terminal, or none.
+    ///
+    /// # Panics
+    /// If the port is 65535.
+    pub fn set(&mut self, router: u32, terminal: u32, port: Option<u16>) {
+        assert!(port != Some(NO_PORT), "ports are numbered from 0 to 65534");
+        let place = self.place(router, terminal);
+        self.ports[place] = port.unwrap_or(NO_PORT);
+    }
+
+    /// The ports of all routers to a terminal, [`NO_PORT`] for none.
+    pub(super) fn row(&mut self, terminal: u32) -> &mut [u16] {
+        let start = self.place(0, terminal);
+        &mut self.ports[start..start + self.routers as usize]
+    }
+
+    #[must_use]
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// One more than the highest lane that stands in the table.
+    #[must_use]
+    pub fn lane_count(&self) -> u8 {
+        let lanes = match &self.lanes {
+            Lanes::One => &[][..],
+            Lanes::ByDestination(lanes) | Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes,
+            Lanes::ByServiceLevel(levels) => levels.lanes(),
+        };
+        lanes.iter().max().map_or(1, |lane| lane + 1)
+    }
+
+    /// # Panics
+    /// If the lanes are those of another fabric, or one of them is above 15.
+    pub fn set_lanes(&mut self, lanes: Lanes) {
+        let fits = match &lanes {
+            Lanes::One => true,
+            Lanes::ByDestination(lanes) => lanes.len() == self.terminals as usize,
+            Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes.len() == self.ports.len(),
+            Lanes::ByServiceLevel(levels) => levels.pairs() == self.ports.len(),
+        };
+        assert!(fits, "lanes of another fabric");
+        self.lanes = lanes;
+        assert!(self.lane_count() <= MAXIMUM_LANES, "lanes are numbered from 0 to 15");
+    }
+
+    /// What decides, together with the place, which lanes a packet takes: its path's lane or service level; 0
+    /// where neither is needed.
+    #[must_use]
+    pub fn class(&self, source: u32, terminal: u32) -> u8 {
+        match &self.lanes {
+            Lanes::One | Lanes::ByHop(_) => 0,
+            Lanes::ByDestination(lanes) => lanes[terminal as usize],
+            Lanes::ByPair(lanes) => lanes[self.place(source, terminal)],
+            Lanes::ByServiceLevel(levels) => levels.level(self.place(source, terminal)),
+        }
+    }
+
+    /// The lane of the channel out of a router through `output`, of a packet of this [class](Self::class) that
+    /// came through input port `input` (`None`: from a terminal of this router). An input port has the number
+    /// of the same cable's output port.
+    #[must_use]
+    pub fn lane(
+        &self,
+        router: u32,
+        terminal: u32,
+        class: u8,
+        input: Option<u16>,
+        output: u16,
+    ) -> u8 {
+        match &self.lanes {
+            Lanes::One => 0,
+            Lanes::ByDestination(_) | Lanes::ByPair(_) => class,
+            Lanes::ByHop(lanes) => lanes[self.place(router, terminal)],
+            Lanes::ByServiceLevel(levels) => levels.lane(router, input, output, class),
+        }
+    }
+
+    #[inline]
+    fn place(&self, router: u32, terminal: u32) -> usize {
+        terminal as usize * self.routers as usize + router as usize
+    }
+}

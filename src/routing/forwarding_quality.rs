@@ -1,0 +1,183 @@
+//! How good a forwarding table is: the load of each channel if every terminal sends one unit to every other.
+
+use std::collections::VecDeque;
+
+use rayon::prelude::*;
+
+use super::ForwardingTable;
+use crate::topology::{Channel, Fabric};
+
+/// Figures of a forwarding table whose routes lead where they should. The load of a channel between routers is
+/// the number of ordered pairs of terminals whose path takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForwardingQuality {
+    /// Ordered pairs of different live terminals that have a way, and that have none.
+    pub routed: u64,
+    pub unrouted: u64,
+    pub channels: u64,
+    /// Edge-forwarding index.
+    pub maximum_load: u64,
+    pub minimum_load: u64,
+    pub mean_load: f64,
+    /// Mean load if every path had the least hops.
+    pub perfect_load: f64,
+    /// Hops between routers, over routed pairs; 0 for terminals of one router.
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    /// As these two, if every path had the least hops.
+    pub least_hops_mean: f64,
+    pub least_hops_maximum: u32,
+    /// By channel.
+    pub loads: Vec<(Channel, u64)>,
+}
+
+impl ForwardingQuality {
+    /// The figures of a table. Routes that lead nowhere or round in circles count as none.
+    #[must_use]
+    pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
+        let terminals: Vec<u32> = fabric.live_terminals().collect();
+        let mut senders = vec![0u64; fabric.routers() as usize];
+        for router in terminals.iter().filter_map(|&terminal| fabric.terminal_router(terminal)) {
+            senders[router as usize] += 1;
+        }
+        let count = terminals
+            .par_iter()
+            .fold(Count::default, |count, &terminal| {
+                count.with_destination(fabric, table, &senders, terminal)
+            })
+            .reduce(Count::default, Count::merge);
+        let channels = (0..fabric.channel_slots()).filter(|&at| fabric.target(at).is_some());
+        let load_of = |channel: Channel| count.loads.get(channel as usize).copied().unwrap_or(0);
+        let loads: Vec<(Channel, u64)> =
+            channels.map(|channel| (channel, load_of(channel))).collect();
+        let a_channel = |hops: u64| hops as f64 / loads.len().max(1) as f64;
+        let a_pair = |hops: u64| hops as f64 / count.routed.max(1) as f64;
+        Self {
+            routed: count.routed,
+            unrouted: count.unrouted,
+            channels: loads.len() as u64,
+            maximum_load: loads.iter().map(|(_, load)| *load).max().unwrap_or(0),
+            minimum_load: loads.iter().map(|(_, load)| *load).min().unwrap_or(0),
+            mean_load: a_channel(count.hops),
+            perfect_load: a_channel(count.least_hops),
+            hops_mean: a_pair(count.hops),
+            hops_maximum: count.hops_maximum,
+            least_hops_mean: a_pair(count.least_hops),
+            least_hops_maximum: count.least_maximum,
+            loads,
+        }
+    }
+
+    /// Deviation of the loads from the perfect load: the `k`-th root of the mean `k`-th power.
+    #[must_use]
+    pub fn sigma(&self, k: i32) -> f64 {
+        let power = |&(_, load): &(Channel, u64)| (load as f64 - self.perfect_load).abs().powi(k);
+        let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
+        libm::pow(mean, 1.0 / f64::from(k))
+    }
+}
+
+/// What is counted over some of the destinations.
+#[derive(Default)]
+struct Count {
+    routed: u64,
+    unrouted: u64,
+    hops: u64,
+    hops_maximum: u32,
+    least_hops: u64,
+    least_maximum: u32,
+    /// By channel; empty for none.
+    loads: Vec<u64>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Count {
+    fn with_destination(
+        mut self,
+        fabric: &Fabric,
+        table: &ForwardingTable,
+        senders: &[u64],
+        terminal: u32,
+    ) -> Self {
+        self.loads.resize(fabric.channel_slots() as usize, 0);
+        let end = fabric.terminal_router(terminal).expect("live terminals only");
+        let least = least_hops(fabric, end);
+        // Routers from which the ports lead to the terminal, from there outwards.
+        let way = |router: u32| {
+            let channel = table.channel(fabric, router, terminal)?;
+            (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
+            Some(channel)
+        };
+        let mut hops = vec![NONE; senders.len()];
+        hops[end as usize] = 0;
+        let mut order = vec![end];
+        let mut place = 0;
+        while let Some(&router) = order.get(place) {
+            place += 1;
+            for back in fabric.outputs(router) {
+                let Some(from) = fabric.target(back) else { continue };
+                let leads_here = way(from) == fabric.opposite(back);
+                if leads_here && hops[from as usize] == NONE {
+                    hops[from as usize] = hops[router as usize] + 1;
+                    order.push(from);
+                }
+            }
+        }
+        let mut flow = senders.to_vec();
+        flow[end as usize] -= 1;
+        for &router in order.iter().rev() {
+            let at = router as usize;
+            let own = senders[at] - u64::from(router == end);
+            self.routed += own;
+            if own > 0 {
+                self.hops += own * u64::from(hops[at]);
+                self.hops_maximum = self.hops_maximum.max(hops[at]);
+                self.least_hops += own * u64::from(least[at]);
+                self.least_maximum = self.least_maximum.max(least[at]);
+            }
+            if let Some(channel) = way(router).filter(|_| router != end) {
+                self.loads[channel as usize] += flow[at];
+                let next = fabric.target(channel).expect("the channel leads somewhere");
+                flow[next as usize] += flow[at];
+            }
+        }
+        let lost = (0..senders.len()).filter(|&at| hops[at] == NONE);
+        self.unrouted += lost.map(|at| senders[at]).sum::<u64>();
+        self
+    }
+
+    fn merge(mut self, mut other: Self) -> Self {
+        if self.loads.len() < other.loads.len() {
+            std::mem::swap(&mut self.loads, &mut other.loads);
+        }
+        for (load, more) in self.loads.iter_mut().zip(&other.loads) {
+            *load += more;
+        }
+        Self {
+            routed: self.routed + other.routed,
+            unrouted: self.unrouted + other.unrouted,
+            hops: self.hops + other.hops,
+            hops_maximum: self.hops_maximum.max(other.hops_maximum),
+            least_hops: self.least_hops + other.least_hops,
+            least_maximum: self.least_maximum.max(other.least_maximum),
+            loads: self.loads,
+        }
+    }
+}
+
+/// Hops from every router to one, by any way.
+fn least_hops(fabric: &Fabric, end: u32) -> Vec<u32> {
+    let mut hops = vec![NONE; fabric.routers() as usize];
+    hops[end as usize] = 0;
+    let mut queue = VecDeque::from([end]);
+    while let Some(router) = queue.pop_front() {
+        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+            if hops[next as usize] == NONE {
+                hops[next as usize] = hops[router as usize] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    hops
+}

@@ -1,0 +1,126 @@
+//! Forwarding tables as OpenSM and infiniband-diags write them, for a fabric that a netlist describes.
+//!
+//! Read are `opensm-lfts.dump` (OpenSM 3.3, written with log flag 0x40) and the output of `ibroute` and
+//! `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each switch's map of service levels to
+//! virtual lanes comes; and a list of paths' service levels, a line each with the local identifiers (LIDs)
+//! of source and destination and the service level, which OpenSM keeps to itself and `saquery` tells. Written
+//! is the form of `opensm-lfts.dump`, which OpenSM reads back (`-R file -U`).
+//!
+//! Ways to switches themselves, which management packets take, are left out.
+
+mod directory;
+mod lanes;
+mod read;
+mod write;
+
+use std::fmt;
+
+use super::ForwardingTable;
+use crate::topology::netlist::Netlist;
+
+pub use lanes::PathLevels;
+
+/// What is wrong with a dump, and in which line (from 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DumpError {
+    pub line: usize,
+    pub message: String,
+}
+
+impl DumpError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+}
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for DumpError {}
+
+/// A table with the local identifiers that its dump gives to the terminals.
+#[derive(Clone, Debug)]
+pub struct Dump {
+    pub table: ForwardingTable,
+    /// By terminal; `None` where the dump does not name it.
+    pub lids: Vec<Option<u16>>,
+}
+
+impl Dump {
+    /// Reads the forwarding tables of a netlist's switches. Packets take lane 0.
+    ///
+    /// # Errors
+    /// The first line that does not fit the netlist: a switch or an adapter that it has not, a port without a
+    /// cable, a port that leads to another adapter.
+    pub fn read(netlist: &Netlist, text: &str) -> Result<Self, DumpError> {
+        read::read(netlist, text)
+    }
+}
+
+/// The form of `opensm-lfts.dump`. Terminals and switches without local identifiers in the netlist are given
+/// the lowest free ones, terminals first.
+#[must_use]
+pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
+    write::text(netlist, table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{ForwardingFlaw, prove_forwarding};
+
+    const TORUS: &str = include_str!("../../../tests/fabrics/torus4222.net");
+    const MINHOP: &str = include_str!("../../../tests/fabrics/torus4222-minhop.lfts");
+
+    fn torus() -> Netlist {
+        Netlist::read(TORUS).unwrap()
+    }
+
+    #[test]
+    fn a_real_dump_routes_every_pair_and_is_written_as_it_was() {
+        let netlist = torus();
+        let dump = Dump::read(&netlist, MINHOP).unwrap();
+        let flaws = prove_forwarding(&netlist.fabric, &dump.table).flaws;
+        assert!(
+            matches!(&flaws[..], [ForwardingFlaw::Cycle(_)]),
+            "OpenSM's minhop has a cycle on this torus: {flaws:?}"
+        );
+        let again = Dump::read(&netlist, &text(&netlist, &dump.table)).unwrap();
+        assert_eq!(again.table, dump.table);
+    }
+
+    #[test]
+    fn the_output_of_ibroute_is_read_too() {
+        let netlist = torus();
+        let lines = MINHOP.lines().map(|line| match line.split_once('#') {
+            Some((entry, rest)) => format!("{entry}: ({rest})\n"),
+            None => line.replace("(", "").replace(")", "") + "\n",
+        });
+        let routes: String = lines.collect();
+        assert_eq!(
+            Dump::read(&netlist, &routes).unwrap().table,
+            Dump::read(&netlist, MINHOP).unwrap().table
+        );
+    }
+
+    #[test]
+    fn the_first_line_that_does_not_fit_is_named() {
+        let netlist = torus();
+        let wrong = |line: usize, from: &str, to: &str| {
+            let mut lines: Vec<String> = MINHOP.lines().map(str::to_owned).collect();
+            assert!(lines[line - 1].contains(from), "{}", lines[line - 1]);
+            lines[line - 1] = lines[line - 1].replacen(from, to, 1);
+            let error = Dump::read(&netlist, &lines.join("\n")).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            error.message
+        };
+        assert!(wrong(1, "0x0000000000100000", "0x0000000000990000").contains("no switch"));
+        assert!(wrong(2, " 006 ", " 009 ").contains("no cable at port 9"));
+        assert!(wrong(2, "0x0000000000200001", "0x0000000000990001").contains("no adapter"));
+        assert!(wrong(2, " 006 ", " six ").contains("port"));
+        assert!(Dump::read(&netlist, "").is_err());
+    }
+}

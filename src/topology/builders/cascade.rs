@@ -1,0 +1,81 @@
+//! Cray Cascade (G. Faanes et al., "Cray Cascade: a scalable HPC system based on a Dragonfly network", SC
+//! 2012): groups of routers in rows and columns, all joined along both.
+
+use super::{Cabling, TopologyError, join_all, populate, refuse, routers};
+
+/// Groups of `columns` x `rows` routers; the default is the fabric of papers/nue-routing-slides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cascade {
+    pub groups: u32,
+    /// Routers of a row, all joined with each other by one cable (a chassis).
+    pub columns: u32,
+    /// Routers of a column, all joined with each other.
+    pub rows: u32,
+    /// Cables between two routers of a column.
+    pub column_cables: u32,
+    /// Cables between two groups.
+    pub global: u32,
+    /// Terminals of each router.
+    pub terminals: u32,
+}
+
+impl Default for Cascade {
+    fn default() -> Self {
+        Self { groups: 2, columns: 16, rows: 6, column_cables: 3, global: 192, terminals: 8 }
+    }
+}
+
+impl Cascade {
+    /// The global cables of a pair of groups begin and end at their routers in turn; each pair goes on at the
+    /// router behind the last one that was used.
+    ///
+    /// # Errors
+    /// If a size is 0.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let group = self.columns.saturating_mul(self.rows);
+        if self.groups == 0 || group == 0 || self.groups > 1 && self.global == 0 {
+            return refuse("a Cascade needs groups, columns, rows and cables between groups");
+        }
+        let all = u64::from(group) * u64::from(self.groups);
+        let mut cabling = routers(all, self.terminals.into())?;
+        for first in (0..self.groups).map(|number| number * group) {
+            for row in 0..self.rows {
+                let members: Vec<u32> =
+                    (0..self.columns).map(|column| first + row * self.columns + column).collect();
+                join_all(&mut cabling, &members, 1);
+            }
+            for column in 0..self.columns {
+                let members: Vec<u32> =
+                    (0..self.rows).map(|row| first + row * self.columns + column).collect();
+                join_all(&mut cabling, &members, self.column_cables);
+            }
+        }
+        let mut next = vec![0; self.groups as usize];
+        for one in 0..self.groups {
+            for other in one + 1..self.groups {
+                for _ in 0..self.global {
+                    let mut router = |of: u32| {
+                        let place = &mut next[of as usize];
+                        *place = (*place + 1) % group;
+                        of * group + (*place + group - 1) % group
+                    };
+                    let (from, to) = (router(one), router(other));
+                    cabling.cable(from, to);
+                }
+            }
+        }
+        populate(&mut cabling, |_| self.terminals);
+        Ok(cabling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_router_of_two_groups_has_as_many_cables() {
+        let fabric = Cascade::default().cabling().unwrap().fabric().unwrap();
+        assert!((0..192).all(|router| fabric.outputs(router).len() == 15 + 3 * 5 + 2));
+    }
+}

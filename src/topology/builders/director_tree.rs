@@ -1,0 +1,102 @@
+//! Fat trees of edge switches under director switches, as Tsubame2.5's: a director is itself a fat tree of
+//! line and fabric chips, which route on their own.
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+
+/// Edge switches with terminals, joined with the line chips of directors. The default has the counts that
+/// papers/nue-routing-slides gives for Tsubame2.5, read as six directors of 324 ports (18 line chips and 9
+/// fabric chips of 36 ports) and 81 edge switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectorTree {
+    pub edges: u32,
+    pub directors: u32,
+    /// Line chips of a director.
+    pub line_chips: u32,
+    /// Fabric chips of a director.
+    pub fabric_chips: u32,
+    /// Cables between a line chip and a fabric chip.
+    pub inner_cables: u32,
+    /// Cables between edge switches and line chips, all together.
+    pub uplinks: u32,
+    /// Terminals, all together.
+    pub terminals: u32,
+}
+
+impl Default for DirectorTree {
+    fn default() -> Self {
+        Self {
+            edges: 81,
+            directors: 6,
+            line_chips: 18,
+            fabric_chips: 9,
+            inner_cables: 2,
+            uplinks: 1_440,
+            terminals: 1_407,
+        }
+    }
+}
+
+impl DirectorTree {
+    /// Routers are the edge switches, then the chips of each director, line chips first. Terminals and
+    /// uplinks are spread evenly over the edge switches; the uplinks of an edge switch go to the directors
+    /// in turn, and there to the line chips in turn.
+    ///
+    /// # Errors
+    /// If a size is 0.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let sizes =
+            [self.edges, self.directors, self.line_chips, self.fabric_chips, self.inner_cables];
+        if sizes.contains(&0) || self.uplinks < self.edges {
+            return refuse("every size is at least 1, and there is an uplink for each edge switch");
+        }
+        let chips = self.line_chips + self.fabric_chips;
+        let all = u64::from(self.edges) + u64::from(self.directors) * u64::from(chips);
+        let mut cabling = routers(all, 0)?;
+        let first = |director: u32| self.edges + director * chips;
+        let mut next = vec![0; self.directors as usize];
+        let mut director = 0;
+        for edge in 0..self.edges {
+            for _ in 0..share(self.uplinks, self.edges, edge) {
+                let chip = &mut next[director as usize];
+                cabling.cable(edge, first(director) + *chip);
+                *chip = (*chip + 1) % self.line_chips;
+                director = (director + 1) % self.directors;
+            }
+        }
+        for director in 0..self.directors {
+            for line in 0..self.line_chips {
+                for fabric in 0..self.fabric_chips {
+                    for _ in 0..self.inner_cables {
+                        let above = first(director) + self.line_chips + fabric;
+                        cabling.cable(first(director) + line, above);
+                    }
+                }
+            }
+        }
+        populate(&mut cabling, |router| {
+            if router < self.edges { share(self.terminals, self.edges, router) } else { 0 }
+        });
+        Ok(cabling)
+    }
+}
+
+/// The share of one of `parts`, the first ones having one more if it does not come out even.
+fn share(all: u32, parts: u32, part: u32) -> u32 {
+    all / parts + u32::from(part < all % parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_chip_has_more_than_36_ports() {
+        let fabric = DirectorTree::default().cabling().unwrap().fabric().unwrap();
+        let mut ports: Vec<usize> =
+            (0..fabric.routers()).map(|router| fabric.outputs(router).len()).collect();
+        for terminal in fabric.live_terminals() {
+            ports[fabric.terminal_router(terminal).unwrap() as usize] += 1;
+        }
+        assert!(ports.iter().all(|&ports| ports <= 36), "{ports:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Dragonflies (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly
+//! topology", ISCA 2008).
+
+use super::{Cabling, TopologyError, join_all, populate, refuse, routers};
+
+/// Groups of routers that are all joined with each other, and as many global cables between each two groups
+/// as all have ports for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dragonfly {
+    /// Routers of a group, a.
+    pub routers: u32,
+    /// Terminals of each router, p.
+    pub terminals: u32,
+    /// Ports of each router for global cables, h; some are left over if a h is no multiple of g - 1.
+    pub global: u32,
+    /// g.
+    pub groups: u32,
+}
+
+impl Dragonfly {
+    /// A group's global cables lead to the groups behind it in turn (a "palm tree"), and leave its routers in
+    /// order, h a router.
+    ///
+    /// # Errors
+    /// If there are fewer than two groups, or not enough global ports to join each two.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let (routers_, global, groups) = (self.routers, self.global, self.groups);
+        if groups < 2 || routers_ == 0 {
+            return refuse("a dragonfly needs two groups and a router in each at least");
+        }
+        let ports = u64::from(routers_) * u64::from(global);
+        let between = (ports / u64::from(groups - 1)) as u32;
+        if between == 0 {
+            return refuse(format!(
+                "a group of {routers_} routers with {global} global ports each can't reach {} other groups",
+                groups - 1
+            ));
+        }
+        let all = u64::from(routers_) * u64::from(groups);
+        let mut cabling = routers(all, self.terminals.into())?;
+        for group in 0..groups {
+            let members: Vec<u32> = (group * routers_..(group + 1) * routers_).collect();
+            join_all(&mut cabling, &members, 1);
+        }
+        // The router of a group at which its cable to the group `ahead` of it begins.
+        let end = |group: u32, ahead: u32, cable: u32| {
+            group * routers_ + ((ahead - 1) * between + cable) / global
+        };
+        for group in 0..groups {
+            for other in group + 1..groups {
+                let ahead = other - group;
+                for cable in 0..between {
+                    cabling.cable(end(group, ahead, cable), end(other, groups - ahead, cable));
+                }
+            }
+        }
+        populate(&mut cabling, |_| self.terminals);
+        Ok(cabling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_router_has_more_global_cables_than_ports_and_each_two_groups_as_many() {
+        let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+        let cabling = dragonfly.cabling().unwrap();
+        let mut between = vec![0; 15 * 15];
+        for &((one, _), (other, _)) in cabling.cables() {
+            between[(one / 12 * 15 + other / 12) as usize] += 1;
+        }
+        for group in 0..15 {
+            assert_eq!(between[group * 15 + group], 66);
+            assert!((group + 1..15).all(|other| between[group * 15 + other] == 5));
+        }
+        let fabric = cabling.fabric().unwrap();
+        assert!((0..180).all(|router| fabric.outputs(router).len() <= 11 + 6));
+    }
+
+    #[test]
+    fn the_largest_dragonfly_has_one_cable_between_two_groups() {
+        let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };
+        let fabric = dragonfly.cabling().unwrap().fabric().unwrap();
+        assert!((0..36).all(|router| fabric.outputs(router).len() == 3 + 2));
+        let more = Dragonfly { groups: 10, ..dragonfly };
+        assert!(more.cabling().unwrap_err().to_string().contains("can't reach 9"));
+    }
+}

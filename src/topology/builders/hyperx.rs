@@ -1,0 +1,55 @@
+//! HyperX (J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
+//! 2009): all routers along each dimension are joined with each other.
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+
+/// A regular HyperX.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HyperX {
+    /// Routers along each dimension, S; the first runs fastest.
+    pub sizes: Vec<u32>,
+    /// Cables between two routers of a dimension, K.
+    pub redundancy: u32,
+    /// Terminals of each router, T.
+    pub terminals: u32,
+}
+
+impl HyperX {
+    /// # Errors
+    /// If there is no dimension, a size is 0, or neighbours have no cable.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        if self.sizes.is_empty() || self.sizes.contains(&0) || self.redundancy == 0 {
+            return refuse("a HyperX needs sizes of 1 or more, and a cable between neighbours");
+        }
+        let all = self.sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
+        let mut cabling = routers(all, self.terminals.into())?;
+        for router in 0..cabling.routers() {
+            let mut step = 1;
+            for &size in &self.sizes {
+                let coordinate = router / step % size;
+                for ahead in 1..size - coordinate {
+                    (0..self.redundancy).for_each(|_| cabling.cable(router, router + ahead * step));
+                }
+                step *= size;
+            }
+        }
+        populate(&mut cabling, |_| self.terminals);
+        Ok(cabling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_router_reaches_every_other_of_its_rows_at_once() {
+        let hyperx = HyperX { sizes: vec![4, 3, 2], redundancy: 2, terminals: 4 };
+        let fabric = hyperx.cabling().unwrap().fabric().unwrap();
+        assert_eq!((fabric.routers(), fabric.terminals()), (24, 96));
+        assert!((0..24).all(|router| fabric.outputs(router).len() == 2 * (3 + 2 + 1)));
+        let targets: Vec<_> =
+            fabric.outputs(0).filter_map(|channel| fabric.target(channel)).collect();
+        assert_eq!(targets, [1, 1, 2, 2, 3, 3, 4, 4, 8, 8, 12, 12]);
+    }
+}

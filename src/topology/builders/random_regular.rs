@@ -1,0 +1,127 @@
+//! Random regular graphs, the fabric of Jellyfish (A. Singla et al., NSDI 2012).
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+
+/// Routers of equal degree, joined at random: no two cables between the same two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomRegular {
+    pub routers: u32,
+    /// Cables of each router.
+    pub degree: u32,
+    /// Terminals of each router.
+    pub terminals: u32,
+    pub seed: u64,
+}
+
+impl RandomRegular {
+    /// Ends are paired at random; then, while a pair joins a router with itself or two that are joined
+    /// already, it swaps an end with another pair drawn at random (B. D. McKay, N. C. Wormald, "Uniform
+    /// generation of random regular graphs of moderate degree", 1990, without the last correction to exact
+    /// uniformity).
+    ///
+    /// # Errors
+    /// If there is no such graph: an odd number of ends, or as many cables a router as routers.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let (count, degree) = (self.routers, self.degree);
+        if degree == 0
+            || degree >= count
+            || !(u64::from(count) * u64::from(degree)).is_multiple_of(2)
+        {
+            return refuse(format!(
+                "there is no graph of {count} routers with {degree} cables each: the degree is between 1 and \
+                 the routers less one, and routers times degree is even"
+            ));
+        }
+        let mut cabling = routers(count.into(), self.terminals.into())?;
+        let mut pairs = self.pairs();
+        pairs.sort_unstable();
+        for (one, other) in pairs {
+            cabling.cable(one, other);
+        }
+        populate(&mut cabling, |_| self.terminals);
+        Ok(cabling)
+    }
+
+    /// The ends of the cables, the lower one first.
+    fn pairs(&self) -> Vec<(u32, u32)> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        loop {
+            let mut ends: Vec<u32> =
+                (0..self.routers).flat_map(|router| vec![router; self.degree as usize]).collect();
+            ends.shuffle(&mut random);
+            let mut pairs: Vec<(u32, u32)> =
+                ends.chunks(2).map(|pair| ordered(pair[0], pair[1])).collect();
+            if repair(&mut pairs, self.routers, &mut random) {
+                return pairs;
+            }
+        }
+    }
+}
+
+fn ordered(one: u32, other: u32) -> (u32, u32) {
+    (one.min(other), one.max(other))
+}
+
+/// Swaps ends until no pair is bad; false if that does not come to an end.
+fn repair(pairs: &mut [(u32, u32)], routers: u32, random: &mut ChaCha8Rng) -> bool {
+    let place = |(one, other): (u32, u32)| one as usize * routers as usize + other as usize;
+    let mut joined = vec![0u32; routers as usize * routers as usize];
+    for &pair in pairs.iter() {
+        joined[place(pair)] += 1;
+    }
+    let bad = |pair: (u32, u32), joined: &[u32]| pair.0 == pair.1 || joined[place(pair)] > 1;
+    for _ in 0..100 * pairs.len() {
+        let Some(at) = pairs.iter().position(|&pair| bad(pair, &joined)) else { return true };
+        let with = random.random_range(0..pairs.len() as u64) as usize;
+        let ((a, b), (c, d)) = (pairs[at], pairs[with]);
+        let (first, second) = (ordered(a, c), ordered(b, d));
+        let fine = |pair: (u32, u32)| pair.0 != pair.1 && joined[place(pair)] == 0;
+        if at != with && first != second && fine(first) && fine(second) {
+            joined[place(pairs[at])] -= 1;
+            joined[place(pairs[with])] -= 1;
+            joined[place(first)] += 1;
+            joined[place(second)] += 1;
+            (pairs[at], pairs[with]) = (first, second);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_router_has_its_degree_and_no_pair_two_cables() {
+        for (routers, degree, seed) in [(125, 16, 1), (10, 9, 2), (6, 3, 3), (200, 4, 4)] {
+            let graph = RandomRegular { routers, degree, terminals: 1, seed };
+            let pairs = graph.pairs();
+            let mut seen = std::collections::BTreeSet::new();
+            let mut degrees = vec![0; routers as usize];
+            for (one, other) in pairs {
+                assert!(one < other && seen.insert((one, other)));
+                degrees[one as usize] += 1;
+                degrees[other as usize] += 1;
+            }
+            assert!(degrees.iter().all(|&found| found == degree));
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let of = |seed| RandomRegular { routers: 50, degree: 6, terminals: 1, seed }.pairs();
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn impossible_degrees_are_refused() {
+        for (routers, degree) in [(5, 3), (4, 4), (4, 0)] {
+            assert!(RandomRegular { routers, degree, terminals: 1, seed: 1 }.cabling().is_err());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Slim Fly (M. Besta, T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014) on
+//! McKay-Miller-Siran graphs of diameter 2.
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+
+/// 2 q^2 routers of degree (3 q - d) / 2 for a prime q = 4 w + d, d = 1 or -1. Prime powers, for which there
+/// are such graphs too, are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlimFly {
+    /// q.
+    pub prime: u32,
+    /// Terminals of each router; half the degree, rounded up, balances them with the network.
+    pub terminals: u32,
+}
+
+impl SlimFly {
+    /// Router (s, x, y) has the number (s q + x) q + y. With generator sets X and X', (0, x, y) and
+    /// (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0, x, y)
+    /// and (1, m, c) if y = m x + c (section II-B of the paper).
+    ///
+    /// # Errors
+    /// If q is no odd prime of 5 or more.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let q = self.prime;
+        let prime =
+            q > 4 && q < 1_000 && (2..q).take_while(|i| i * i <= q).all(|i| !q.is_multiple_of(i));
+        if !prime {
+            return refuse(format!(
+                "a Slim Fly is built on a prime from 5 to 997, and {q} is none"
+            ));
+        }
+        let sets = generators(q);
+        let mut cabling = routers(2 * u64::from(q) * u64::from(q), self.terminals.into())?;
+        for (side, set) in (0..).zip(&sets) {
+            for row in 0..q {
+                for one in 0..q {
+                    for other in one + 1..q {
+                        if set.contains(&(other - one)) {
+                            let first = (side * q + row) * q;
+                            cabling.cable(first + one, first + other);
+                        }
+                    }
+                }
+            }
+        }
+        for x in 0..q {
+            for y in 0..q {
+                for m in 0..q {
+                    let c = (y + q * q - m * x) % q;
+                    cabling.cable(x * q + y, (q + m) * q + c);
+                }
+            }
+        }
+        populate(&mut cabling, |_| self.terminals);
+        Ok(cabling)
+    }
+}
+
+/// X and X', both closed under negation: for q = 4 w + 1 the even and the odd powers of a primitive element;
+/// for q = 4 w - 1 the first even powers and the odd ones behind them, and the other way round (P. R. Hafner,
+/// "Geometric realisation of the graphs of McKay-Miller-Siran", 2004).
+fn generators(q: u32) -> [Vec<u32>; 2] {
+    let root =
+        (2..q).find(|&root| order(root, q) == q - 1).expect("a prime has a primitive element");
+    let power = |exponent: u32| (0..exponent).fold(1, |product, _| product * root % q);
+    if q % 4 == 1 {
+        let every_second = |first: u32| (first..q - 1).step_by(2).map(power).collect();
+        [every_second(0), every_second(1)]
+    } else {
+        let w = q.div_ceil(4);
+        let halves = |first: u32, second: u32| {
+            let both =
+                (first..2 * w - 1 + first).step_by(2).chain((second..).step_by(2).take(w as usize));
+            both.map(power).collect()
+        };
+        [halves(0, 2 * w - 1), halves(1, 2 * w)]
+    }
+}
+
+/// The least exponent with which an element's power is 1.
+fn order(element: u32, q: u32) -> u32 {
+    let mut power = element;
+    (1..q)
+        .find(|_| {
+            let one = power == 1;
+            power = power * element % q;
+            one
+        })
+        .unwrap_or(q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_router_reaches_every_other_in_two_hops() {
+        for q in [5, 7, 11, 13, 17, 19] {
+            let fabric = SlimFly { prime: q, terminals: 1 }.cabling().unwrap().fabric().unwrap();
+            let degree = if q % 4 == 1 { (3 * q - 1) / 2 } else { (3 * q + 1) / 2 };
+            assert_eq!(fabric.routers(), 2 * q * q);
+            let next =
+                |router: u32| fabric.outputs(router).filter_map(|channel| fabric.target(channel));
+            for router in 0..fabric.routers() {
+                assert_eq!(next(router).count() as u32, degree, "q = {q}");
+                let mut near = vec![false; fabric.routers() as usize];
+                for first in next(router) {
+                    near[first as usize] = true;
+                    next(first).for_each(|second| near[second as usize] = true);
+                }
+                assert!(near.iter().all(|&near| near), "q = {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_refused() {
+        for q in [0, 2, 3, 4, 9, 25, 1_009] {
+            assert!(SlimFly { prime: q, terminals: 1 }.cabling().is_err(), "{q}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Tori of switches: several terminals a switch, several cables between neighbours.
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+use crate::topology::Torus;
+
+/// A torus as it is built of InfiniBand switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchedTorus {
+    /// Switches along each dimension; two along one are neighbours once, not twice.
+    pub sizes: Vec<u32>,
+    /// Terminals of each switch.
+    pub terminals: u32,
+    /// Cables between neighbours.
+    pub redundancy: u32,
+}
+
+impl SwitchedTorus {
+    /// # Errors
+    /// If it is no torus, or neighbours have no cable.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let torus = Torus::new(&self.sizes, &[])?;
+        if self.redundancy == 0 {
+            return refuse("neighbours need at least one cable (redundancy)");
+        }
+        let mut cabling = routers(torus.nodes().into(), self.terminals.into())?;
+        for node in 0..torus.nodes() {
+            for direction in 0..torus.directions() / 2 {
+                if let Some(neighbor) = torus.neighbor(node, direction) {
+                    for _ in 0..self.redundancy {
+                        cabling.cable(node, neighbor);
+                    }
+                }
+            }
+        }
+        populate(&mut cabling, |_| self.terminals);
+        cabling.arrange(torus);
+        Ok(cabling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_have_coordinates_and_two_along_a_dimension_one_cable() {
+        let torus = SwitchedTorus { sizes: vec![4, 2, 2, 2], terminals: 1, redundancy: 1 };
+        let fabric = torus.cabling().unwrap().fabric().unwrap();
+        assert_eq!(fabric.channels(), 2 * 80);
+        assert_eq!(fabric.grid().unwrap().sizes(), [4, 2, 2, 2]);
+        assert!(fabric.torus().is_none(), "ports are not directions");
+    }
+}

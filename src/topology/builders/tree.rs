@@ -1,0 +1,70 @@
+//! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
+//! architectures", IPPS 1997).
+
+use super::{Cabling, TopologyError, populate, refuse, routers};
+
+/// n levels of k^(n-1) switches; level 0 has the terminals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Cables of a switch to each neighbouring level, k.
+    pub arity: u32,
+    /// n.
+    pub levels: u32,
+    /// Terminals of each switch of level 0; k in the paper.
+    pub terminals: u32,
+}
+
+impl Tree {
+    /// Switch w of level l, w in n - 1 digits of base k, is joined with the k switches of level l + 1 whose
+    /// numbers differ from w in digit l at most, the lowest being digit 0.
+    ///
+    /// # Errors
+    /// If arity or levels are below 2, or there are too many switches.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        let (arity, levels) = (self.arity, self.levels);
+        if arity < 2 || levels < 2 {
+            return refuse("a tree needs an arity and levels of 2 or more");
+        }
+        let width = u64::from(arity).saturating_pow(levels - 1);
+        let mut cabling = routers(width.saturating_mul(levels.into()), self.terminals.into())?;
+        let width = width as u32;
+        for level in 0..levels - 1 {
+            let step = arity.pow(level);
+            for word in 0..width {
+                let others = word - word / step % arity * step;
+                for digit in 0..arity {
+                    let above = others + digit * step;
+                    cabling.cable(level * width + word, (level + 1) * width + above);
+                }
+            }
+        }
+        populate(&mut cabling, |router| if router < width { self.terminals } else { 0 });
+        Ok(cabling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::netlist::Netlist;
+
+    #[test]
+    fn a_binary_tree_of_three_levels_is_a_butterfly() {
+        let tree = Tree { arity: 2, levels: 3, terminals: 2 };
+        let fabric = tree.cabling().unwrap().fabric().unwrap();
+        assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (12, 8, 32));
+        let above = |router: u32| -> Vec<u32> {
+            let targets = fabric.outputs(router).filter_map(|channel| fabric.target(channel));
+            targets.filter(|&target| target > router).collect()
+        };
+        assert_eq!((above(0), above(1), above(3)), (vec![4, 5], vec![4, 5], vec![6, 7]));
+        assert_eq!((above(4), above(6), above(7)), (vec![8, 10], vec![8, 10], vec![9, 11]));
+    }
+
+    #[test]
+    fn the_netlist_of_a_tree_is_read_back() {
+        let tree = Tree { arity: 2, levels: 2, terminals: 2 }.cabling().unwrap().fabric().unwrap();
+        let text = Netlist::of(tree).text();
+        assert_eq!(Netlist::read(&text).unwrap().text(), text);
+    }
+}

@@ -1,0 +1,208 @@
+//! Fabrics of any shape, put together router by router and cable by cable.
+
+use super::fabric::{Arrangement, Fabric, Labels, NONE};
+use super::{TopologyError, Torus, connectivity};
+
+/// A router's port: the router, and the port's number, from 1 as in InfiniBand.
+pub type Port = (u32, u16);
+
+/// Routers, terminals and cables. Routers and terminals are numbered in the order in which they are added,
+/// a router's channels by their ports.
+///
+/// Two routers may have several cables between them, each a pair of channels of its own; a router may have
+/// any number of terminals, none too.
+#[derive(Clone, Debug, Default)]
+pub struct Cabling {
+    routers: Vec<String>,
+    /// The lowest port number above those in use, by router.
+    free: Vec<u16>,
+    terminals: Vec<(String, Port)>,
+    cables: Vec<(Port, Port)>,
+    grid: Option<Torus>,
+}
+
+impl Cabling {
+    /// Adds a router and gives its number.
+    pub fn router(&mut self, name: impl Into<String>) -> u32 {
+        self.routers.push(name.into());
+        self.free.push(1);
+        self.routers.len() as u32 - 1
+    }
+
+    /// How many routers there are.
+    #[must_use]
+    pub fn routers(&self) -> u32 {
+        self.routers.len() as u32
+    }
+
+    /// Adds a terminal to a router's next port and gives the terminal's number.
+    pub fn terminal(&mut self, name: impl Into<String>, router: u32) -> u32 {
+        let port = self.next(router);
+        self.terminal_at(name, port)
+    }
+
+    /// Adds a terminal to a port and gives the terminal's number.
+    pub fn terminal_at(&mut self, name: impl Into<String>, port: Port) -> u32 {
+        self.take(port);
+        self.terminals.push((name.into(), port));
+        self.terminals.len() as u32 - 1
+    }
+
+    /// Adds a cable between the next ports of two routers.
+    pub fn cable(&mut self, one: u32, other: u32) {
+        let one = self.next(one);
+        self.take(one);
+        let other = self.next(other);
+        self.cable_at(one, other);
+    }
+
+    /// Adds a cable between two ports.
+    pub fn cable_at(&mut self, one: Port, other: Port) {
+        self.take(one);
+        self.take(other);
+        self.cables.push((one, other));
+    }
+
+    /// The ends of the cables, in the order in which they were added.
+    #[must_use]
+    pub fn cables(&self) -> &[(Port, Port)] {
+        &self.cables
+    }
+
+    /// Takes cables away, by their place among [`Self::cables`]; ports keep their numbers.
+    pub fn remove(&mut self, cables: &[usize]) {
+        let mut place = 0;
+        self.cables.retain(|_| {
+            place += 1;
+            !cables.contains(&(place - 1))
+        });
+    }
+
+    /// Notes that the routers are arranged as a torus, numbered as its nodes.
+    pub fn arrange(&mut self, grid: Torus) {
+        self.grid = Some(grid);
+    }
+
+    fn next(&self, router: u32) -> Port {
+        (router, self.free[router as usize])
+    }
+
+    fn take(&mut self, (router, port): Port) {
+        let free = &mut self.free[router as usize];
+        *free = (*free).max(port + 1);
+    }
+
+    /// The fabric.
+    ///
+    /// # Errors
+    /// If a cable joins a router with itself, there are fewer than two terminals, or two of them have no
+    /// path between them.
+    ///
+    /// # Panics
+    /// If something is attached to a router that was not added.
+    pub fn fabric(self) -> Result<Fabric, TopologyError> {
+        // Both ends of each cable, in the order of channels.
+        let mut ends: Vec<(Port, usize)> = Vec::with_capacity(2 * self.cables.len());
+        for (number, &(one, other)) in self.cables.iter().enumerate() {
+            if one.0 == other.0 {
+                let name = &self.routers[one.0 as usize];
+                let text = format!("a cable joins router {name} with itself");
+                return Err(TopologyError::Sizes(text));
+            }
+            ends.extend([(one, number), (other, number)]);
+        }
+        ends.sort_unstable();
+        let mut channels = vec![(NONE, NONE); self.cables.len()];
+        for (channel, &(port, number)) in (0..).zip(&ends) {
+            let pair = &mut channels[number];
+            if port == self.cables[number].0 { pair.0 = channel } else { pair.1 = channel }
+        }
+        let far = |&(port, number): &(Port, usize)| {
+            let ((one, other), (there, back)) = (self.cables[number], channels[number]);
+            if port == one { (other.0, back) } else { (one.0, there) }
+        };
+        let (target, opposite) = ends.iter().map(far).unzip();
+        let first = |router: u32| ends.partition_point(|&((at, _), _)| at < router) as u32;
+        let routers = self.routers();
+        let (terminals, ports): (Vec<String>, Vec<Port>) = self.terminals.into_iter().unzip();
+        assert!(ports.iter().all(|&(router, _)| router < routers), "no such router");
+        let fabric = Fabric {
+            first_channel: (0..=routers).map(first).collect(),
+            target,
+            opposite,
+            ring: vec![NONE; ends.len()],
+            terminal_router: ports.iter().map(|&(router, _)| router).collect(),
+            capacity: (1, 1),
+            arrangement: Arrangement::Listed(Labels {
+                routers: self.routers,
+                terminals,
+                channel_ports: ends.iter().map(|&((_, port), _)| port).collect(),
+                terminal_ports: ports.iter().map(|&(_, port)| port).collect(),
+                grid: self.grid,
+            }),
+        };
+        connectivity::check(&fabric)?;
+        Ok(fabric)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two routers with two cables and three terminals.
+    fn pair() -> Cabling {
+        let mut cabling = Cabling::default();
+        let (one, other) = (cabling.router("A"), cabling.router("B"));
+        for (name, router) in [("a", one), ("b", other), ("c", other)] {
+            cabling.terminal(name, router);
+        }
+        cabling.cable(one, other);
+        cabling.cable(other, one);
+        cabling
+    }
+
+    #[test]
+    fn parallel_cables_are_channels_of_their_own() {
+        let fabric = pair().fabric().unwrap();
+        assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (2, 3, 4));
+        for channel in 0..4 {
+            let opposite = fabric.opposite(channel).unwrap();
+            assert_eq!(fabric.opposite(opposite), Some(channel));
+            assert_eq!(fabric.target(channel), Some(fabric.source(opposite)));
+        }
+        assert_eq!(fabric.opposite(0), Some(2), "the first cable has the first port at both ends");
+        assert_eq!(fabric.channel_name(1), "A port 3 to B");
+        assert_eq!((fabric.router_name(1), fabric.terminal_name(2)), ("B".into(), "c".into()));
+        assert!(fabric.torus().is_none() && fabric.ring(0).is_none());
+    }
+
+    #[test]
+    fn channels_are_in_the_order_of_ports_whenever_their_cables_were_added() {
+        let mut cabling = Cabling::default();
+        let [one, other, third] = ["A", "B", "C"].map(|name| cabling.router(name));
+        cabling.cable_at((one, 7), (other, 2));
+        cabling.cable_at((third, 1), (one, 3));
+        cabling.terminal_at("a", (one, 5));
+        cabling.terminal("b", other);
+        let fabric = cabling.fabric().unwrap();
+        assert_eq!((fabric.port(0), fabric.target(0)), (3, Some(third)));
+        assert_eq!((fabric.port(1), fabric.target(1)), (7, Some(other)));
+        assert_eq!((fabric.terminal_port(0), fabric.terminal_port(1)), (5, 3));
+        assert_eq!(fabric.outputs(third), 3..4);
+    }
+
+    #[test]
+    fn what_is_no_fabric_is_refused() {
+        let mut looped = pair();
+        looped.cable(0, 0);
+        assert!(looped.fabric().unwrap_err().to_string().contains("router A with itself"));
+        let mut apart = pair();
+        let lonely = apart.router("C");
+        apart.terminal("d", lonely);
+        assert!(matches!(apart.fabric(), Err(TopologyError::Disconnected { pairs: 6, .. })));
+        let mut cut = pair();
+        cut.remove(&[0, 1]);
+        assert!(matches!(cut.fabric(), Err(TopologyError::Disconnected { pairs: 4, .. })));
+    }
+}

@@ -1,0 +1,206 @@
+//! Netlists of InfiniBand fabrics: switches, channel adapters and their cables, as ibsim reads them
+//! (infiniband-diags' simulator, version 0.10) and `ibnetdiscover` writes them.
+//!
+//! A switch is a router. Each connected port of a channel adapter is a terminal, since each has a local
+//! identifier (LID) of its own. Rates, widths and what else a netlist says of ports is left out.
+
+mod read;
+mod record;
+mod write;
+
+use std::fmt;
+
+use super::Fabric;
+
+/// What a switch is called by subnet managers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Of the node and of all its ports.
+    pub guid: u64,
+    /// How many ports it has, connected or not.
+    pub ports: u16,
+    /// Its local identifier, if the netlist says.
+    pub lid: Option<u16>,
+}
+
+/// A connected port of a channel adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adapter {
+    /// Of the node.
+    pub guid: u64,
+    /// The port's number, from 1.
+    pub port: u16,
+    pub port_guid: u64,
+    /// Its local identifier, if the netlist says.
+    pub lid: Option<u16>,
+}
+
+/// A fabric with the identifiers that InfiniBand gives to its parts.
+#[derive(Clone, Debug)]
+pub struct Netlist {
+    pub fabric: Fabric,
+    /// By router.
+    pub switches: Vec<Switch>,
+    /// By terminal.
+    pub adapters: Vec<Adapter>,
+}
+
+/// Guids of the first switch and adapter where a netlist gives none, as ibsim counts them on.
+const FIRST_SWITCH: u64 = 0x10_0000;
+const FIRST_ADAPTER: u64 = 0x20_0000;
+
+/// What is wrong with a netlist, and in which line (from 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetlistError {
+    pub line: usize,
+    pub message: String,
+}
+
+impl NetlistError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+}
+
+impl fmt::Display for NetlistError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for NetlistError {}
+
+impl Netlist {
+    /// Reads a netlist in either form.
+    ///
+    /// # Errors
+    /// The first line that is no part of a netlist or contradicts another.
+    pub fn read(text: &str) -> Result<Self, NetlistError> {
+        read::read(text)
+    }
+
+    /// Gives a fabric's parts identifiers: switches and adapters of one port, numbered in order.
+    ///
+    /// # Panics
+    /// If terminals have failed: what is not there has no place in a netlist.
+    #[must_use]
+    pub fn of(fabric: Fabric) -> Self {
+        assert!(fabric.live_terminals().count() == fabric.terminals() as usize, "some have failed");
+        let mut ports = vec![0; fabric.routers() as usize];
+        let mut count = |router: u32, port: u16| {
+            let most = &mut ports[router as usize];
+            *most = port.max(*most);
+        };
+        for router in 0..fabric.routers() {
+            fabric.outputs(router).for_each(|channel| count(router, fabric.port(channel)));
+        }
+        for terminal in 0..fabric.terminals() {
+            count(fabric.terminal_router(terminal).expect("live"), fabric.terminal_port(terminal));
+        }
+        let switches = (FIRST_SWITCH..).zip(ports);
+        let adapters = (FIRST_ADAPTER..).step_by(4).take(fabric.terminals() as usize);
+        Self {
+            switches: switches.map(|(guid, ports)| Switch { guid, ports, lid: None }).collect(),
+            adapters: adapters
+                .map(|guid| Adapter { guid, port: 1, port_guid: guid + 1, lid: None })
+                .collect(),
+            fabric,
+        }
+    }
+
+    /// The netlist as ibsim reads it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        write::text(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = include_str!("../../../tests/fabrics/torus4x4.net");
+
+    /// Two switches joined twice, an adapter on each and one on both, as `ibnetdiscover` writes it.
+    const DISCOVERED: &str = "\
+vendid=0x0
+switchguid=0xa0(a0)
+Switch\t4 \"S-00000000000000a0\"\t\t# \"left\" base port 0 lid 7 lmc 0
+[1]\t\"S-00000000000000a1\"[4]\t\t# \"right\" lid 8 4xSDR
+[4]\t\"S-00000000000000a1\"[2]\t\t# \"right\" lid 8 4xSDR
+[2]\t\"H-00000000000000b0\"[1](b1) \t\t# \"one\" lid 1 4xSDR
+
+switchguid=0xa1(a1)
+Switch\t4 \"S-00000000000000a1\"\t\t# \"right\" base port 0 lid 8 lmc 0
+[4]\t\"S-00000000000000a0\"[1]\t\t# \"left\" lid 7 4xSDR
+[2]\t\"S-00000000000000a0\"[4]\t\t# \"left\" lid 7 4xSDR
+[1]\t\"H-00000000000000b0\"[2](b2) \t\t# \"one\" lid 2 4xSDR
+
+caguid=0xb0
+Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
+[1](b1) \t\"S-00000000000000a0\"[2]\t\t# lid 1 lmc 0 \"left\" lid 7 4xSDR
+[2](b2) \t\"S-00000000000000a1\"[1]\t\t# lid 2 lmc 0 \"right\" lid 8 4xSDR
+";
+
+    #[test]
+    fn a_netlist_of_ibsim_becomes_a_fabric_and_the_same_text_again() {
+        let netlist = Netlist::read(SMALL).unwrap();
+        let fabric = &netlist.fabric;
+        assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (16, 16, 64));
+        assert_eq!(fabric.router_name(11), "S11");
+        assert_eq!(
+            (netlist.switches[11].guid, netlist.adapters[1].port_guid),
+            (0x10_000b, 0x20_0005)
+        );
+        let bare = |text: &str| -> Vec<String> {
+            let lines = text.trim_end().lines().filter(|line| !line.starts_with('#'));
+            lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        let again = netlist.text();
+        assert_eq!(bare(&again), bare(SMALL));
+        assert_eq!(Netlist::read(&again).unwrap().text(), again);
+    }
+
+    #[test]
+    fn a_discovered_netlist_keeps_ports_identifiers_and_descriptions() {
+        let netlist = Netlist::read(DISCOVERED).unwrap();
+        let fabric = &netlist.fabric;
+        assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (2, 2, 4));
+        assert_eq!(fabric.channel_name(1), "left port 4 to right");
+        let there = fabric.opposite(1).unwrap();
+        assert_eq!((fabric.source(there), fabric.port(there)), (1, 2));
+        assert_eq!((fabric.terminal_name(1), fabric.terminal_port(1)), ("one port 2".into(), 1));
+        let adapter = Adapter { guid: 0xb0, port: 2, port_guid: 0xb2, lid: Some(2) };
+        assert_eq!((netlist.adapters[1], netlist.switches[0].lid), (adapter, Some(7)));
+        let again = Netlist::read(&netlist.text()).unwrap();
+        assert_eq!((&again.switches[1].guid, again.adapters[1].port_guid), (&0xa1, 0xb2));
+    }
+
+    #[test]
+    fn the_first_wrong_line_is_named() {
+        let wrong = |from: &str, to: &str| {
+            assert!(DISCOVERED.contains(from));
+            let error = Netlist::read(&DISCOVERED.replacen(from, to, 1)).unwrap_err();
+            (error.line, error.message)
+        };
+        let expect = |found: (usize, String), line: usize, words: &str| {
+            assert!(found.0 == line && found.1.contains(words), "{found:?}");
+        };
+        expect(wrong("[1]\t\"S-00000000000000a1\"[4]", "[1]\t\"S-a1\"[4]"), 4, "no node \"S-a1\"");
+        expect(
+            wrong("[4]\t\"S-00000000000000a1\"[2]", "[9]\t\"S-00000000000000a1\"[2]"),
+            5,
+            "4 ports",
+        );
+        expect(wrong("[2]\t\"H-", "[1]\t\"H-"), 6, "port 1 again");
+        expect(wrong("a0\"[1]\t", "a0\"[3]\t"), 4, "line 10");
+        expect(
+            wrong("Switch\t4 \"S-00000000000000a1\"", "Switch\t4 \"S-00000000000000a0\""),
+            9,
+            "line 3",
+        );
+        expect(wrong("caguid=0xb0", "caguid=b0 or so"), 14, "guid");
+        expect(wrong("Ca\t2", "Cable\t2"), 15, "neither");
+        assert_eq!(Netlist::read("").unwrap_err().line, 1);
+    }
+}

@@ -1,0 +1,162 @@
+//! A netlist's lines, cut into records.
+
+use super::NetlistError;
+
+/// What a record describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Switch,
+    Adapter,
+}
+
+/// A switch or an adapter, with its port lines.
+#[derive(Clone, Debug)]
+pub(super) struct Record<'t> {
+    pub line: usize,
+    pub kind: Kind,
+    pub ports: u16,
+    /// The name by which others refer to it.
+    pub id: &'t str,
+    pub description: Option<&'t str>,
+    pub guid: Option<u64>,
+    pub lid: Option<u16>,
+    pub links: Vec<Link<'t>>,
+}
+
+/// A port line.
+#[derive(Clone, Debug)]
+pub(super) struct Link<'t> {
+    pub line: usize,
+    pub port: u16,
+    pub port_guid: Option<u64>,
+    pub remote: &'t str,
+    pub remote_port: u16,
+    /// Of an adapter's port.
+    pub lid: Option<u16>,
+}
+
+/// A line that is read from left to right.
+struct Cursor<'t>(&'t str);
+
+impl<'t> Cursor<'t> {
+    fn take(&mut self, prefix: char) -> Option<()> {
+        self.0 = self.0.strip_prefix(prefix)?;
+        Some(())
+    }
+
+    fn space(&mut self) {
+        self.0 = self.0.trim_start();
+    }
+
+    /// What stands between two characters.
+    fn between(&mut self, open: char, close: char) -> Option<&'t str> {
+        let rest = self.0.strip_prefix(open)?;
+        let (inside, rest) = rest.split_once(close)?;
+        self.0 = rest;
+        Some(inside)
+    }
+}
+
+/// The records of a netlist.
+///
+/// # Errors
+/// The first line that is neither a comment, an assignment, a node nor a port.
+pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, NetlistError> {
+    let mut records: Vec<Record<'_>> = Vec::new();
+    let mut open = false;
+    let mut guid = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        let wrong = |message: String| NetlistError::new(number, message);
+        if line.starts_with('#') {
+            continue;
+        }
+        if line.is_empty() {
+            open = false;
+        } else if line.starts_with('[') {
+            let link = link(number, line)
+                .ok_or_else(|| wrong("this is no port line, such as [1] \"S7\"[2]".into()))?;
+            match records.last_mut().filter(|_| open) {
+                Some(record) => record.links.push(link),
+                None => return Err(wrong("a port line without a node above it".into())),
+            }
+        } else if let Some((key, value)) = assignment(line) {
+            open = false;
+            if key.ends_with("guid") || key.ends_with("guids") {
+                let value = value.split('(').next().unwrap_or_default();
+                let known = hexadecimal(value)
+                    .ok_or_else(|| wrong(format!("{value} is no guid, such as 0x100000")))?;
+                if key != "sysimgguid" {
+                    guid = Some(known);
+                }
+            }
+        } else {
+            let mut record = header(number, line).ok_or_else(|| {
+                wrong("this is neither a node, such as Switch 5 \"S0\", nor a port".into())
+            })?;
+            record.guid = guid.take();
+            records.push(record);
+            open = true;
+        }
+    }
+    Ok(records)
+}
+
+/// A key and its value, such as `switchguid=0x100000`.
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let is_word = !key.is_empty() && key.chars().all(|letter| letter.is_ascii_alphanumeric());
+    is_word.then_some((key, value))
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+}
+
+/// The number behind the first word `lid`.
+fn lid(comment: &str) -> Option<u16> {
+    let mut words = comment.split_whitespace();
+    words.find(|word| *word == "lid")?;
+    words.next()?.parse().ok()
+}
+
+fn header(line: usize, text: &str) -> Option<Record<'_>> {
+    let (word, rest) = text.split_once(char::is_whitespace)?;
+    let kind = match word {
+        "Switch" => Kind::Switch,
+        "Hca" | "Ca" => Kind::Adapter,
+        _ => return None,
+    };
+    let (ports, rest) = rest.trim_start().split_once(char::is_whitespace)?;
+    let mut cursor = Cursor(rest.trim_start());
+    let id = cursor.between('"', '"')?;
+    cursor.space();
+    let comment = cursor.take('#').map(|()| cursor.0.trim_start());
+    Some(Record {
+        line,
+        kind,
+        ports: ports.parse().ok()?,
+        id,
+        description: comment.and_then(|comment| Cursor(comment).between('"', '"')),
+        guid: None,
+        lid: comment.and_then(lid),
+        links: Vec::new(),
+    })
+}
+
+fn link(line: usize, text: &str) -> Option<Link<'_>> {
+    let mut cursor = Cursor(text);
+    let port = cursor.between('[', ']')?.parse().ok()?;
+    let port_guid = match cursor.between('(', ')') {
+        Some(guid) => Some(hexadecimal(guid)?),
+        None => None,
+    };
+    cursor.space();
+    let remote = cursor.between('"', '"')?;
+    // Without a number it is the remote node's first port.
+    let remote_port = cursor.between('[', ']').map_or(Some(1), |port| port.parse().ok())?;
+    // The comment of an adapter's port begins with its own identifier, that of a switch's does not.
+    let comment = cursor.0.split_once('#').map(|(_, comment)| comment.trim_start());
+    let lid = comment.filter(|comment| comment.starts_with("lid")).and_then(lid);
+    Some(Link { line, port, port_guid, remote, remote_port, lid })
+}

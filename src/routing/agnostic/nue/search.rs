@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
                 let router = graph.source(from);
                 let new = distance + weights[from as usize];
                 let nearer = new < self.distance[router as usize];
-                if !nearer && !in_use || nearer && !in_use && !self.take(from, channel) {
+                if !(in_use || nearer && self.take(from, channel)) {
                     continue;
                 }
                 let reached = self.way[router as usize] != NONE || router == self.destination;

@@ -164,7 +164,7 @@ for case in "${cases[@]}"; do
         seconds=$(run_caminos)
         theirs=$(least "$theirs" "$seconds")
     done
-    awk -v torus="${case%:*}" -v load="$load" -v nodes="$nodes" \
+    awk -v torus="${case%:*}" -v offered="$load" -v nodes="$nodes" \
         -v their_seconds="$theirs" -v short_seconds="$short" -v long_seconds="$long" \
         -v cycles="$((warm_up + measured))" -v more="$(((longer - 1) * measured))" \
         -v their_accepted="$(of_caminos accepted_load)" -v their_hops="$(of_caminos average_packet_hops)" \
@@ -176,14 +176,14 @@ for case in "${cases[@]}"; do
             # 16 GB/s are a flit a nanosecond.
             accepted = payload / 16
             if (their_accepted <= 0 || accepted <= 0 || their_latency <= 0 || latency <= 0) {
-                print "compare-caminos: nothing was accepted at " torus ":" load >"/dev/stderr"
+                print "compare-caminos: nothing was accepted at " torus ":" offered >"/dev/stderr"
                 exit 1
             }
             their_cost = their_seconds * 1e9 / (their_accepted * nodes * cycles * their_hops)
             # What more cycles cost: the set-up, the warm-up and the figures, the same in both runs, cancel out.
             cost = (long_seconds - short_seconds) * 1e9 / (long_payload / 16 * nodes * more * hops)
             printf "| %s | %s | %.0f | %.1f | %.0f | %.4f | %.4f | %+.1f%% | %.1f | %.1f | %+.1f%% |\n",
-                torus, load, their_cost, cost, their_cost / cost,
+                torus, offered, their_cost, cost, their_cost / cost,
                 their_accepted, accepted, 100 * (accepted / their_accepted - 1),
                 their_latency, latency, 100 * (latency / their_latency - 1)
         }'

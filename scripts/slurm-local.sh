@@ -131,11 +131,9 @@ PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# Sends a signal to the process of a pid file, if that is still the one that was started.
-signal() {
-    local pid_file=$folder/$1.pid pid
-    [ -s "$pid_file" ] && pid=$(<"$pid_file") && [[ $(ps -o comm= -p "$pid") == "$1"* ]] &&
-        kill "$2" "$pid" 2>/dev/null
+# Whether a process runs and is a daemon of this name. Its pid file goes before the daemon does.
+runs() {
+    [[ $(ps -o stat=,comm= -p "$2" 2>/dev/null) =~ ^[^Z\ ]+\ +$1 ]]
 }
 
 # Waits until a command succeeds.
@@ -156,7 +154,7 @@ no_jobs() {
 }
 
 gone() {
-    ! signal "$1" -0
+    ! runs "$@"
 }
 
 start() {
@@ -211,10 +209,12 @@ stop() {
         scancel --partition=batch --signal=KILL --full 2>/dev/null || true
         await no_jobs || say "some jobs do not end; their processes may be left behind"
     fi
-    local daemon
+    local daemon pid
     for daemon in slurmd slurmctld munged; do
-        signal "$daemon" -TERM || continue
-        await gone "$daemon" || signal "$daemon" -KILL || true
+        pid=$(cat "$folder/$daemon.pid" 2>/dev/null || true)
+        [ -n "$pid" ] && runs "$daemon" "$pid" || continue
+        kill "$pid" 2>/dev/null || true
+        await gone "$daemon" "$pid" || kill -KILL "$pid" 2>/dev/null || true
     done
     rm -rf "$folder"
     say "stopped"

@@ -51,7 +51,8 @@ impl Cluster {
     }
 
     pub fn stop(&self) {
-        assert!(self.script("stop").status.success());
+        let output = self.script("stop");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     fn script(&self, action: &str) -> Output {

@@ -41,11 +41,13 @@ const fn more(name: &'static str, title: &'static str, unit: &'static str, role:
 }
 
 /// All columns of points.csv, in the page's order.
-const COLUMNS: [Column; 37] = [
+const COLUMNS: [Column; 39] = [
     usual("series", "series", "", Role::Name),
     more("figure", "figure", "", Role::Name),
     more("point", "point", "", Role::Name),
     more("seed", "seed", "", Role::Name),
+    more("nodes", "nodes", "", Role::Name),
+    more("settings", "keys of the sweep", "", Role::Name),
     usual("status", "state", "", Role::Name),
     usual("offered_load", "offered load", "", Role::Load),
     more("offered_payload_GB_per_s_per_node", "offered payload", "GB/s per node", Role::Load),
@@ -87,7 +89,7 @@ const COLUMNS: [Column; 37] = [
 ];
 
 /// Columns whose cells are texts, or numbers too long for a script's.
-const TEXTS: [&str; 5] = ["series", "figure", "status", "seed", "digest"];
+const TEXTS: [&str; 6] = ["series", "figure", "status", "seed", "settings", "digest"];
 
 /// A cell as JSON: a number, a text, or null.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -24,9 +24,12 @@ pub enum Arbitration {
     TransitFirst,
 }
 
-/// Virtual channels of each channel: request, response, adaptive, collective up and down
+/// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and down
 /// (papers/angara-routing, section 2).
 pub const VIRTUAL_CHANNELS: usize = 5;
+
+/// The most virtual channels that a router can have.
+pub const MOST_VIRTUAL_CHANNELS: u8 = 16;
 
 /// The virtual channel of data and read requests.
 pub const REQUEST_CHANNEL: u8 = 0;
@@ -34,7 +37,7 @@ pub const REQUEST_CHANNEL: u8 = 0;
 /// The virtual channel of read responses.
 pub const RESPONSE_CHANNEL: u8 = 1;
 
-/// The names of the virtual channels.
+/// The names of Angara's virtual channels.
 pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
     ["request", "response", "adaptive", "collective up", "collective down"];
 
@@ -48,6 +51,9 @@ pub struct Parameters {
     pub checksum_flits: u32,
     /// Payload of the largest packet; larger messages are cut.
     pub maximum_payload: Bytes,
+    /// Virtual channels of each channel. Angara's five have names and duties; where a forwarding table
+    /// says which way packets go, they are its lanes.
+    pub virtual_channels: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
     pub switching: Switching,
@@ -84,6 +90,7 @@ impl Default for Parameters {
             header_flits: 1,
             checksum_flits: 1,
             maximum_payload: Bytes(256),
+            virtual_channels: VIRTUAL_CHANNELS as u8,
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,

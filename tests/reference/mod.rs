@@ -127,6 +127,10 @@ impl<'a> Simulator<'a> {
         simulator
     }
 
+    fn virtual_channels(&self) -> usize {
+        usize::from(self.parameters.virtual_channels)
+    }
+
     fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
         let mut now = 0;
         while let Some(&next) = self.due.first() {
@@ -299,7 +303,7 @@ impl<'a> Simulator<'a> {
 fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
     let seed = match routes {
         Routes::Adaptive(adaptive) => adaptive.seed(),
-        Routes::DirectionOrder(_) | Routes::Table(_) => 0,
+        Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => 0,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(terminal.into());

@@ -141,6 +141,14 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
                 Kind::Data => (Role::Data, message.bytes),
                 Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
             };
+            if self.is_cut_off(number, message.destination, now) {
+                let flits = self.parameters.message_flits(bytes);
+                self.counters.flits_created += flits;
+                self.counters.flits_lost += flits;
+                self.counters.messages_lost += 1;
+                self.adapters.messages.0 += 1;
+                continue;
+            }
             let adapter = &mut self.adapters.adapters[terminal as usize];
             let injection_channel = adapter.next_channel;
             adapter.next_channel =
@@ -178,7 +186,8 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
         self.counters.flits_created += self.parameters.message_flits(bytes_left);
         let channel = terminal * self.parameters.injection_channels + u32::from(injection_channel);
         let virtual_channel = match (role, self.routes) {
-            (_, Routes::Forwarding(table)) => {
+            (_, Routes::Forwarding(_)) => {
+                let table = self.table.expect("packets go by one");
                 let source = terminal + self.first_terminal;
                 forwarding::first_lane(table, self.fabric, source, destination)
             }
@@ -223,7 +232,7 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
         let first = (channel - self.first_injection) as usize * LANES;
         let output = &self.outputs[channel as usize];
-        if output.asking == 0 {
+        if output.asking == 0 || self.paused {
             return;
         }
         let mut retry = output.free_at;
@@ -288,6 +297,7 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
                 packets_left: self.packets_of(bytes),
                 role: message.role,
                 tag: message.tag,
+                lost: false,
             };
             arrival = self.announce(message.destination, announced);
             if !is_last {
@@ -336,6 +346,7 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
             injection_channel: message.injection_channel,
             hops: route.hops() as u16,
             class: 0,
+            lost: false,
             drawn: course.map_or(0, |course| course.drawn),
             derouting: course.and_then(|course| course.kind),
             runs,
@@ -381,6 +392,9 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
+        if origin.lost {
+            return self.lose(packet.source, u64::from(packet.flits), &origin);
+        }
         self.counters.flits_delivered += u64::from(packet.flits);
         self.counters.packets_delivered += 1;
         self.counters.flit_hops += u64::from(packet.flits) * u64::from(origin.hops);
@@ -406,14 +420,68 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
                 packets_left: 0,
                 role: Role::Data,
                 tag: 0,
+                lost: false,
             }
         } else {
             match self.arrive(packet.source, origin.arrival) {
+                Some(Arrival { lost: true, .. }) => {
+                    self.counters.messages_lost += 1;
+                    return;
+                }
                 Some(arrival) => arrival,
                 None => return,
             }
         };
         self.complete(arrival, packet.source, &origin, now);
+    }
+
+    /// A packet was cut or swallowed; its message is lost, counted with its last packet.
+    fn lose(&mut self, source: u32, flits: u64, origin: &PacketOrigin) {
+        self.counters.packets_lost += 1;
+        self.counters.flits_lost += flits;
+        let last = if origin.arrival == NONE {
+            true
+        } else {
+            let part = self.part_of_terminal(source);
+            self.adapters.arrivals[part][origin.arrival as usize].lost = true;
+            self.arrive(source, origin.arrival).is_some()
+        };
+        self.counters.messages_lost += u64::from(last);
+    }
+
+    /// Drops those messages of a terminal's source queues that are bound for certain destinations.
+    pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
+        let channels = self.parameters.injection_channels;
+        for channel in terminal * channels..(terminal + 1) * channels {
+            for queue in channel as usize * LANES..(channel as usize + 1) * LANES {
+                let before = self.adapters.queues[queue].head;
+                let mut at = std::mem::replace(&mut self.adapters.queues[queue].head, NONE);
+                let mut last = NONE;
+                while at != NONE {
+                    let Queued { next, destination, bytes_left, .. } = *self.adapters.queued.at(at);
+                    if unreachable(destination) {
+                        self.counters.flits_lost += self.parameters.message_flits(bytes_left);
+                        self.counters.messages_lost += 1;
+                        self.adapters.queued.remove(at);
+                    } else {
+                        if last == NONE {
+                            self.adapters.queues[queue].head = at;
+                        } else {
+                            self.adapters.queued.at(last).next = at;
+                        }
+                        last = at;
+                    }
+                    at = next;
+                }
+                self.adapters.queues[queue].tail = last;
+                if last != NONE {
+                    self.adapters.queued.at(last).next = NONE;
+                    self.next_packet(queue);
+                } else if before != NONE {
+                    self.outputs[(self.first_injection + channel) as usize].asking -= 1;
+                }
+            }
+        }
     }
 
     /// All packets of a message are at the sink, the last one just now.

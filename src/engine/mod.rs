@@ -20,6 +20,7 @@ mod deadlock;
 mod digest;
 mod event;
 mod forwarding;
+mod interruption;
 mod mail;
 mod message;
 mod network;
@@ -38,6 +39,7 @@ mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
+pub use interruption::{Interruption, InterruptionReport};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
@@ -62,6 +64,11 @@ pub struct Counters {
     pub flits_created: u64,
     pub flits_delivered: u64,
     pub packets_delivered: u64,
+    /// Cut or swallowed when something failed ([`Interruption`]); of messages that were never sent the flits
+    /// alone.
+    pub flits_lost: u64,
+    pub packets_lost: u64,
+    pub messages_lost: u64,
     /// Channels between routers, crossed by delivered packets and by their flits.
     pub packet_hops: u64,
     pub flit_hops: u64,
@@ -80,11 +87,20 @@ pub struct ChannelReport {
 }
 
 impl Counters {
+    /// Flits that have been created and neither delivered nor lost, source queues included.
+    #[must_use]
+    pub fn flits_under_way(&self) -> u64 {
+        self.flits_created - self.flits_delivered - self.flits_lost
+    }
+
     fn add(&mut self, other: &Self) {
         self.events += other.events;
         self.flits_created += other.flits_created;
         self.flits_delivered += other.flits_delivered;
         self.packets_delivered += other.packets_delivered;
+        self.flits_lost += other.flits_lost;
+        self.packets_lost += other.packets_lost;
+        self.messages_lost += other.messages_lost;
         self.packet_hops += other.packet_hops;
         self.flit_hops += other.flit_hops;
     }
@@ -145,6 +161,20 @@ impl<'f, O: Observer> Engine<'f, O> {
             let simulator = Simulator::new(threads, fabric, routes, parameters, workload, observer);
             Width::Any(simulator)
         })
+    }
+
+    /// Lets something fail while the network is at work.
+    ///
+    /// # Panics
+    /// If several threads simulate, or packets don't go by a forwarding table.
+    pub fn interrupt(&mut self, interruption: &'f Interruption) {
+        either!(&mut self.0, simulator => simulator.interrupt(interruption));
+    }
+
+    /// What the interruption brought about so far, if there is one.
+    #[must_use]
+    pub fn interruption(&self) -> Option<InterruptionReport> {
+        either!(&self.0, simulator => simulator.interruption())
     }
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that

@@ -123,6 +123,8 @@ pub(super) struct PacketOrigin {
     pub hops: u16,
     /// What decides a packet's lane by a forwarding table, together with the place.
     pub class: u8,
+    /// Whether it was cut or swallowed where something failed.
+    pub lost: bool,
     /// Of a packet that chooses its way: its random number, and its detour.
     pub drawn: u16,
     pub derouting: Option<Derouting>,

@@ -9,6 +9,7 @@ use super::calendar::Calendar;
 use super::credit::Credits;
 use super::cut::{Cut, Entry, Exit, Ports};
 use super::event::Event;
+use super::interruption::Interruption;
 use super::mail::{Crossing, Mail, Post};
 use super::message::Arrival;
 use super::network::{ChannelTiming, Network};
@@ -52,6 +53,9 @@ pub(super) struct Part<'f, O, const LANES: usize> {
     pub routes: &'f Routes,
     /// The table that packets go by, if routers look up their ways.
     pub table: Option<&'f ForwardingTable>,
+    pub interruption: Option<&'f Interruption>,
+    /// Whether the sources hold back their packets.
+    pub paused: bool,
     pub parameters: Parameters,
     /// Number of its first router, terminal and output in the whole network.
     pub first_router: u32,
@@ -134,6 +138,8 @@ impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
                 Routes::Forwarding(table) => Some(table),
                 _ => None,
             },
+            interruption: None,
+            paused: false,
             first_router: cut.first_router(number),
             first_terminal: terminals.start,
             first_output: cut.first_output(number),

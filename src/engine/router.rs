@@ -409,6 +409,9 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
         }
         packet.input = output.input;
         let arrival = if output.input == NONE {
+            if output.kind != ChannelKind::Ejection as u8 {
+                self.packets.origins[slot as usize].lost = true;
+            }
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
             output.credits[usize::from(onto)] -= flits;
@@ -435,6 +438,9 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
             } else if let Some(table) = self.table {
                 let sent = forwarding::channel(self.fabric, router + self.first_router, port);
                 let origin = &mut self.packets.origins[slot as usize];
+                if let Some(interruption) = self.interruption {
+                    origin.lost |= interruption.cuts(sent, last + timing.forward);
+                }
                 forwarding::go_on(table, self.fabric, sent, output.next_outputs, packet, origin)
             } else {
                 let router = self.whole.network.router_behind(channel + self.first_output);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 
 use super::cut::Cut;
+use super::interruption::{Course, Interruption};
 use super::network::Network;
 use super::packet::Packets;
 use super::part::{Part, Whole};
@@ -29,6 +30,8 @@ pub(super) struct Simulator<'f, O, const LANES: usize> {
     statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
     others: Duration,
+    pub interruption: Option<(&'f Interruption, Course)>,
+    pub under_way_when_it_came: u64,
 }
 
 impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
@@ -60,10 +63,29 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
             Part::new(&whole, number, ports, workload, observer)
         });
         let parts = parts.collect();
-        Self { parts, whole, reach, clock: 0, statistics_since: 0, others: Duration::ZERO }
+        Self {
+            parts,
+            whole,
+            reach,
+            clock: 0,
+            statistics_since: 0,
+            others: Duration::ZERO,
+            interruption: None,
+            under_way_when_it_came: 0,
+        }
     }
 
     pub(super) fn run_until(&mut self, limit: Picoseconds) -> bool {
+        while let Some((interruption, course)) = self.interruption
+            && let Some(due) = course.due(interruption).filter(|&due| due <= limit)
+        {
+            self.run_parts_until(due);
+            self.go_on_with(interruption, course, due);
+        }
+        self.run_parts_until(limit)
+    }
+
+    fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
         let left = if let [part] = &mut self.parts[..] {
             part.run_until(limit)
         } else {
@@ -136,7 +158,7 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
             .iter()
             .map(|part| part.adapters.messages())
             .fold((0, 0), |(created, completed), (more, done)| (created + more, completed + done));
-        created - completed
+        created - completed - self.counters().messages_lost
     }
 
     pub(super) fn observer(&mut self) -> &mut O {

@@ -79,6 +79,39 @@ impl Fabric {
         self.target.iter().filter(|&&target| target != NONE).count()
     }
 
+    /// The cables between routers, each by the lower of its two channels, in ascending order.
+    pub fn cables(&self) -> impl Iterator<Item = Channel> + '_ {
+        let opposite = |channel: Channel| self.opposite[channel as usize];
+        (0..self.channel_slots())
+            .filter(move |&channel| opposite(channel) != NONE && channel < opposite(channel))
+    }
+
+    /// The fabric without some cables, each named by one of its channels, and without some routers, their
+    /// cables and their terminals. All numbers stay; a ring that loses a channel is none any more.
+    #[must_use]
+    pub fn without(&self, cables: &[Channel], routers: &[u32]) -> Self {
+        let mut left = self.clone();
+        let of_routers = routers.iter().flat_map(|&router| self.outputs(router));
+        let mut broken = Vec::new();
+        for channel in of_routers.chain(cables.iter().copied()) {
+            for channel in [Some(channel), self.opposite(channel)].into_iter().flatten() {
+                left.target[channel as usize] = NONE;
+                left.opposite[channel as usize] = NONE;
+                broken.extend(self.ring(channel));
+            }
+        }
+        broken.sort_unstable();
+        left.ring.iter_mut().filter(|ring| broken.binary_search(ring).is_ok()).for_each(|ring| {
+            *ring = NONE;
+        });
+        left.terminal_router.iter_mut().filter(|router| routers.contains(router)).for_each(
+            |router| {
+                *router = NONE;
+            },
+        );
+        left
+    }
+
     /// The channel numbers of a router's output ports, in port order, vacant ones included.
     #[must_use]
     pub fn outputs(&self, router: u32) -> std::ops::Range<Channel> {

@@ -55,6 +55,7 @@ fn rules(random: &mut ChaCha8Rng) -> AdaptiveRules {
 
 /// Something to simulate.
 #[derive(Debug)]
+#[allow(dead_code, reason = "not every test binary looks at all of it")]
 pub struct Scenario {
     pub fabric: Fabric,
     pub routes: Routes,
@@ -94,13 +95,14 @@ impl Scenario {
         let (fabric, table) = switched_fabric(&mut random);
         let mut parameters = parameters(&mut random, false);
         parameters.bubble = false;
-        parameters.virtual_channels = table.lane_count() + random.random_range(0..=2);
+        parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
         let routes = Routes::Forwarding(Arc::new(table));
         let messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
         Self { fabric, routes, parameters, messages }
     }
 
     /// The scenario of this seed.
+    #[allow(dead_code, reason = "not every test binary needs it")]
     pub fn random(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (fabric, routes) = fabric(&mut random);

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::balance::balance;
 use super::dfsssp::dfsssp;
+use super::dimension_order::dimension_order;
 use super::graph::Graph;
 use super::lash::lash;
 use super::lash_tor::lash_tor;
@@ -21,6 +22,7 @@ use crate::topology::Fabric;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     MinHop,
+    DimensionOrder,
     UpDown,
     Sssp,
     P2Sssp,
@@ -34,8 +36,9 @@ pub enum Algorithm {
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 11] = [
+pub const ALGORITHMS: [(&str, Algorithm); 12] = [
     ("min-hop", Algorithm::MinHop),
+    ("dimension-order", Algorithm::DimensionOrder),
     ("up-down", Algorithm::UpDown),
     ("sssp", Algorithm::Sssp),
     ("p2-sssp", Algorithm::P2Sssp),
@@ -91,6 +94,10 @@ pub struct Generated {
 pub enum NoTable {
     /// It needs more virtual lanes than there are.
     Lanes { algorithm: &'static str, lanes: u8 },
+    /// It is for tori and meshes, and the routers are not arranged as one.
+    NoGrid { algorithm: &'static str },
+    /// The way that it would take between two routers, by their names, does not exist.
+    NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
 }
 
 impl fmt::Display for NoTable {
@@ -98,6 +105,13 @@ impl fmt::Display for NoTable {
         match self {
             Self::Lanes { algorithm, lanes } => {
                 write!(formatter, "{algorithm} needs more than {lanes} virtual lanes here")
+            }
+            Self::NoGrid { algorithm } => write!(
+                formatter,
+                "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
+            ),
+            Self::NoWay { algorithm, from, to, reason } => {
+                write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
             }
         }
     }
@@ -114,6 +128,7 @@ impl Algorithm {
         let mut escape_falls = None;
         match self {
             Self::MinHop => min_hop(&graph, &mut table),
+            Self::DimensionOrder => dimension_order(&graph, fabric, &mut table)?,
             Self::UpDown => up_down(&graph, &mut table),
             Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
             Self::Lash => lash(&graph, &mut table, parameters.lanes)?,

@@ -3,6 +3,7 @@
 //! | algorithm | lanes | deadlock | what it does |
 //! |---|---|---|---|
 //! | `min-hop` | 1 | possible | shortest paths, each router balances its own ports |
+//! | `dimension-order` | 1 | possible on rings | all the way along the first dimension, then the second, ... |
 //! | `sssp` | 1 | possible | shortest paths, balanced over the fabric a destination at a time (P-SSSP) |
 //! | `p2-sssp` | 1 | possible | the same, a path at a time (P²-SSSP) |
 //! | `up-down` | 1 | no | first up a tree, then down |
@@ -14,8 +15,9 @@
 //! | `nue` | as given | no | paths searched on the dependency graph, without closing a cycle |
 //! | `nue-balanced` | as given | no | the best of several tables of `nue`, its most loaded channels relieved |
 //!
-//! Each file says what it models and what it leaves out. `lash`, `dfsssp` and `lash-tor` can fail for want of
-//! lanes; `up-down`, `mud`, `segments`, `nue` and `nue-balanced` have a table for every connected fabric. Smart (Cherkasova and
+//! Each file says what it models and what it leaves out. `dimension-order` is for tori and meshes, and not all
+//! failures leave it a way; `lash`, `dfsssp` and `lash-tor` can fail for
+//! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
@@ -24,8 +26,10 @@ mod algorithm;
 mod balance;
 mod dependency;
 mod dfsssp;
+mod dimension_order;
 mod frontier;
 mod graph;
+mod grid;
 mod lash;
 mod lash_tor;
 mod min_hop;

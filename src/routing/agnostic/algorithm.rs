@@ -14,6 +14,7 @@ use super::mud::mud;
 use super::nue::{Partition, nue};
 use super::segments::segments;
 use super::sssp::{p2_sssp, sssp};
+use super::torus_2qos::torus_2qos;
 use super::up_down::up_down;
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
@@ -23,6 +24,7 @@ use crate::topology::Fabric;
 pub enum Algorithm {
     MinHop,
     DimensionOrder,
+    Torus2Qos,
     UpDown,
     Sssp,
     P2Sssp,
@@ -36,9 +38,10 @@ pub enum Algorithm {
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 12] = [
+pub const ALGORITHMS: [(&str, Algorithm); 13] = [
     ("min-hop", Algorithm::MinHop),
     ("dimension-order", Algorithm::DimensionOrder),
+    ("torus-2qos", Algorithm::Torus2Qos),
     ("up-down", Algorithm::UpDown),
     ("sssp", Algorithm::Sssp),
     ("p2-sssp", Algorithm::P2Sssp),
@@ -96,8 +99,12 @@ pub enum NoTable {
     Lanes { algorithm: &'static str, lanes: u8 },
     /// It is for tori and meshes, and the routers are not arranged as one.
     NoGrid { algorithm: &'static str },
+    /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    Rings { algorithm: &'static str, dimensions: u8 },
     /// The way that it would take between two routers, by their names, does not exist.
     NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
+    /// Its paths round the failed routers close a cycle.
+    Cycle { algorithm: &'static str },
 }
 
 impl fmt::Display for NoTable {
@@ -110,9 +117,17 @@ impl fmt::Display for NoTable {
                 formatter,
                 "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
             ),
+            Self::Rings { algorithm, dimensions } => write!(
+                formatter,
+                "{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}"
+            ),
             Self::NoWay { algorithm, from, to, reason } => {
                 write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
             }
+            Self::Cycle { algorithm } => write!(
+                formatter,
+                "{algorithm} can't lead round so many failed routers without a cycle"
+            ),
         }
     }
 }
@@ -129,6 +144,7 @@ impl Algorithm {
         match self {
             Self::MinHop => min_hop(&graph, &mut table),
             Self::DimensionOrder => dimension_order(&graph, fabric, &mut table)?,
+            Self::Torus2Qos => torus_2qos(&graph, fabric, &mut table, parameters.lanes)?,
             Self::UpDown => up_down(&graph, &mut table),
             Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
             Self::Lash => lash(&graph, &mut table, parameters.lanes)?,

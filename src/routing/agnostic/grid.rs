@@ -49,6 +49,12 @@ impl<'a> Grid<'a> {
         &self.channels[self.first[place] as usize..self.first[place + 1] as usize]
     }
 
+    /// The neighbor in a direction, if there is a channel to it.
+    pub(super) fn neighbor(&self, router: u32, direction: u32) -> Option<u32> {
+        let neighbor = self.torus.neighbor(router, direction);
+        neighbor.filter(|_| !self.channels(router, direction).is_empty())
+    }
+
     /// Of the channels in a direction the one with the fewest destinations so far, to which this adds one.
     pub(super) fn take(&mut self, router: u32, direction: u32) -> Option<Channel> {
         let least = self.channels(router, direction).iter().copied();

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `min-hop` | 1 | possible | shortest paths, each router balances its own ports |
 //! | `dimension-order` | 1 | possible on rings | all the way along the first dimension, then the second, ... |
+//! | `torus-2qos` | 2, or 4 | no | the same, changing lanes at datelines, and round failures |
 //! | `sssp` | 1 | possible | shortest paths, balanced over the fabric a destination at a time (P-SSSP) |
 //! | `p2-sssp` | 1 | possible | the same, a path at a time (P²-SSSP) |
 //! | `up-down` | 1 | no | first up a tree, then down |
@@ -15,8 +16,8 @@
 //! | `nue` | as given | no | paths searched on the dependency graph, without closing a cycle |
 //! | `nue-balanced` | as given | no | the best of several tables of `nue`, its most loaded channels relieved |
 //!
-//! Each file says what it models and what it leaves out. `dimension-order` is for tori and meshes, and not all
-//! failures leave it a way; `lash`, `dfsssp` and `lash-tor` can fail for
+//! Each file says what it models and what it leaves out. `dimension-order` and `torus-2qos` are for tori and meshes,
+//! and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
 //! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
 //!
@@ -39,6 +40,7 @@ mod segments;
 mod sssp;
 #[cfg(test)]
 mod tests;
+mod torus_2qos;
 mod up_down;
 
 pub use algorithm::{ALGORITHMS, Algorithm, Generated, NoTable, Parameters};

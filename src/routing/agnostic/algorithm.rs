@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::balance::balance;
+use super::d_mod_k::d_mod_k;
 use super::dfsssp::dfsssp;
 use super::dimension_order::dimension_order;
 use super::graph::Graph;
@@ -25,6 +26,7 @@ pub enum Algorithm {
     MinHop,
     DimensionOrder,
     Torus2Qos,
+    DModK,
     UpDown,
     Sssp,
     P2Sssp,
@@ -38,10 +40,11 @@ pub enum Algorithm {
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 13] = [
+pub const ALGORITHMS: [(&str, Algorithm); 14] = [
     ("min-hop", Algorithm::MinHop),
     ("dimension-order", Algorithm::DimensionOrder),
     ("torus-2qos", Algorithm::Torus2Qos),
+    ("d-mod-k", Algorithm::DModK),
     ("up-down", Algorithm::UpDown),
     ("sssp", Algorithm::Sssp),
     ("p2-sssp", Algorithm::P2Sssp),
@@ -101,6 +104,8 @@ pub enum NoTable {
     NoGrid { algorithm: &'static str },
     /// It has a service level bit for each of four dimensions that close into rings, and there are more.
     Rings { algorithm: &'static str, dimensions: u8 },
+    /// It is for fat trees, and a cable joins two routers of the same level, by their names.
+    NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
     /// The way that it would take between two routers, by their names, does not exist.
     NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
     /// Its paths round the failed routers close a cycle.
@@ -120,6 +125,11 @@ impl fmt::Display for NoTable {
             Self::Rings { algorithm, dimensions } => write!(
                 formatter,
                 "{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}"
+            ),
+            Self::NoTree { algorithm, one, other, level } => write!(
+                formatter,
+                "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both \
+                 {level} hops from the nearest router with terminals"
             ),
             Self::NoWay { algorithm, from, to, reason } => {
                 write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
@@ -145,6 +155,7 @@ impl Algorithm {
             Self::MinHop => min_hop(&graph, &mut table),
             Self::DimensionOrder => dimension_order(&graph, fabric, &mut table)?,
             Self::Torus2Qos => torus_2qos(&graph, fabric, &mut table, parameters.lanes)?,
+            Self::DModK => d_mod_k(&graph, fabric, &mut table)?,
             Self::UpDown => up_down(&graph, &mut table),
             Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
             Self::Lash => lash(&graph, &mut table, parameters.lanes)?,

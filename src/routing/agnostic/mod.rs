@@ -5,6 +5,7 @@
 //! | `min-hop` | 1 | possible | shortest paths, each router balances its own ports |
 //! | `dimension-order` | 1 | possible on rings | all the way along the first dimension, then the second, ... |
 //! | `torus-2qos` | 2, or 4 | no | the same, changing lanes at datelines, and round failures |
+//! | `d-mod-k` | 1 | no | up a fat tree by the destination's number, then down |
 //! | `sssp` | 1 | possible | shortest paths, balanced over the fabric a destination at a time (P-SSSP) |
 //! | `p2-sssp` | 1 | possible | the same, a path at a time (P²-SSSP) |
 //! | `up-down` | 1 | no | first up a tree, then down |
@@ -17,7 +18,7 @@
 //! | `nue-balanced` | as given | no | the best of several tables of `nue`, its most loaded channels relieved |
 //!
 //! Each file says what it models and what it leaves out. `dimension-order` and `torus-2qos` are for tori and meshes,
-//! and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
+//! `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
 //! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
 //!
@@ -25,6 +26,7 @@
 
 mod algorithm;
 mod balance;
+mod d_mod_k;
 mod dependency;
 mod dfsssp;
 mod dimension_order;

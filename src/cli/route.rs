@@ -110,10 +110,16 @@ impl Route {
             RoutingSpec::Angara { algorithm, freedoms } => (algorithm, freedoms),
             RoutingSpec::DirectionOrder { .. }
             | RoutingSpec::File(_)
-            | RoutingSpec::Adaptive(_) => (Algorithm::Balanced, Freedoms::default()),
+            | RoutingSpec::Adaptive(_)
+            | RoutingSpec::Agnostic { .. }
+            | RoutingSpec::OpenSm(_) => (Algorithm::Balanced, Freedoms::default()),
         };
         let algorithm = self.algorithm.map_or(algorithm, |name| name.0);
         let fabric = &network.fabric;
+        let Some((torus, faults)) = network.torus() else {
+            let message = "error: Angara's tables are for [topology.torus]".into();
+            return Err(Failure::Input(message));
+        };
         let region = Region::new(fabric);
         let needed = enough_memory(&region, freedoms)
             .map_err(|error| Failure::Input(format!("error: {error}")))?;
@@ -141,8 +147,7 @@ impl Route {
             return Err(Failure::Check(unroutable_text(fabric, choices.unroutable())));
         }
         let Some(path) = &self.save else { return Ok(()) };
-        let (torus, faults) = (network.torus.clone(), network.faults.clone());
-        let file = TableFile::new(torus, faults, fabric.clone(), generated.table);
+        let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
         let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
         let output = File::create_new(path).map_err(failed)?;
         file.write(BufWriter::new(output)).map_err(failed)?;

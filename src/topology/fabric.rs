@@ -112,6 +112,24 @@ impl Fabric {
         left
     }
 
+    /// The router of this name.
+    #[must_use]
+    pub fn router_named(&self, name: &str) -> Option<u32> {
+        (0..self.routers()).find(|&router| match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(router) == name,
+            Arrangement::Listed(labels) => labels.routers[router as usize] == name,
+        })
+    }
+
+    /// The terminal of this name.
+    #[must_use]
+    pub fn terminal_named(&self, name: &str) -> Option<u32> {
+        (0..self.terminals()).find(|&terminal| match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(terminal) == name,
+            Arrangement::Listed(labels) => labels.terminals[terminal as usize] == name,
+        })
+    }
+
     /// The channel numbers of a router's output ports, in port order, vacant ones included.
     #[must_use]
     pub fn outputs(&self, router: u32) -> std::ops::Range<Channel> {
@@ -214,7 +232,7 @@ impl Fabric {
     }
 
     /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
-    /// router, port, and where the channel leads, such as `S4 port 2 to S7`.
+    /// router, port, and where the channel leads, such as `S4 port 2 to S7`; a vacant port leads nowhere.
     #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
@@ -225,8 +243,11 @@ impl Fabric {
                 format!("{name} {}", torus.direction_name(direction))
             }
             Arrangement::Listed(labels) => {
-                let target = &labels.routers[self.target[channel as usize] as usize];
-                format!("{name} port {} to {target}", labels.channel_ports[channel as usize])
+                let port = format!("{name} port {}", labels.channel_ports[channel as usize]);
+                match self.target(channel) {
+                    Some(target) => format!("{port} to {}", labels.routers[target as usize]),
+                    None => port,
+                }
             }
         }
     }

@@ -115,13 +115,18 @@ impl<'a> Dependencies<'a> {
         self.back[to as usize * self.words + into / 64] ^= 1 << (into % 64);
     }
 
-    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from `to`.
-    fn reorder(&mut self, from: Channel, to: Channel) -> bool {
-        let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
+    /// Whether a dependency would close a cycle.
+    pub(super) fn closes_cycle(&mut self, from: Channel, to: Channel) -> bool {
+        self.rank[from as usize] > self.rank[to as usize] && self.leads_to(to, from)
+    }
+
+    /// Searches from a channel for another of a higher rank; those that it meets on the way are in `ahead`.
+    fn leads_to(&mut self, start: Channel, end: Channel) -> bool {
+        let high = self.rank[end as usize];
         self.searches += 1;
         self.ahead.clear();
-        self.ahead.push(to);
-        self.mark[to as usize] = self.searches;
+        self.ahead.push(start);
+        self.mark[start as usize] = self.searches;
         let mut place = 0;
         while let Some(&channel) = self.ahead.get(place) {
             place += 1;
@@ -131,8 +136,8 @@ impl<'a> Dependencies<'a> {
                 while bits != 0 {
                     let next = first + (word * 64) as u32 + bits.trailing_zeros();
                     bits &= bits - 1;
-                    if next == from {
-                        return false;
+                    if next == end {
+                        return true;
                     }
                     if self.rank[next as usize] < high && self.mark[next as usize] != self.searches
                     {
@@ -142,10 +147,19 @@ impl<'a> Dependencies<'a> {
                 }
             }
         }
+        false
+    }
+
+    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from `to`.
+    fn reorder(&mut self, from: Channel, to: Channel) -> bool {
+        if self.leads_to(to, from) {
+            return false;
+        }
+        let low = self.rank[to as usize];
         self.behind.clear();
         self.behind.push(from);
         self.mark[from as usize] = self.searches;
-        place = 0;
+        let mut place = 0;
         while let Some(&channel) = self.behind.get(place) {
             place += 1;
             let first = self.graph.first(self.graph.source(channel));

@@ -129,14 +129,7 @@ impl Layer<'_> {
             return true;
         }
         for pair in channels.windows(2) {
-            if used.has(pair[0], pair[1]) {
-                continue;
-            }
-            if used.insert(pair[0], pair[1]) {
-                used.remove(pair[0], pair[1]);
-            } else {
-                refused[number(pair)] = true;
-            }
+            refused[number(pair)] = used.closes_cycle(pair[0], pair[1]);
         }
         false
     }

@@ -25,7 +25,8 @@ pub(super) struct Dependencies<'a> {
     searches: u32,
     ahead: Vec<Channel>,
     behind: Vec<Channel>,
-    ranks: Vec<u32>,
+    /// Channels with their ranks in front.
+    sorted: Vec<u64>,
     added: Vec<(Channel, Channel)>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Dependencies<'a> {
             searches: 0,
             ahead: Vec::new(),
             behind: Vec::new(),
-            ranks: Vec::new(),
+            sorted: Vec::new(),
             added: Vec::new(),
         }
     }
@@ -176,14 +177,20 @@ impl<'a> Dependencies<'a> {
                 }
             }
         }
-        let rank = &mut self.rank;
-        self.behind.sort_unstable_by_key(|&channel| rank[channel as usize]);
-        self.ahead.sort_unstable_by_key(|&channel| rank[channel as usize]);
-        self.ranks.clear();
-        self.ranks.extend(self.behind.iter().chain(&self.ahead).map(|&at| rank[at as usize]));
-        self.ranks.sort_unstable();
-        for (&channel, &new) in self.behind.iter().chain(&self.ahead).zip(&self.ranks) {
-            rank[channel as usize] = new;
+        let Self { rank, ahead, behind, sorted, .. } = self;
+        let key = |&at: &Channel| u64::from(rank[at as usize]) << 32 | u64::from(at);
+        sorted.clear();
+        sorted.extend(behind.iter().chain(&*ahead).map(key));
+        let middle = behind.len();
+        sorted[..middle].sort_unstable();
+        sorted[middle..].sort_unstable();
+        // They share their ranks: the lowest ones go to those behind.
+        let (mut one, mut other) = (0, middle);
+        for &channel in &*sorted {
+            let lower = other == sorted.len() || one < middle && sorted[one] < sorted[other];
+            let next = if lower { &mut one } else { &mut other };
+            rank[channel as u32 as usize] = (sorted[*next] >> 32) as u32;
+            *next += 1;
         }
         true
     }

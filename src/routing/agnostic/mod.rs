@@ -24,6 +24,7 @@ mod algorithm;
 mod balance;
 mod dependency;
 mod dfsssp;
+mod find_lanes;
 mod frontier;
 mod graph;
 mod lash;
@@ -38,4 +39,5 @@ mod tests;
 mod up_down;
 
 pub use algorithm::{ALGORITHMS, Algorithm, Generated, NoTable, Parameters};
+pub use find_lanes::find_lanes;
 pub use nue::Partition;

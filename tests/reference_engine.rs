@@ -29,6 +29,7 @@ fn parameters() -> Parameters {
         header_flits: 1,
         checksum_flits: 0,
         maximum_payload: Bytes(MAXIMUM_PAYLOAD),
+        virtual_channels: 5,
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,

@@ -15,6 +15,7 @@ use crate::report::figure::{Medium, Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{self, resilience};
 use crate::scenario::Network;
+use crate::topology::{Faults, Torus};
 
 /// Count how many random failures an Angara routing survives
 ///
@@ -58,12 +59,17 @@ struct Row {
 impl Failures {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let network = Network::read(&self.input.document()?).map_err(|found| reject(&found))?;
+        let (torus, faults) = network.torus().ok_or_else(|| {
+            let message = "error: failures are counted for Angara's routing, on [topology.torus]; of other \
+                           fabrics `random_failures` makes one system a scenario";
+            Failure::Input(message.into())
+        })?;
         let out = match &self.out {
             Some(out) => Some(folder::prepare("", Some(out))?),
             None => None,
         };
-        let rows = self.threads.with(|| Ok(self.rows(&network)))?;
-        let title = torus_text(&network.torus);
+        let rows = self.threads.with(|| Ok(self.rows(torus, faults, network.seed)))?;
+        let title = torus_text(torus);
         if let Some(out) = &out {
             folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
             for failed in ["cables", "nodes"] {
@@ -77,15 +83,14 @@ impl Failures {
         print_text(&format!("{title}, {} systems a row\n{}{place}", self.systems, text(&rows)))
     }
 
-    fn rows(&self, network: &Network) -> Vec<Row> {
+    fn rows(&self, torus: &Torus, faults: &Faults, seed: u64) -> Vec<Row> {
         let bar = Bar::of_sweep(2 * u64::from(self.most));
         let kinds = [("cables", angara::Failure::Cables), ("nodes", angara::Failure::Nodes)];
         let cases =
             kinds.iter().flat_map(|kind| (1..=self.most).map(move |failures| (kind, failures)));
         let rows = cases.map(|((failed, failure), failures)| {
-            let (torus, faults) = (&network.torus, &network.faults);
             let count = failures as usize;
-            let found = resilience(torus, faults, *failure, count, self.systems, network.seed);
+            let found = resilience(torus, faults, *failure, count, self.systems, seed);
             bar.point_done();
             Row {
                 failed,

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde::Serialize;
 
 use super::summary::{print_json, print_text};
-use super::text::torus_text;
+use super::text::fabric_text;
 use super::{Failure, terminal};
 use crate::scenario::{Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
 use crate::units::parse_bytes;
@@ -108,7 +108,7 @@ impl Init {
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(exists(&path)),
             Err(cause) => return Err(Failure::Run(format!("cannot write {path}: {cause}"))),
         }
-        let fabric = torus_text(&scenario.network.torus);
+        let fabric = fabric_text(&scenario.network);
         let nodes = scenario.network.fabric.live_terminals().count();
         if json {
             return print_json(&Written { scenario: path, fabric, nodes });

@@ -39,7 +39,7 @@ impl Expectation {
         let capacity = fabric.capacity();
         Self {
             name: simulation.scenario().name.clone(),
-            fabric: text::torus_text(fabric.coordinates()),
+            fabric: text::fabric_text(&simulation.scenario().network),
             nodes: fabric.live_terminals().count(),
             channels: fabric.channels(),
             capacity_payload: simulation

@@ -3,8 +3,9 @@
 use super::terminal;
 use crate::engine::ChannelKind;
 use crate::report::{ChannelRow, PointRow, Status};
+use crate::scenario::{Network, TopologySpec};
 use crate::sweep::{Simulation, Work};
-use crate::topology::Torus;
+use crate::topology::{Fabric, Torus};
 use crate::units::Picoseconds;
 
 /// How many of the busiest channels are listed.
@@ -22,6 +23,26 @@ pub(super) fn torus_text(torus: &Torus) -> String {
         0 => format!("{sizes} torus"),
         all if all == torus.dimensions() => format!("{sizes} mesh"),
         _ => format!("{sizes} torus, open in {}", open.join(" and ")),
+    }
+}
+
+/// What a fabric is, and what of its switches and cables has failed.
+pub(super) fn fabric_text(network: &Network) -> String {
+    let spec = match &network.topology {
+        TopologySpec::Torus(torus, _) => return torus_text(torus),
+        TopologySpec::Switched(spec) => spec,
+    };
+    let counts = |fabric: &Fabric| (fabric.cables().count(), fabric.live_terminals().count());
+    let (whole, left) = (counts(&spec.whole), counts(&network.fabric));
+    let lost = [(whole.0 - left.0, "cables"), (whole.1 - left.1, "terminals")];
+    let lost: Vec<String> = lost
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    match lost.len() {
+        0 => spec.plan.to_string(),
+        _ => format!("{} without {}", spec.plan, lost.join(" and ")),
     }
 }
 
@@ -167,7 +188,7 @@ pub(super) fn headline(simulation: &Simulation) -> String {
     format!(
         "{}: {}, {} nodes, seed {}",
         scenario.name,
-        torus_text(&scenario.network.torus),
+        fabric_text(&scenario.network),
         simulation.fabric().live_terminals().count(),
         scenario.seed
     )

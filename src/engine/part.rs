@@ -112,7 +112,7 @@ impl<'f, O: Observer> Part<'f, O> {
         let Ports { outputs, inputs, routers, exits, entries } = ports;
         let rules = match routes {
             Routes::Adaptive(adaptive) => Some(*adaptive.rules()),
-            Routes::DirectionOrder(_) | Routes::Table(_) => None,
+            Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => None,
         };
         let terminals = cut.terminals(number);
         let words = outputs.len() * network.request_words();

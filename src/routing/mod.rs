@@ -38,6 +38,7 @@ pub use service_levels::{SERVICE_LEVELS, ServiceLevels};
 pub use table::RouteTable;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::topology::Fabric;
 
@@ -48,6 +49,8 @@ pub enum Routes {
     Table(RouteTable),
     /// Packets choose their way hop by hop.
     Adaptive(Adaptive),
+    /// Routers look up the way by a packet's destination. Every pair of live terminals has one.
+    Forwarding(Arc<ForwardingTable>),
 }
 
 impl Routes {
@@ -62,6 +65,7 @@ impl Routes {
             Self::DirectionOrder(order) => order.route(fabric, source, destination),
             Self::Table(table) => table.route(fabric, source, destination),
             Self::Adaptive(adaptive) => adaptive.route(fabric, source, destination),
+            Self::Forwarding(_) => unreachable!("routers look it up"),
         }
     }
 }

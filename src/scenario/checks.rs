@@ -6,12 +6,12 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Network, RoutingError, RoutingSpec, WorkloadSpec, diagnostic::Diagnostic, document::Document,
-    reader::Purpose, schema::Draft,
+    Network, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec, diagnostic::Diagnostic,
+    document::Document, reader::Purpose, schema::Draft,
 };
 use crate::{
-    engine::{MOST_FLITS, Parameters},
-    topology::{Fabric, Faults, TopologyError, Torus},
+    engine::{MOST_FLITS, Parameters, VIRTUAL_CHANNELS},
+    topology::Fabric,
     traffic::{Access, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
     units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
 };
@@ -23,7 +23,7 @@ pub(super) struct Fabrics {
 }
 
 /// What a network is made of; the seed is the scenario's.
-type Key = (Torus, Faults, RoutingSpec, u64);
+type Key = (TopologySpec, RoutingSpec, u64);
 
 /// Why there is no such network.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ struct Refusal {
 impl Fabrics {
     fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
         if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
-            Ok(network) => network.is(&key.0, &key.1, &key.2, key.3),
+            Ok(network) => network.is(&key.0, &key.1, key.2),
             Err(_) => *other == key,
         }) {
             return outcome.clone();
@@ -52,23 +52,52 @@ impl Fabrics {
     }
 }
 
-fn network((torus, faults, routing, seed): Key) -> Result<Network, Refusal> {
-    let topology =
-        |error: TopologyError| Refusal { message: error.to_string(), help: None, key: None };
-    let fabric = torus.fabric(&faults).map_err(topology)?;
-    Ok(Network::new(fabric, faults, routing, seed))
+fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
+    let fabric = topology.fabric().map_err(|error| Refusal {
+        message: error.to_string(),
+        help: None,
+        key: None,
+    })?;
+    routing.applies(&fabric).map_err(|error| Refusal {
+        message: error.to_string(),
+        help: Some(ANY_FABRIC.into()),
+        key: Some("routing"),
+    })?;
+    Ok(Network::new(topology, fabric, routing, seed))
 }
+
+/// What can make a topology fall apart, and what can be wrong with its shape; likeliest first.
+const FAILURES: [&str; 7] = [
+    "failed_cables",
+    "failed_nodes",
+    "failed_switches",
+    "random_failures",
+    "node_set",
+    "dimensions",
+    "open",
+];
 
 /// Refuses a network in which a pair of nodes has no route.
 fn routable(network: Network) -> Result<Network, Refusal> {
-    let Err(error) = network.routing.check(&network.fabric) else { return Ok(network) };
+    let checked = match &network.routing {
+        // Some algorithms find only while they work that they can't; the table is kept.
+        RoutingSpec::Agnostic { .. } => network.routes().map(drop).map_err(Clone::clone),
+        routing => routing.check(&network.fabric),
+    };
+    let Err(error) = checked else { return Ok(network) };
     let key = match error {
         RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
         RoutingError::Table(_) => Some("routing.file.path"),
         RoutingError::Memory(..) => Some("routing.angara"),
+        RoutingError::NeedsTorus(_) => Some("routing"),
+        RoutingError::NoTable(_) => Some("routing.agnostic"),
+        RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
     Err(Refusal { message: error.to_string(), help: Some(network.routing.help().into()), key })
 }
+
+const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, and \
+                          [routing.opensm], which reads one";
 
 const PACKET: [&str; 4] =
     ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
@@ -89,6 +118,7 @@ pub(super) fn run(
     checks.latencies(parameters);
     checks.windows(draft);
     checks.virtual_channels(draft);
+    checks.forwarding(draft);
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     match &draft.workload {
@@ -135,6 +165,43 @@ impl Checks<'_> {
         let mut problem = Diagnostic::new(&place, message).label(label);
         problem.help = help;
         self.problems.push(problem);
+    }
+
+    /// What the routing needs of the routers.
+    fn forwarding(&mut self, draft: &Draft) {
+        let Some(routing) = &draft.routing else { return };
+        let (bubble, has) = (draft.parameters.bubble, draft.parameters.virtual_channels);
+        if routing.forwards() && bubble && self.sound(&["router.bubble"]) {
+            self.report(
+                &["router.bubble"],
+                "a forwarding table has no rings into which packets could keep a bubble".into(),
+                "must be false",
+                Some("leave `bubble` out: here its default is false".into()),
+            );
+        }
+        let keys = [
+            "router.virtual_channels",
+            "routing.agnostic.lanes",
+            "routing.opensm.map",
+            "routing.opensm.paths",
+            "router.preset",
+        ];
+        let (needs, why) = match routing.lanes() {
+            Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
+            None => (
+                VIRTUAL_CHANNELS as u8,
+                "this routing takes Angara's five: request, response, adaptive, two collective"
+                    .into(),
+            ),
+        };
+        if has < needs && self.sound(&keys) {
+            self.report(
+                &keys,
+                format!("the routers have {has} virtual channels, and {needs} are needed"),
+                "",
+                Some(why),
+            );
+        }
     }
 
     /// Virtual channels of packets that choose their way.
@@ -270,22 +337,17 @@ impl Checks<'_> {
         fabrics: &mut Fabrics,
         purpose: Purpose,
     ) -> Option<Arc<Network>> {
-        let keys = [
-            "topology.torus.failed_cables",
-            "topology.torus.failed_nodes",
-            "topology.torus.node_set",
-            "topology.torus.dimensions",
-            "topology.torus.open",
-        ];
-        let (torus, routing) = (draft.topology.torus.clone()?, draft.routing.clone()?);
-        if !self.sound(&keys) {
+        let (topology, routing) = (draft.topology.clone()?, draft.routing.clone()?);
+        if !self.sound(&["topology"]) {
             return None;
         }
-        let key = (torus, draft.topology.faults.clone(), routing, draft.seed);
-        match fabrics.get(key, purpose) {
+        match fabrics.get((topology, routing, draft.seed), purpose) {
             Ok(network) => Some(network),
             Err(Refusal { message, help, key }) => {
-                let keys: Vec<&str> = key.into_iter().chain(keys).collect();
+                let below = |key| self.document.below("topology", key);
+                let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();
+                let of_topology = of_topology.iter().map(String::as_str).chain(["topology"]);
+                let keys: Vec<&str> = key.into_iter().chain(of_topology).collect();
                 self.report(&keys, message, "", help);
                 None
             }
@@ -296,7 +358,7 @@ impl Checks<'_> {
         let Some(fabric) = fabric.filter(|_| self.sound(&[key])) else { return };
         match Pattern::new(pattern, fabric, seed) {
             Err(error) => {
-                self.report(&[key, "topology.torus.dimensions"], error.to_string(), "", None);
+                self.report(&[key, "topology"], error.to_string(), "", None);
             }
             Ok(bound) if key == "exchange.pattern" && bound.steps().is_none() => self.report(
                 &[key],

@@ -211,6 +211,13 @@ impl Document {
         Some(node)
     }
 
+    /// The path of a key in the one table below another, such as `dimensions` in `[topology.torus]`.
+    pub(super) fn below(&self, table: &str, key: &str) -> Option<String> {
+        let Value::Table(outer) = &self.get(table)?.value else { return None };
+        let [entry] = outer.entries.as_slice() else { return None };
+        Some(format!("{table}.{}.{key}", entry.key))
+    }
+
     /// Where to point for a rule that these keys break together: at the first of them that is
     /// written, else at the table of the first, else at the file's start. Which key it is, if any.
     pub(super) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {

@@ -30,6 +30,7 @@ mod complaints;
 mod diagnostic;
 mod difference;
 mod document;
+mod file;
 mod identity;
 mod kind;
 mod network;
@@ -44,6 +45,7 @@ mod starter;
 mod sweep;
 mod syntax;
 mod tables;
+mod topology;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use difference::{Difference, Setting, differences, settings};
@@ -51,9 +53,10 @@ pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
-pub use routing::{RoutingError, RoutingSpec, enough_memory};
+pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
+pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

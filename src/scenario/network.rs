@@ -6,7 +6,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{
-    Diagnostics, Document, Reading, RoutingError, RoutingSpec, checks::Fabrics, reader::Purpose,
+    Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
+    reader::Purpose,
 };
 use crate::{
     routing::Routes,
@@ -16,8 +17,7 @@ use crate::{
 /// A fabric and how it is routed.
 #[derive(Debug)]
 pub struct Network {
-    pub torus: Torus,
-    pub faults: Faults,
+    pub topology: TopologySpec,
     pub routing: RoutingSpec,
     pub fabric: Fabric,
     /// Matters to algorithms that draw at random.
@@ -28,7 +28,7 @@ pub struct Network {
 impl PartialEq for Network {
     /// Fabric and routes follow from the rest.
     fn eq(&self, other: &Self) -> bool {
-        self.is(&other.torus, &other.faults, &other.routing, other.seed)
+        self.is(&other.topology, &other.routing, other.seed)
     }
 }
 
@@ -45,19 +45,23 @@ impl Network {
         Ok(reading.network.expect("or it was reported"))
     }
 
-    pub(super) fn new(fabric: Fabric, faults: Faults, routing: RoutingSpec, seed: u64) -> Self {
-        let torus = fabric.coordinates().clone();
-        Self { torus, faults, routing, fabric, seed, routes: OnceLock::new() }
+    pub(super) fn new(
+        topology: TopologySpec,
+        fabric: Fabric,
+        routing: RoutingSpec,
+        seed: u64,
+    ) -> Self {
+        Self { topology, routing, fabric, seed, routes: OnceLock::new() }
     }
 
-    pub(super) fn is(
-        &self,
-        torus: &Torus,
-        faults: &Faults,
-        routing: &RoutingSpec,
-        seed: u64,
-    ) -> bool {
-        (&self.torus, &self.faults, &self.routing) == (torus, faults, routing)
+    /// The torus and what it lacks, if each port is a direction.
+    #[must_use]
+    pub fn torus(&self) -> Option<(&Torus, &Faults)> {
+        self.topology.torus()
+    }
+
+    pub(super) fn is(&self, topology: &TopologySpec, routing: &RoutingSpec, seed: u64) -> bool {
+        (&self.topology, &self.routing) == (topology, routing)
             && (self.seed == seed || !routing.is_random())
     }
 

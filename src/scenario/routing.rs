@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
 use crate::routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, HalfRing, Region, Routes, TableFile, TableFileError,
-    Unroutable,
+    Adaptive, AdaptiveRules, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing, Region,
+    Routes, TableFile, TableFileError, Unroutable, agnostic, prove_forwarding,
 };
 use crate::topology::Fabric;
 use crate::units::memory_text;
@@ -26,6 +26,36 @@ pub enum RoutingSpec {
     File(Arc<TableFile>),
     /// Packets choose their way hop by hop.
     Adaptive(AdaptiveRules),
+    /// A forwarding table, made for the fabric whatever its shape.
+    Agnostic {
+        algorithm: agnostic::Algorithm,
+        parameters: agnostic::Parameters,
+    },
+    /// A forwarding table that was read from OpenSM's dumps.
+    OpenSm(Arc<OpenSmTable>),
+}
+
+/// A forwarding table that was read for a fabric, and what is known of it there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSmTable {
+    pub table: Arc<ForwardingTable>,
+    /// One more than the highest lane that packets take.
+    pub lanes: u8,
+    /// The first reason why not every pair has a way.
+    gap: Option<String>,
+}
+
+impl OpenSmTable {
+    pub(super) fn new(fabric: &Fabric, table: ForwardingTable) -> Self {
+        let proof = prove_forwarding(fabric, &table);
+        let gap = proof.flaws.iter().find(|flaw| !matches!(flaw, ForwardingFlaw::Cycle(_)));
+        let highest = proof.lanes.iter().rposition(|&used| used);
+        Self {
+            lanes: highest.map_or(1, |lane| lane as u8 + 1),
+            gap: gap.map(|flaw| flaw.describe(fabric)),
+            table: Arc::new(table),
+        }
+    }
 }
 
 /// Why a fabric can't be routed.
@@ -38,13 +68,26 @@ pub enum RoutingError {
     Memory(u64, u64),
     /// The fabric is none for adaptive routing, for this reason.
     Adaptive(String),
+    /// This routing is for tori with a direction at each port.
+    NeedsTorus(&'static str),
+    /// The algorithm has no table for the fabric, for this reason.
+    NoTable(String),
+    /// A forwarding table lacks ways, this one first.
+    Incomplete(String),
 }
 
 impl fmt::Display for RoutingError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unroutable(error) => error.fmt(formatter),
-            Self::Adaptive(reason) => formatter.write_str(reason),
+            Self::Adaptive(reason) | Self::NoTable(reason) => formatter.write_str(reason),
+            Self::NeedsTorus(routing) => write!(
+                formatter,
+                "{routing} is for [topology.torus], where each port is a direction; this fabric's are not"
+            ),
+            Self::Incomplete(gap) => {
+                write!(formatter, "the forwarding table does not lead everywhere: {gap}")
+            }
             Self::Memory(needed, free) => write!(
                 formatter,
                 "making this table takes about {} of memory, and {} are free",
@@ -62,6 +105,7 @@ impl RoutingSpec {
     /// # Errors
     /// If a pair of live nodes has no legal route, or a file's table does not fit.
     pub fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
+        self.applies(fabric)?;
         match *self {
             Self::DirectionOrder { half_ring } => DirectionOrder::new(fabric, half_ring)
                 .map(Routes::DirectionOrder)
@@ -78,17 +122,61 @@ impl RoutingSpec {
                 let choices = Choices::new(Region::new(fabric), freedoms);
                 Ok(Routes::Table(algorithm.table(&choices, freedoms, seed).table))
             }
+            Self::Agnostic { algorithm, ref parameters } => algorithm
+                .generate(fabric, parameters)
+                .map(|made| Routes::Forwarding(Arc::new(made.table)))
+                .map_err(|error| RoutingError::NoTable(error.to_string())),
+            Self::OpenSm(ref read) => match &read.gap {
+                Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
+                None => Ok(Routes::Forwarding(read.table.clone())),
+            },
         }
     }
 
-    /// Whether every pair of live nodes has a route; makes no table.
+    /// Whether the routing is one for fabrics of this kind.
+    pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        let routing = match self {
+            _ if fabric.torus().is_some() => return Ok(()),
+            Self::Agnostic { .. } | Self::OpenSm(_) => return Ok(()),
+            Self::DirectionOrder { .. } => "direction order",
+            Self::Angara { .. } => "Angara routing",
+            Self::File(_) => "a table of Angara routes",
+            Self::Adaptive(_) => "adaptive routing",
+        };
+        Err(RoutingError::NeedsTorus(routing))
+    }
+
+    /// Whether routers look up the way by the destination.
+    #[must_use]
+    pub fn forwards(&self) -> bool {
+        matches!(self, Self::Agnostic { .. } | Self::OpenSm(_))
+    }
+
+    /// The lanes that a forwarding table has, or may have.
+    #[must_use]
+    pub fn lanes(&self) -> Option<u8> {
+        match self {
+            Self::Agnostic { parameters, .. } => Some(parameters.lanes),
+            Self::OpenSm(read) => Some(read.lanes),
+            _ => None,
+        }
+    }
+
+    /// Whether every pair of live nodes has a route; makes no table, and so does not ask whether an algorithm
+    /// for any fabric runs out of lanes.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        self.applies(fabric)?;
         match *self {
             Self::DirectionOrder { half_ring } => {
                 DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
             Self::Adaptive(_) => Adaptive::check(fabric).map(drop).map_err(RoutingError::Adaptive),
+            Self::Agnostic { .. } => Ok(()),
+            Self::OpenSm(ref read) => match &read.gap {
+                Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
+                None => Ok(()),
+            },
             Self::Angara { freedoms, .. } => {
                 let region = Region::new(fabric);
                 enough_memory(&region, freedoms)?;
@@ -108,7 +196,10 @@ impl RoutingSpec {
         match self {
             Self::Angara { algorithm, .. } => *algorithm == Algorithm::Genetic,
             Self::Adaptive(rules) => rules.is_random(),
-            Self::DirectionOrder { .. } | Self::File(_) => false,
+            Self::DirectionOrder { .. }
+            | Self::File(_)
+            | Self::Agnostic { .. }
+            | Self::OpenSm(_) => false,
         }
     }
 
@@ -132,6 +223,11 @@ impl RoutingSpec {
                 "where something has failed, tables lead around it: try [routing.angara]"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
+            Self::Agnostic { .. } => {
+                "give it more `lanes`, or take an algorithm that needs no more than there are: nue, \
+                 nue-balanced, mud, up-down or segments"
+            }
+            Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
         }
     }
 }

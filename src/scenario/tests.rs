@@ -1,5 +1,7 @@
 //! What reads back, what is described, and in which order a sweep goes.
 
+mod fabrics;
+
 use super::*;
 use crate::routing::HalfRing;
 use crate::topology::Faults;
@@ -32,6 +34,7 @@ flit = "32 B"
 header_flits = 2
 checksum_flits = 0
 maximum_payload = "1 KiB"
+virtual_channels = 6
 buffer = "100 flits"
 switching = "store-and-forward"
 arbitration = { transit-first = {} }
@@ -100,9 +103,10 @@ fn defaults_are_those_of_the_parameters() {
 fn every_value_is_taken() {
     let scenario = read(FULL);
     assert_eq!(scenario.title.as_deref(), Some("A \"title\" with \\ and ü"));
-    assert!(scenario.network.torus.open(2) && !scenario.network.torus.open(0));
+    let (torus, faults) = scenario.network.torus().unwrap();
+    assert!(torus.open(2) && !torus.open(0));
     assert_eq!(
-        scenario.network.faults,
+        *faults,
         Faults { cables: vec![(14, 0), (11, 1)], nodes: vec![15], outside: vec![] }
     );
     assert_eq!(scenario.parameters.link_rate, Rate(59_200_000_000));
@@ -193,14 +197,19 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             document.set(&format!("{}={default}", key.path));
             assert_eq!(Scenario::read(&document).unwrap(), before, "{}", key.path);
         } else {
-            // Keys of a routing that is not the default say which one it is.
-            let routing = key.path.strip_prefix("routing.").and_then(|rest| rest.split_once('.'));
-            let section = routing.map(|(name, _)| format!("[routing.{name}]\n"));
-            let mut document = document(&format!("{PLAIN}{}", section.unwrap_or_default()));
-            let before = match routing {
-                Some(_) => Scenario::read(&document).unwrap(),
-                None => base.clone(),
+            // Keys of a topology or a routing that is not the default say which one it is.
+            let within = |table: &str| {
+                let (name, _) = key.path.strip_prefix(table)?.split_once('.')?;
+                Some(name).filter(|&name| name != "torus")
             };
+            let text = match (within("topology."), within("routing.")) {
+                (Some(name), _) => fabrics::smallest(name),
+                (None, Some(name)) => format!("{PLAIN}[routing.{name}]\n"),
+                (None, None) => PLAIN.into(),
+            };
+            let mut document = document(&text);
+            let before =
+                if text == PLAIN { base.clone() } else { Scenario::read(&document).unwrap() };
             document.set(&format!("{}={default}", key.path));
             let scenario = Scenario::read(&document).unwrap_or_else(|m| panic!("{m}"));
             assert_eq!(scenario, before, "{}", key.path);

@@ -79,6 +79,57 @@ impl Fabric {
         self.target.iter().filter(|&&target| target != NONE).count()
     }
 
+    /// The cables between routers, each by the lower of its two channels, in ascending order.
+    pub fn cables(&self) -> impl Iterator<Item = Channel> + '_ {
+        let opposite = |channel: Channel| self.opposite[channel as usize];
+        (0..self.channel_slots())
+            .filter(move |&channel| opposite(channel) != NONE && channel < opposite(channel))
+    }
+
+    /// The fabric without some cables, each named by one of its channels, and without some routers, their
+    /// cables and their terminals. All numbers stay; a ring that loses a channel is none any more.
+    #[must_use]
+    pub fn without(&self, cables: &[Channel], routers: &[u32]) -> Self {
+        let mut left = self.clone();
+        let of_routers = routers.iter().flat_map(|&router| self.outputs(router));
+        let mut broken = Vec::new();
+        for channel in of_routers.chain(cables.iter().copied()) {
+            for channel in [Some(channel), self.opposite(channel)].into_iter().flatten() {
+                left.target[channel as usize] = NONE;
+                left.opposite[channel as usize] = NONE;
+                broken.extend(self.ring(channel));
+            }
+        }
+        broken.sort_unstable();
+        left.ring.iter_mut().filter(|ring| broken.binary_search(ring).is_ok()).for_each(|ring| {
+            *ring = NONE;
+        });
+        left.terminal_router.iter_mut().filter(|router| routers.contains(router)).for_each(
+            |router| {
+                *router = NONE;
+            },
+        );
+        left
+    }
+
+    /// The router of this name.
+    #[must_use]
+    pub fn router_named(&self, name: &str) -> Option<u32> {
+        (0..self.routers()).find(|&router| match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(router) == name,
+            Arrangement::Listed(labels) => labels.routers[router as usize] == name,
+        })
+    }
+
+    /// The terminal of this name.
+    #[must_use]
+    pub fn terminal_named(&self, name: &str) -> Option<u32> {
+        (0..self.terminals()).find(|&terminal| match &self.arrangement {
+            Arrangement::Torus(torus) => torus.node_name(terminal) == name,
+            Arrangement::Listed(labels) => labels.terminals[terminal as usize] == name,
+        })
+    }
+
     /// The channel numbers of a router's output ports, in port order, vacant ones included.
     #[must_use]
     pub fn outputs(&self, router: u32) -> std::ops::Range<Channel> {
@@ -181,7 +232,7 @@ impl Fabric {
     }
 
     /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
-    /// router, port, and where the channel leads, such as `S4 port 2 to S7`.
+    /// router, port, and where the channel leads, such as `S4 port 2 to S7`; a vacant port leads nowhere.
     #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
@@ -192,8 +243,11 @@ impl Fabric {
                 format!("{name} {}", torus.direction_name(direction))
             }
             Arrangement::Listed(labels) => {
-                let target = &labels.routers[self.target[channel as usize] as usize];
-                format!("{name} port {} to {target}", labels.channel_ports[channel as usize])
+                let port = format!("{name} port {}", labels.channel_ports[channel as usize]);
+                match self.target(channel) {
+                    Some(target) => format!("{port} to {}", labels.routers[target as usize]),
+                    None => port,
+                }
             }
         }
     }

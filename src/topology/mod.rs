@@ -2,19 +2,22 @@
 //!
 //! A [`Fabric`] is the graph that routing and the engine see: no dimensions, only routers with
 //! numbered output ports. Where a fabric has coordinates (a torus), they live in its [`Torus`], which
-//! routing and traffic may use and the engine doesn't. [`Cabling`] puts together what has none. Rates and latencies are no part of a fabric:
-//! they belong to the router model.
+//! routing and traffic may use and the engine doesn't. [`Cabling`] puts together what has none, and
+//! [`Failures`] takes cables and routers away again. Rates and latencies are no part of a fabric: they belong
+//! to the router model.
 
 pub mod builders;
 mod cabling;
 mod connectivity;
 mod fabric;
+mod failures;
 mod faults;
 pub mod netlist;
 mod torus;
 
 pub use cabling::{Cabling, Port};
 pub use fabric::{Channel, Fabric, NONE};
+pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 

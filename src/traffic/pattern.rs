@@ -22,6 +22,9 @@
 //! | matrix | drawn by weight | |
 //! | pairs | the source's partners in turn, in the order given | |
 //!
+//! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and patterns that
+//! speak of coordinates are not defined.
+//!
 //! Failed nodes neither send nor receive. Uniform, hotspot, random-permutation and all-to-all are
 //! patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner that
 //! has failed or is the source itself gets nothing: the source is silent if it has no other, and
@@ -33,6 +36,7 @@
 mod error;
 mod hotspot;
 mod live;
+mod nodes;
 mod permutation;
 mod sizes;
 mod table;
@@ -48,6 +52,7 @@ use super::PatternSpec;
 use crate::topology::Fabric;
 use hotspot::Hotspot;
 use live::Live;
+use nodes::Nodes;
 use permutation::Permutation;
 use table::{Matrix, Pairs};
 
@@ -85,8 +90,8 @@ impl Pattern {
     /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, has
     /// shares or weights out of range, or leaves every live node without anybody to send to.
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
-        let (live, torus) = (Live::new(fabric), fabric.coordinates());
-        debug_assert_eq!(torus.nodes(), fabric.terminals(), "one terminal a node");
+        let (live, nodes) = (Live::new(fabric), Nodes::of(fabric));
+        let torus = || nodes.torus(name(spec));
         let rule = match spec {
             PatternSpec::Uniform { include_self } => Rule::Uniform { include_self: *include_self },
             PatternSpec::Hotspot { nodes, share } => {
@@ -94,29 +99,29 @@ impl Pattern {
             }
             PatternSpec::AllToAll => Rule::AllToAll,
             PatternSpec::Butterfly => {
-                Rule::Butterfly { bits: permutation::bits("butterfly", torus)? }
+                Rule::Butterfly { bits: permutation::bits("butterfly", nodes)? }
             }
             PatternSpec::RandomPermutation => {
                 Rule::Derangement(table::derangement(live.count(), seed))
             }
             PatternSpec::Matrix { entries } => Rule::Matrix(Matrix::new(entries, &live)?),
             PatternSpec::Pairs { pairs } => Rule::Pairs(Pairs::new(pairs, &live)?),
-            PatternSpec::Transpose => Rule::Permutation(Permutation::transpose(torus)?),
+            PatternSpec::Transpose => Rule::Permutation(Permutation::transpose(torus()?)?),
             PatternSpec::TransposeLinear => {
-                Rule::Permutation(Permutation::transpose_linear(torus)?)
+                Rule::Permutation(Permutation::transpose_linear(nodes)?)
             }
-            PatternSpec::Transpose3d => Rule::Permutation(Permutation::transpose_3d(torus)?),
-            PatternSpec::Neighbor => Rule::Permutation(Permutation::neighbor(torus)),
-            PatternSpec::Tornado => Rule::Permutation(Permutation::tornado(torus)),
-            PatternSpec::BitReverse => Rule::Permutation(Permutation::bit_reverse(torus)?),
-            PatternSpec::BitComplement => Rule::Permutation(Permutation::bit_complement(torus)?),
-            PatternSpec::Shuffle => Rule::Permutation(Permutation::shuffle(torus)?),
+            PatternSpec::Transpose3d => Rule::Permutation(Permutation::transpose_3d(torus()?)?),
+            PatternSpec::Neighbor => Rule::Permutation(Permutation::neighbor(torus()?)),
+            PatternSpec::Tornado => Rule::Permutation(Permutation::tornado(torus()?)),
+            PatternSpec::BitReverse => Rule::Permutation(Permutation::bit_reverse(nodes)?),
+            PatternSpec::BitComplement => Rule::Permutation(Permutation::bit_complement(nodes)?),
+            PatternSpec::Shuffle => Rule::Permutation(Permutation::shuffle(nodes)?),
         };
         let pattern = Self { live, rule };
         if pattern.live.iter().any(|source| pattern.sends(source)) {
             Ok(pattern)
         } else {
-            Err(PatternError::Nobody { pattern: name(spec), sizes: torus.sizes().to_vec() })
+            Err(PatternError::Nobody { pattern: name(spec) })
         }
     }
 

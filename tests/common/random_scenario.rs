@@ -204,6 +204,7 @@ fn parameters(random: &mut ChaCha8Rng, rings: bool) -> Parameters {
         header_flits: random.random_range(0..=2),
         checksum_flits: random.random_range(0..=1),
         maximum_payload: Bytes(maximum_payload),
+        virtual_channels: 5,
         buffer: 0,
         switching: *[Switching::VirtualCutThrough, Switching::StoreAndForward]
             .choose(random)

@@ -143,7 +143,7 @@ impl Simulator<'_> {
                 Routes::Adaptive(it) => {
                     virtual_channel == it.rules().channels.adaptive && route.hops() > 0
                 }
-                Routes::DirectionOrder(_) | Routes::Table(_) => false,
+                Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => false,
             },
             course: None,
             decided: false,

@@ -299,7 +299,7 @@ impl<'a> Simulator<'a> {
 fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
     let seed = match routes {
         Routes::Adaptive(adaptive) => adaptive.seed(),
-        Routes::DirectionOrder(_) | Routes::Table(_) => 0,
+        Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => 0,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(terminal.into());

@@ -312,7 +312,9 @@ impl Simulator<'_> {
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
         let rules = match self.routes {
             Routes::Adaptive(adaptive) => *adaptive.rules(),
-            Routes::DirectionOrder(_) | Routes::Table(_) => AdaptiveRules::default(),
+            Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => {
+                AdaptiveRules::default()
+            }
         };
         let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
         let keeps_bubble = if chooses {

@@ -204,7 +204,7 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         facts: facts::facts(results, &keys),
         points: results.points.clone(),
         channels: results.channels()?,
-        torus: network.map(|network| network.torus.clone()),
+        torus: network.and_then(|network| Some(network.torus()?.0.clone())),
         saturation: results.saturation().to_vec(),
         unfinished,
         warnings: results.summary.warnings.clone(),

@@ -31,6 +31,7 @@ pub(super) fn make(
     freedoms: Freedoms,
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
+    let (torus, faults) = network.torus().expect("chosen for tori only");
     let region = Region::new(fabric);
     let needed = enough_memory(&region, freedoms)
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
@@ -58,8 +59,7 @@ pub(super) fn make(
         return Err(Failure::Check(unroutable_text(fabric, choices.unroutable())));
     }
     let Some(path) = &route.save else { return Ok(()) };
-    let (torus, faults) = (network.torus.clone(), network.faults.clone());
-    let file = TableFile::new(torus, faults, fabric.clone(), generated.table);
+    let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
     let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
     let output = File::create_new(path).map_err(failed)?;
     file.write(BufWriter::new(output)).map_err(failed)?;

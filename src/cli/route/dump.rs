@@ -11,7 +11,7 @@ use crate::cli::folder;
 use crate::routing::agnostic::find_lanes;
 use crate::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
 use crate::routing::{ForwardingTable, Lanes, MAXIMUM_LANES};
-use crate::topology::Fabric;
+use crate::scenario::Network;
 use crate::topology::netlist::Netlist;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
@@ -113,7 +113,7 @@ fn set_levels(
 /// Writes a table and its fabric to a folder, as [`check`] and OpenSM read them.
 pub(super) fn save(
     route: &Route,
-    fabric: &Fabric,
+    network: &Network,
     table: &ForwardingTable,
     folder: &Path,
 ) -> Result<(), Failure> {
@@ -124,14 +124,14 @@ pub(super) fn save(
                 .into(),
         ));
     }
-    let nodes = fabric.routers() as usize + fabric.live_terminals().count();
+    let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
     if nodes > MOST_NODES {
         return Err(Failure::Input(format!(
             "error: InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
         )));
     }
     let folder = folder::prepare("", Some(folder))?;
-    let netlist = Netlist::of(fabric.clone());
+    let netlist = network.topology.netlist().expect("there is its fabric");
     folder::write(&folder.join(NETLIST), &netlist.text())?;
     folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
     if let Some((map, paths)) = opensm::levels_text(&netlist, table) {

@@ -6,12 +6,12 @@ use cpu_time::ProcessTime;
 
 use super::forwarding_report::Report;
 use super::{Failure, Maker, Partition, Route, SHOWN, dump};
-use crate::cli::text::torus_text;
+use crate::cli::text::fabric_text;
 use crate::routing::agnostic::{self, ALGORITHMS, Algorithm, NoTable, Parameters};
 use crate::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, LaneChannel, prove_forwarding,
 };
-use crate::scenario::Network;
+use crate::scenario::{Network, OpenSmTable};
 use crate::topology::Fabric;
 
 /// Whether the algorithm parts paths among lanes.
@@ -22,8 +22,11 @@ fn takes_lanes(algorithm: Algorithm) -> bool {
         | Algorithm::LashTor
         | Algorithm::Mud
         | Algorithm::Nue
-        | Algorithm::NueBalanced => true,
+        | Algorithm::NueBalanced
+        | Algorithm::Torus2Qos => true,
         Algorithm::MinHop
+        | Algorithm::DimensionOrder
+        | Algorithm::DModK
         | Algorithm::UpDown
         | Algorithm::Sssp
         | Algorithm::P2Sssp
@@ -52,7 +55,7 @@ impl Route {
         &self,
         algorithm: Algorithm,
         mut parameters: Parameters,
-    ) -> Result<Maker, Failure> {
+    ) -> Result<Maker<'static>, Failure> {
         if let Some(lanes) = self.lanes {
             meaningful("--lanes", algorithm, takes_lanes)?;
             parameters.lanes = lanes;
@@ -94,7 +97,7 @@ pub(super) fn make(
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let made = algorithm.generate(fabric, &parameters).map_err(refuse)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
-    let mut report = Report::new(torus_text(&network.torus), fabric);
+    let mut report = Report::new(fabric_text(network), fabric);
     report.algorithm = Some(name(algorithm));
     report.lanes = takes_lanes(algorithm).then_some(parameters.lanes);
     report.escape_falls = made.escape_falls;
@@ -102,7 +105,25 @@ pub(super) fn make(
     report.seconds = Some(seconds);
     judge(route, report, fabric, &made.table)?;
     match &route.save {
-        Some(folder) => dump::save(route, fabric, &made.table, folder),
+        Some(folder) => dump::save(route, network, &made.table, folder),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an algorithm for Angara on another fabric.
+pub(super) fn not_for_angara(name: &str) -> Failure {
+    Failure::Input(format!(
+        "error: {name} is for Angara, on [topology.torus]\nhelp: for other fabrics there are {}",
+        names(|_| true)
+    ))
+}
+
+/// Shows and proves the table that the scenario names.
+pub(super) fn show(route: &Route, network: &Network, read: &OpenSmTable) -> Result<(), Failure> {
+    let report = Report::new(fabric_text(network), &network.fabric);
+    judge(route, report, &network.fabric, &read.table)?;
+    match &route.save {
+        Some(folder) => dump::save(route, network, &read.table, folder),
         None => Ok(()),
     }
 }
@@ -122,6 +143,10 @@ fn refuse(error: NoTable) -> Failure {
             format!(
                 "give it more --lanes, or take one that any number of lanes suffices for: {names}"
             )
+        }
+        _ => {
+            let bound = [Algorithm::DimensionOrder, Algorithm::Torus2Qos, Algorithm::DModK];
+            format!("these are for any fabric: {}", names(|algorithm| !bound.contains(&algorithm)))
         }
     };
     Failure::Input(format!("error: {error}\nhelp: {help}"))

@@ -20,7 +20,7 @@ use crate::report::figure::{Medium, load_heat_map, load_histogram};
 use crate::report::{LoadRow, RowWriter};
 use crate::routing::angara::Freedoms;
 use crate::routing::{MAXIMUM_LANES, agnostic, angara as tables};
-use crate::scenario::{Network, RoutingSpec};
+use crate::scenario::{Network, OpenSmTable, RoutingSpec};
 use crate::topology::Fabric;
 
 /// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
@@ -95,10 +95,11 @@ fn names() -> Vec<&'static str> {
     names
 }
 
-/// What makes a table.
-enum Maker {
+/// What makes a table, or the table that the scenario names.
+enum Maker<'n> {
     Angara(tables::Algorithm, Freedoms),
     Agnostic(agnostic::Algorithm, agnostic::Parameters),
+    OpenSm(&'n OpenSmTable),
 }
 
 impl Route {
@@ -127,36 +128,39 @@ impl Route {
             Maker::Agnostic(algorithm, parameters) => {
                 forwarding::make(&self, &network, algorithm, parameters)
             }
+            Maker::OpenSm(read) => forwarding::show(&self, &network, read),
         })
     }
 
     /// What was asked for, or what the scenario names.
-    fn maker(&self, network: &Network) -> Result<Maker, Failure> {
-        let is_torus = network.fabric.torus().is_some();
-        let parameters = agnostic::Parameters::default();
+    fn maker<'n>(&self, network: &'n Network) -> Result<Maker<'n>, Failure> {
+        let is_torus = network.torus().is_some();
         let freedoms = match network.routing {
             RoutingSpec::Angara { freedoms, .. } => freedoms,
             _ => Freedoms::default(),
         };
-        let named = |name: &String| {
-            let angara = tables::ALGORITHMS.iter().find(|(other, _)| other == name);
-            let agnostic = name.parse::<agnostic::Algorithm>().ok();
-            (angara.map(|(_, algorithm)| *algorithm), agnostic)
+        let parameters = match network.routing {
+            RoutingSpec::Agnostic { parameters, .. } => parameters,
+            _ => agnostic::Parameters::default(),
         };
-        let maker = match (self.algorithm.as_ref().map(named), &network.routing) {
+        let maker = match (&self.algorithm, &network.routing) {
             (None, RoutingSpec::Angara { algorithm, .. }) => Maker::Angara(*algorithm, freedoms),
+            (None, RoutingSpec::Agnostic { algorithm, .. }) => {
+                self.agnostic(*algorithm, parameters)?
+            }
+            (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
             (None, _) if is_torus => Maker::Angara(tables::Algorithm::Balanced, freedoms),
             (None, _) => self.agnostic(agnostic::Algorithm::NueBalanced, parameters)?,
-            (Some((Some(algorithm), _)), _) if is_torus => Maker::Angara(algorithm, freedoms),
-            (Some((_, Some(algorithm))), _) => self.agnostic(algorithm, parameters)?,
-            (Some((_, None)), _) => {
-                let others: Vec<&str> =
-                    agnostic::ALGORITHMS.iter().map(|(name, _)| *name).collect();
-                return Err(Failure::Input(format!(
-                    "error: {} is for Angara, on [topology.torus]\nhelp: for other fabrics there are {}",
-                    self.algorithm.as_deref().unwrap_or_default(),
-                    others.join(", ")
-                )));
+            (Some(name), routing) => {
+                let angara = tables::ALGORITHMS.iter().find(|(other, _)| other == name);
+                let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
+                match (angara, name.parse()) {
+                    (_, Ok(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
+                        self.agnostic(algorithm, parameters)?
+                    }
+                    (Some((_, algorithm)), _) if is_torus => Maker::Angara(*algorithm, freedoms),
+                    _ => return Err(forwarding::not_for_angara(name)),
+                }
             }
         };
         if let Maker::Angara(algorithm, _) = maker {

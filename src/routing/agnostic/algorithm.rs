@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::balance::balance;
+use super::d_mod_k::d_mod_k;
 use super::dfsssp::dfsssp;
+use super::dimension_order::dimension_order;
 use super::graph::Graph;
 use super::lash::lash;
 use super::lash_tor::lash_tor;
@@ -13,6 +15,7 @@ use super::mud::mud;
 use super::nue::{Partition, nue};
 use super::segments::segments;
 use super::sssp::{p2_sssp, sssp};
+use super::torus_2qos::torus_2qos;
 use super::up_down::up_down;
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
@@ -21,6 +24,9 @@ use crate::topology::Fabric;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     MinHop,
+    DimensionOrder,
+    Torus2Qos,
+    DModK,
     UpDown,
     Sssp,
     P2Sssp,
@@ -34,8 +40,11 @@ pub enum Algorithm {
 }
 
 /// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 11] = [
+pub const ALGORITHMS: [(&str, Algorithm); 14] = [
     ("min-hop", Algorithm::MinHop),
+    ("dimension-order", Algorithm::DimensionOrder),
+    ("torus-2qos", Algorithm::Torus2Qos),
+    ("d-mod-k", Algorithm::DModK),
     ("up-down", Algorithm::UpDown),
     ("sssp", Algorithm::Sssp),
     ("p2-sssp", Algorithm::P2Sssp),
@@ -91,6 +100,16 @@ pub struct Generated {
 pub enum NoTable {
     /// It needs more virtual lanes than there are.
     Lanes { algorithm: &'static str, lanes: u8 },
+    /// It is for tori and meshes, and the routers are not arranged as one.
+    NoGrid { algorithm: &'static str },
+    /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    Rings { algorithm: &'static str, dimensions: u8 },
+    /// It is for fat trees, and a cable joins two routers of the same level, by their names.
+    NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
+    /// The way that it would take between two routers, by their names, does not exist.
+    NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
+    /// Its paths round the failed routers close a cycle.
+    Cycle { algorithm: &'static str },
 }
 
 impl fmt::Display for NoTable {
@@ -99,6 +118,26 @@ impl fmt::Display for NoTable {
             Self::Lanes { algorithm, lanes } => {
                 write!(formatter, "{algorithm} needs more than {lanes} virtual lanes here")
             }
+            Self::NoGrid { algorithm } => write!(
+                formatter,
+                "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
+            ),
+            Self::Rings { algorithm, dimensions } => write!(
+                formatter,
+                "{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}"
+            ),
+            Self::NoTree { algorithm, one, other, level } => write!(
+                formatter,
+                "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both \
+                 {level} hops from the nearest router with terminals"
+            ),
+            Self::NoWay { algorithm, from, to, reason } => {
+                write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
+            }
+            Self::Cycle { algorithm } => write!(
+                formatter,
+                "{algorithm} can't lead round so many failed routers without a cycle"
+            ),
         }
     }
 }
@@ -114,6 +153,9 @@ impl Algorithm {
         let mut escape_falls = None;
         match self {
             Self::MinHop => min_hop(&graph, &mut table),
+            Self::DimensionOrder => dimension_order(&graph, fabric, &mut table)?,
+            Self::Torus2Qos => torus_2qos(&graph, fabric, &mut table, parameters.lanes)?,
+            Self::DModK => d_mod_k(&graph, fabric, &mut table)?,
             Self::UpDown => up_down(&graph, &mut table),
             Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
             Self::Lash => lash(&graph, &mut table, parameters.lanes)?,

@@ -315,20 +315,14 @@ impl<'a> Balance<'a> {
         let mut channel = start;
         while channel != NONE {
             changed.push(channel);
-            let at = self.graph.target(channel);
-            let carried = &mut self.flows[place * self.graph.routers() + at as usize];
             let load = &mut self.loads[channel as usize];
-            if adds {
-                *carried += flow;
-                *load += u64::from(flow);
-            } else {
-                *carried -= flow;
-                *load -= u64::from(flow);
-            }
+            *load = if adds { *load + u64::from(flow) } else { *load - u64::from(flow) };
+            let at = self.graph.target(channel);
             channel = self.way(place, at);
-            if channel == NONE {
-                // The destination's router sends nothing on.
-                self.flows[place * self.graph.routers() + at as usize] = 0;
+            // The destination's router sends nothing on.
+            if channel != NONE {
+                let carried = &mut self.flows[place * self.graph.routers() + at as usize];
+                *carried = if adds { *carried + flow } else { *carried - flow };
             }
         }
     }

@@ -43,12 +43,12 @@ fn random_fabric(seed: u64) -> Fabric {
     cabling.fabric().unwrap()
 }
 
-fn generate(algorithm: Algorithm, fabric: &Fabric, lanes: u8) -> ForwardingTable {
+pub(super) fn generate(algorithm: Algorithm, fabric: &Fabric, lanes: u8) -> ForwardingTable {
     let parameters = Parameters { lanes, ..Parameters::default() };
     algorithm.generate(fabric, &parameters).unwrap().table
 }
 
-fn proved(fabric: &Fabric, table: &ForwardingTable) -> ForwardingProof {
+pub(super) fn proved(fabric: &Fabric, table: &ForwardingTable) -> ForwardingProof {
     let proof = prove_forwarding(fabric, table);
     let terminals = fabric.live_terminals().count() as u64;
     assert!(proof.holds(), "{}", proof.flaws[0].describe(fabric));
@@ -96,7 +96,7 @@ fn shortest_paths_are_shortest() {
     }
 }
 
-fn torus(sizes: &[u32], terminals: u32, redundancy: u32) -> Fabric {
+pub(super) fn torus(sizes: &[u32], terminals: u32, redundancy: u32) -> Fabric {
     SwitchedTorus { sizes: sizes.to_vec(), terminals, redundancy }
         .cabling()
         .unwrap()

@@ -10,8 +10,10 @@ mod quantity;
 mod text;
 
 pub(super) use list::{List, Listed};
-pub(super) use number::{Flag, LARGEST, Number, Whole};
-pub(super) use place::{DimensionName, DirectionName, NodeName, NodePair, sizes_text};
+pub(super) use number::{AmountOrShare, Flag, LARGEST, Number, Whole};
+pub(super) use place::{
+    DimensionName, DirectionName, NodeName, NodePair, Places, SwitchName, sizes_text,
+};
 pub(super) use quantity::{Auto, clock_time, flits, rate, size, time};
 pub(super) use text::{ScenarioName, Text};
 

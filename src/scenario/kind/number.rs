@@ -2,10 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Kind, Slot, out_of_range, wrong_type};
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Node, Value},
+use super::{Kind, Slot, out_of_range, quoted, wrong_type};
+use crate::{
+    scenario::{
+        diagnostic::Diagnostic,
+        document::{Node, Value},
+    },
+    topology::Amount,
 };
 
 /// The largest integer of TOML.
@@ -120,6 +123,56 @@ fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> 
             .label("this is text")
             .help(format!("leave the quotes out: {}", slot.write(node, text.trim()))),
     ]
+}
+
+/// A count, or a share as text such as `1%`.
+pub(in crate::scenario) struct AmountOrShare;
+
+impl AmountOrShare {
+    const COUNT: Whole = Whole { range: 0..=u32::MAX as u64 };
+}
+
+impl Kind for AmountOrShare {
+    type Value = Amount;
+
+    fn describe(&self) -> String {
+        "how many, or a share such as \"1%\"".into()
+    }
+
+    fn example(&self) -> String {
+        quoted("1%")
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Amount, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Integer(_) => {
+                Self::COUNT.parse(slot, node).map(|count| Amount::Count(count as u32))
+            }
+            Value::Float(share, _) => {
+                let mut problems = wrong_type(self, slot, node);
+                problems[0].label = "this has a fraction".into();
+                let share = quoted(&format!("{}%", share * 100.0));
+                problems[0].help = Some(format!("for a share write {}", slot.write(node, &share)));
+                Err(problems)
+            }
+            Value::Text(text) => {
+                let share = text.trim().strip_suffix('%').and_then(|text| text.trim().parse().ok());
+                match share {
+                    Some(share @ 0.0..=100.0) => Ok(Amount::Percent(share)),
+                    Some(_) => Err(out_of_range(slot, node, "from 0% to 100%")),
+                    None => Err(wrong_type(self, slot, node)),
+                }
+            }
+            _ => Err(wrong_type(self, slot, node)),
+        }
+    }
+
+    fn show(&self, value: &Amount) -> String {
+        match value {
+            Amount::Count(count) => count.to_string(),
+            Amount::Percent(share) => quoted(&format!("{share}%")),
+        }
+    }
 }
 
 /// True or false.

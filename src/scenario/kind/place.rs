@@ -1,4 +1,4 @@
-//! Places in a torus: nodes, pairs of nodes, dimensions, directions.
+//! Places in a fabric: nodes, pairs of nodes, switches; dimensions and directions of a torus.
 
 use super::{Kind, Slot, nearest, quoted, wrong_type};
 use crate::{
@@ -6,14 +6,40 @@ use crate::{
         diagnostic::Diagnostic,
         document::{Node, Value},
     },
-    topology::{DIMENSION_NAMES, Torus},
+    topology::{DIMENSION_NAMES, Fabric, Torus},
 };
 
-/// A node by its coordinates or its number. Without a torus (the topology itself is wrong) only the
-/// shape is checked, and the value means nothing.
+/// What nodes are called.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) enum Places<'t> {
+    /// By coordinates.
+    Torus(&'t Torus),
+    /// Terminals of switches, by name.
+    Terminals(&'t Fabric),
+}
+
+impl Places<'_> {
+    /// Failed ones included.
+    fn nodes(self) -> u32 {
+        match self {
+            Self::Torus(torus) => torus.nodes(),
+            Self::Terminals(fabric) => fabric.terminals(),
+        }
+    }
+
+    pub(in crate::scenario) fn name(self, node: u32) -> String {
+        match self {
+            Self::Torus(torus) => torus.node_name(node),
+            Self::Terminals(fabric) => fabric.terminal_name(node),
+        }
+    }
+}
+
+/// A node by its coordinates, its name, or its number. Without places (the topology itself is wrong) only
+/// the shape is checked, and the value means nothing.
 #[derive(Clone, Copy)]
 pub(in crate::scenario) struct NodeName<'t> {
-    pub torus: Option<&'t Torus>,
+    pub places: Option<Places<'t>>,
 }
 
 /// Sizes as people write them, such as `8x8x4`.
@@ -21,26 +47,55 @@ pub(in crate::scenario) fn sizes_text(torus: &Torus) -> String {
     torus.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
-impl NodeName<'_> {
-    fn outside(&self, torus: &Torus, node: &Node) -> Vec<Diagnostic> {
-        let last: Vec<u32> = torus.sizes().iter().map(|size| size - 1).collect();
-        vec![
-            Diagnostic::new(&node.place, format!("there is no node {}", node.place.text()))
-                .label(format!("outside the {} torus", sizes_text(torus)))
-                .help(format!(
-                    "coordinates run from {:?} to {last:?}, node numbers from 0 to {}",
-                    vec![0; last.len()],
-                    torus.nodes() - 1
-                )),
-        ]
+impl<'t> NodeName<'t> {
+    pub(in crate::scenario) fn of_torus(torus: Option<&'t Torus>) -> Self {
+        Self { places: torus.map(Places::Torus) }
+    }
+
+    /// What nodes there are.
+    pub(in crate::scenario) fn range(&self) -> Option<String> {
+        let numbers = format!("from 0 to {}", self.places?.nodes() - 1);
+        Some(match self.places? {
+            Places::Torus(torus) => {
+                let last: Vec<u32> = torus.sizes().iter().map(|size| size - 1).collect();
+                let first = vec![0; last.len()];
+                format!("coordinates run from {first:?} to {last:?}, node numbers {numbers}")
+            }
+            Places::Terminals(fabric) => format!(
+                "nodes are called {} to {}, their numbers run {numbers}",
+                fabric.terminal_name(0),
+                fabric.terminal_name(fabric.terminals() - 1)
+            ),
+        })
+    }
+
+    fn outside(&self, node: &Node) -> Vec<Diagnostic> {
+        let Some(places) = self.places else { return Vec::new() };
+        let mut problem =
+            Diagnostic::new(&node.place, format!("there is no node {}", node.place.text()));
+        if let Places::Torus(torus) = places {
+            problem = problem.label(format!("outside the {} torus", sizes_text(torus)));
+        }
+        problem.help = self.range();
+        vec![problem]
     }
 
     /// Finds a node by coordinates or number, given as plain numbers.
     pub(in crate::scenario) fn find(&self, numbers: &[u32], coordinates: bool) -> Option<u32> {
-        match self.torus {
+        match self.places {
             None => Some(0),
-            Some(torus) if coordinates => torus.node(numbers),
-            Some(torus) => numbers.first().copied().filter(|&node| node < torus.nodes()),
+            Some(Places::Torus(torus)) if coordinates => torus.node(numbers),
+            Some(_) if coordinates && numbers.len() != 1 => None,
+            Some(places) => numbers.first().copied().filter(|&node| node < places.nodes()),
+        }
+    }
+
+    /// Finds a node of switches by its name.
+    pub(in crate::scenario) fn named(&self, name: &str) -> Option<u32> {
+        match self.places {
+            None => Some(0),
+            Some(Places::Torus(_)) => None,
+            Some(Places::Terminals(fabric)) => fabric.terminal_named(name),
         }
     }
 }
@@ -49,13 +104,21 @@ impl Kind for NodeName<'_> {
     type Value = u32;
 
     fn describe(&self) -> String {
-        "a node: its coordinates or its number".into()
+        match self.places {
+            Some(Places::Torus(_)) => "a node: its coordinates or its number".into(),
+            Some(Places::Terminals(_)) => "a node: its name or its number".into(),
+            None => {
+                "a node: its number, its coordinates (in a torus) or its name (elsewhere)".into()
+            }
+        }
     }
 
     fn example(&self) -> String {
-        let dimensions = self.torus.map_or(3, Torus::dimensions);
-        let zeros = vec!["0"; dimensions];
-        format!("[{}]", zeros.join(", "))
+        match self.places {
+            Some(Places::Terminals(fabric)) => quoted(&fabric.terminal_name(0)),
+            Some(Places::Torus(torus)) => format!("{:?}", vec![0; torus.dimensions()]),
+            None => "[0, 0, 0]".into(),
+        }
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
@@ -68,18 +131,25 @@ impl Kind for NodeName<'_> {
             let mut problems = wrong_type(self, slot, node);
             for problem in &mut problems {
                 problem.message = format!("{slot} must be {}", self.describe());
-                problem.help = Some(format!("coordinates are a list such as {}", self.example()));
+                let form = match self.places {
+                    Some(Places::Terminals(_)) => "a name is text",
+                    _ => "coordinates are a list",
+                };
+                problem.help = Some(format!("{form} such as {}", self.example()));
             }
             problems
         };
-        let (numbers, coordinates) = match &node.value {
-            Value::List(list) => {
+        let (numbers, coordinates) = match (&node.value, self.places) {
+            (Value::Text(name), Some(Places::Terminals(_)) | None) => {
+                return self.named(name).ok_or_else(|| self.outside(node));
+            }
+            (Value::List(list), Some(Places::Torus(_)) | None) => {
                 let numbers: Option<Vec<u32>> = list.iter().map(number).collect();
                 (numbers.ok_or_else(wrong)?, true)
             }
             _ => (vec![number(node).ok_or_else(wrong)?], false),
         };
-        if let Some(torus) = self.torus
+        if let Some(Places::Torus(torus)) = self.places
             && coordinates
             && numbers.len() != torus.dimensions()
         {
@@ -96,15 +166,62 @@ impl Kind for NodeName<'_> {
                 )),
             ]);
         }
-        self.find(&numbers, coordinates).ok_or_else(|| match self.torus {
-            Some(torus) => self.outside(torus, node),
-            None => Vec::new(),
+        self.find(&numbers, coordinates).ok_or_else(|| self.outside(node))
+    }
+
+    fn show(&self, value: &u32) -> String {
+        match self.places {
+            Some(Places::Torus(torus)) => format!("{:?}", torus.coordinates(*value)),
+            Some(Places::Terminals(fabric)) => quoted(&fabric.terminal_name(*value)),
+            None => value.to_string(),
+        }
+    }
+}
+
+/// A switch by its name or its number; the value means nothing without a fabric.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) struct SwitchName<'f> {
+    pub fabric: Option<&'f Fabric>,
+}
+
+impl Kind for SwitchName<'_> {
+    type Value = u32;
+
+    fn describe(&self) -> String {
+        "a switch: its name or its number".into()
+    }
+
+    fn example(&self) -> String {
+        quoted(&self.fabric.map_or_else(|| "S0".into(), |fabric| fabric.router_name(0)))
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
+        let found = match (&node.value, self.fabric) {
+            (Value::Text(_) | Value::Integer(_), None) => return Ok(0),
+            (Value::Text(name), Some(fabric)) => fabric.router_named(name),
+            (Value::Integer(number), Some(fabric)) => number
+                .and_then(|number| u32::try_from(number).ok())
+                .filter(|&number| number < fabric.routers()),
+            _ => return Err(wrong_type(self, slot, node)),
+        };
+        found.ok_or_else(|| {
+            let mut problem =
+                Diagnostic::new(&node.place, format!("there is no switch {}", node.place.text()));
+            problem.help = self.fabric.map(|fabric| {
+                let last = fabric.routers() - 1;
+                format!(
+                    "switches are called {} to {}, their numbers run from 0 to {last}",
+                    fabric.router_name(0),
+                    fabric.router_name(last)
+                )
+            });
+            vec![problem]
         })
     }
 
     fn show(&self, value: &u32) -> String {
-        match self.torus {
-            Some(torus) => format!("{:?}", torus.coordinates(*value)),
+        match self.fabric {
+            Some(fabric) => quoted(&fabric.router_name(*value)),
             None => value.to_string(),
         }
     }

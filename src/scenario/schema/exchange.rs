@@ -7,15 +7,14 @@ use super::{
 use crate::{
     scenario::{
         choice::{Choice, plain, with_keys},
-        kind::{Whole, size, time},
+        kind::{Places, Whole, size, time},
         reader::Reader,
     },
-    topology::Torus,
     traffic::{Between, ExchangeSpec},
 };
 
-pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<ExchangeSpec> {
-    let pattern = pattern::read(reader, torus);
+pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<ExchangeSpec> {
+    let pattern = pattern::read(reader, places);
     let message = reader.required(
         "message",
         &size(0, LARGEST_MESSAGE),

@@ -6,10 +6,9 @@ use crate::{
     scenario::{
         diagnostic::{Diagnostic, Location, Source},
         document::{Node, Value},
-        kind::{Kind, List, Listed, NodeName, NodePair, Slot, Text, wrong_type},
+        kind::{Kind, List, Listed, NodeName, NodePair, Places, Slot, Text, wrong_type},
         reader::Reader,
     },
-    topology::Torus,
     traffic::PatternSpec,
 };
 
@@ -71,10 +70,10 @@ impl Kind for Weighted<'_> {
     }
 }
 
-pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> {
+pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
     let file_kind = Text { what: "a file's path", example: "matrix.csv" };
     let list_kind = List {
-        kind: Weighted(NodeName { torus }),
+        kind: Weighted(NodeName { places }),
         noun: "weights",
         length: 1..=usize::MAX,
         example: None,
@@ -85,7 +84,7 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
         "file",
         &file_kind,
         "A CSV file beside the scenario, with the header `source,destination,weight`; nodes are \
-         numbers, or coordinates such as `0;1;3`.",
+         numbers, coordinates such as `0;1;3` (in a torus) or names (elsewhere).",
     );
     let both = file.is_some() && reader.has("list");
     let list = reader.optional("list", &list_kind, "The weights themselves, instead of `file`.");
@@ -102,7 +101,7 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
             let folder = Path::new(&reader.document?.file.name)
                 .parent()
                 .map_or_else(Default::default, Path::to_path_buf);
-            match from_file(&folder.join(file), &place?, torus) {
+            match from_file(&folder.join(file), &place?, places) {
                 Ok(entries) => {
                     // A resolved scenario may go anywhere, so it takes the file's contents along.
                     reader.resolved.truncate(recorded);
@@ -156,7 +155,7 @@ fn repeated(place: &Location) -> Diagnostic {
 fn from_file(
     path: &Path,
     place: &Location,
-    torus: Option<&Torus>,
+    places: Option<Places<'_>>,
 ) -> Result<Vec<Weight>, Vec<Diagnostic>> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let why = match error.kind() {
@@ -170,7 +169,8 @@ fn from_file(
     })?;
     let order = usize::MAX;
     let source = Arc::new(Source { name: path.display().to_string(), text, order, typed: false });
-    let mut file = MatrixFile { source: source.clone(), torus, problems: Vec::new() };
+    let mut file =
+        MatrixFile { source: source.clone(), names: NodeName { places }, problems: Vec::new() };
     let entries = file.read();
     let hidden = file.problems.len().saturating_sub(SHOWN);
     file.problems.truncate(SHOWN);
@@ -183,7 +183,7 @@ fn from_file(
 
 struct MatrixFile<'t> {
     source: Arc<Source>,
-    torus: Option<&'t Torus>,
+    names: NodeName<'t>,
     problems: Vec<Diagnostic>,
 }
 
@@ -260,21 +260,21 @@ impl MatrixFile<'_> {
     fn node(&self, text: &str, place: &Location) -> Result<u32, Diagnostic> {
         let numbers: Result<Vec<u32>, _> =
             text.split(';').map(|number| number.trim().parse::<u32>()).collect();
-        let name = NodeName { torus: self.torus };
-        let Ok(numbers) = numbers else {
-            return Err(Diagnostic::new(place, format!("`{text}` is no node"))
-                .help("a node is its number, or its coordinates joined by `;`, as in 0;1;3"));
+        let found = match (&numbers, self.names.places) {
+            (Err(_), Some(Places::Terminals(_)) | None) => self.names.named(text),
+            (Err(_), Some(Places::Torus(_))) => {
+                return Err(Diagnostic::new(place, format!("`{text}` is no node"))
+                    .help("a node is its number, or its coordinates joined by `;`, as in 0;1;3"));
+            }
+            (Ok(numbers), places) => {
+                let line = matches!(places, Some(Places::Torus(torus)) if torus.dimensions() == 1);
+                self.names.find(numbers, numbers.len() > 1 || line)
+            }
         };
-        let coordinates =
-            numbers.len() > 1 || self.torus.is_some_and(|torus| torus.dimensions() == 1);
-        name.find(&numbers, coordinates).ok_or_else(|| {
-            let problem = Diagnostic::new(place, format!("the torus has no node {text}"));
-            match self.torus {
-                Some(torus) => problem.help(format!(
-                    "its sizes are {:?}; node numbers run from 0 to {}",
-                    torus.sizes(),
-                    torus.nodes() - 1
-                )),
+        found.ok_or_else(|| {
+            let problem = Diagnostic::new(place, format!("there is no node {text}"));
+            match self.names.range() {
+                Some(range) => problem.help(range),
                 None => problem,
             }
         })

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod exchange;
+mod forwarding;
 mod load;
 mod matrix;
 mod measure;
@@ -12,13 +13,12 @@ mod topology;
 mod traffic;
 
 use super::{
-    RoutingSpec, WorkloadSpec,
+    RoutingSpec, TopologySpec, WorkloadSpec,
     kind::{LARGEST, ScenarioName, Text, Whole},
     reader::Reader,
     sweep,
 };
 use crate::{engine::Parameters, measure::Settings};
-use topology::Topology;
 
 pub(super) use load::text as load_text;
 
@@ -27,7 +27,7 @@ pub(super) struct Draft {
     pub name: String,
     pub title: Option<String>,
     pub seed: u64,
-    pub topology: Topology,
+    pub topology: Option<TopologySpec>,
     pub parameters: Parameters,
     pub routing: Option<RoutingSpec>,
     pub workload: Option<WorkloadSpec>,
@@ -54,14 +54,12 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
         1,
         "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.",
     );
-    let topology = reader.table("topology", "", |reader| {
-        let doc = "A torus or mesh. A dimension of size 2 has one cable, not two, as in Angara.";
-        reader.table("torus", doc, topology::read)
-    });
-    let parameters = router::read(reader);
-    let routing = routing::read(reader);
-    let torus = topology.torus.as_ref();
-    let workload = traffic::read(reader, torus, &parameters);
+    let topology = topology::read(reader, seed);
+    let spec = topology.as_ref();
+    let forwards = routing::forwards(reader, spec);
+    let parameters = router::read(reader, forwards);
+    let routing = routing::read(reader, spec, &parameters);
+    let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters);
     let measure = measure::read(reader);
     if reader.is_documenting() {
         let _ = sweep::read_table(reader);

@@ -4,14 +4,13 @@ use super::{matrix, topology::report_repeated};
 use crate::{
     scenario::{
         choice::{Choice, plain, with_keys},
-        kind::{Flag, List, Listed, NodeName, NodePair, Number},
+        kind::{Flag, List, Listed, NodeName, NodePair, Number, Places},
         reader::Reader,
     },
-    topology::Torus,
     traffic::PatternSpec,
 };
 
-pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> {
+pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
     let choice = Choice {
         key: "pattern",
         noun: "pattern",
@@ -32,15 +31,15 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
     let hotspot = with_keys(
         "hotspot",
         "a share of the messages to a few nodes, the rest uniform.",
-        |reader| hotspot(reader, torus),
+        |reader| hotspot(reader, places),
     );
     let matrix = with_keys("matrix", "to each node in proportion to a weight.", |reader| {
-        matrix::read(reader, torus)
+        matrix::read(reader, places)
     });
     let pairs = with_keys(
         "pairs",
         "fixed pairs; a source with several partners takes them in turn.",
-        |reader| pairs(reader, torus),
+        |reader| pairs(reader, places),
     );
     use PatternSpec as P;
     reader.choice(
@@ -81,9 +80,9 @@ pub(super) fn read(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Pat
     )
 }
 
-fn hotspot(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> {
+fn hotspot(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
     let kind =
-        List { kind: NodeName { torus }, noun: "nodes", length: 1..=usize::MAX, example: None };
+        List { kind: NodeName { places }, noun: "nodes", length: 1..=usize::MAX, example: None };
     let nodes = reader.required("nodes", &kind, "The hot nodes.");
     let share = reader.required(
         "share",
@@ -92,14 +91,14 @@ fn hotspot(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec
     );
     let nodes = nodes?;
     report_repeated(reader, "nodes", &nodes, "node", |&node| {
-        torus.map_or_else(String::new, |torus| torus.node_name(node))
+        places.map_or_else(String::new, |places| places.name(node))
     });
     Some(PatternSpec::Hotspot { nodes: Listed::values(nodes), share: share? })
 }
 
-fn pairs(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<PatternSpec> {
+fn pairs(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
     let kind = List {
-        kind: NodePair(NodeName { torus }),
+        kind: NodePair(NodeName { places }),
         noun: "pairs",
         length: 1..=usize::MAX,
         example: None,

@@ -1,7 +1,7 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
 use crate::{
-    engine::{Arbitration, Parameters, Switching},
+    engine::{Arbitration, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
     scenario::{
         choice::{Choice, plain},
         kind::{Flag, Whole, flits, rate, size, time},
@@ -12,10 +12,12 @@ use crate::{
 /// Small counts: a u8 numbers injection channels.
 const CHANNELS: Whole = Whole { range: 1..=255 };
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Parameters {
+/// `forwards`: routers look up the way by the destination, so there is no bubble rule, and the defaults are
+/// those of a network that does so.
+pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> Parameters {
     let mut parameters = Parameters::default();
     reader.table("router", "The routers, and the packets that they forward.", |reader| {
-        router(reader, &mut parameters);
+        router(reader, forwards, &mut parameters);
     });
     reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
@@ -23,16 +25,26 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Parameters {
     parameters
 }
 
-fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
+fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) {
     let preset = Choice {
         key: "preset",
         noun: "preset",
-        default: Some("angara"),
-        doc: "What the defaults of [router], [link] and [adapter] are taken from.",
+        default: Some(if forwards { "infiniband-4xqdr" } else { "angara" }),
+        doc: "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
+              [routing.opensm] it is \"infiniband-4xqdr\".",
         sections: false,
     };
-    let doc = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
-    let _ = reader.choice(&preset, vec![plain("angara", (), doc)]);
+    let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
+    let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
+                      flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
+                      injection and one ejection channel, no bubble.";
+    let presets = vec![
+        plain("angara", Parameters::default(), angara),
+        plain("infiniband-4xqdr", Parameters::infiniband_4xqdr(), infiniband),
+    ];
+    if let Some(preset) = reader.choice(&preset, presets) {
+        *to = preset;
+    }
     to.flit = reader.value("flit", &size(1, 4096), to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let mut count = |key, kind: &Whole, default: u32, doc| {
@@ -48,6 +60,13 @@ fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
         to.maximum_payload,
         "Payload of the largest packet; longer messages are cut into several.",
     );
+    to.virtual_channels = reader.value(
+        "virtual_channels",
+        &Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() },
+        to.virtual_channels.into(),
+        "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
+         the lanes of a forwarding table.",
+    ) as u8;
     to.buffer = reader.value(
         "buffer",
         &flits(),
@@ -64,9 +83,10 @@ fn router(reader: &mut Reader<'_>, to: &mut Parameters) {
     to.bubble = reader.value(
         "bubble",
         &Flag,
-        to.bubble,
+        to.bubble && !forwards,
         "Whether a packet enters a ring only if there is room for it and one of the largest \
-         packets. Without it, rings can deadlock.",
+         packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
+         go without.",
     );
     to.crossbar_speedup = reader.value(
         "crossbar_speedup",

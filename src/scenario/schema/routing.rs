@@ -1,34 +1,63 @@
 //! `[routing]`: how routes are found.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
+    engine::Parameters,
     routing::{
         HalfRing, TableFile,
         angara::{Algorithm, Freedoms},
     },
     scenario::{
-        RoutingSpec,
+        RoutingSpec, TopologySpec,
         choice::{Choice, plain, with_keys},
-        diagnostic::{Diagnostic, Location, Source},
-        identity::content_hash,
-        kind::{Flag, Kind, Text},
+        document::Value,
+        file::InputFile,
+        kind::{Flag, Text},
         reader::Reader,
     },
 };
 
-use super::adaptive;
+use super::{adaptive, forwarding};
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
+/// Routings that make routers look up the way by the destination.
+const FORWARDING: [&str; 2] = ["agnostic", "opensm"];
+
+/// The routing where none is written.
+fn default(topology: Option<&TopologySpec>) -> &'static str {
+    match topology {
+        Some(TopologySpec::Switched(_)) => "agnostic",
+        Some(TopologySpec::Torus(..)) | None => "direction_order",
+    }
+}
+
+/// Whether routers look up the way by the destination.
+pub(super) fn forwards(reader: &Reader<'_>, topology: Option<&TopologySpec>) -> bool {
+    let written = reader.scope.table.and_then(|table| table.get("routing"));
+    let name = match written.map(|node| &node.value) {
+        Some(Value::Text(name)) => name,
+        Some(Value::Table(table)) if !table.entries.is_empty() => &table.entries[0].key,
+        _ => default(topology),
+    };
+    FORWARDING.contains(&name)
+}
+
+/// `parameters` are those of the routers.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    topology: Option<&TopologySpec>,
+    parameters: &Parameters,
+) -> Option<RoutingSpec> {
     let choice = Choice {
         key: "routing",
         noun: "routing",
-        default: Some("direction_order"),
+        default: Some(default(topology)),
         doc: "",
         sections: true,
     };
     let doc = "The shortest way round in every dimension, positive directions first, then negative \
-               ones: +x +y +z +k -x -y -z -k. The choice among routings is the table's name.";
+               ones: +x +y +z +k -x -y -z -k. The choice among routings is the table's name; this is the \
+               default of [topology.torus].";
     let direction_order = with_keys("direction_order", doc, |reader: &mut Reader<'_>| {
         let half_ring = reader.choice(
             &Choice {
@@ -94,23 +123,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {
         let kind = Text { what: "a file's path", example: "desmos.routes" };
-        let place = reader.place("path");
-        let path = reader.required("path", &kind, "The table file, beside the scenario.")?;
-        match table(reader, &path, &place?) {
-            Ok(Read { file, whole, hash }) => {
-                // A resolved scenario may go anywhere.
-                reader.resolved.pop();
-                reader.record("path", kind.show(&whole));
-                // What the file says decides results, not where it is.
-                let path = reader.path("path");
-                reader.contents.insert(path, hash);
-                Some(RoutingSpec::File(Arc::new(file)))
-            }
-            Err(problem) => {
-                reader.problems.push(problem);
-                None
-            }
-        }
+        let file =
+            InputFile::required(reader, "path", &kind, "The table file, beside the scenario.")?;
+        let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
+        Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
     });
     let variants = vec![
         direction_order,
@@ -119,39 +135,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<RoutingSpec> {
         adaptive::bubble(),
         adaptive::pick_orthant(),
         adaptive::outflank(),
+        forwarding::agnostic(parameters.virtual_channels),
+        forwarding::opensm(topology),
     ];
     reader.choice(&choice, variants)
-}
-
-/// A table file.
-struct Read {
-    file: TableFile,
-    /// Its whole path.
-    whole: String,
-    /// Of its content.
-    hash: String,
-}
-
-/// The table in a file; what is wrong in it is shown in its line.
-fn table(reader: &Reader<'_>, path: &str, place: &Location) -> Result<Read, Diagnostic> {
-    let scenario = reader.document.map_or("", |document| document.file.name.as_str());
-    let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(path);
-    let unreadable = |error: std::io::Error| {
-        Diagnostic::new(place, format!("can't read {}: {error}", path.display()))
-            .help("the path is taken from the scenario's own folder")
-    };
-    let text = std::fs::read_to_string(&path).map_err(unreadable)?;
-    let whole = path.canonicalize().map_err(unreadable)?.display().to_string();
-    match TableFile::parse(&text) {
-        Ok(file) => Ok(Read { file, whole, hash: content_hash(&text) }),
-        Err(error) => {
-            let line = text.split_inclusive('\n').nth(error.line - 1).unwrap_or("");
-            let start: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();
-            let name = path.display().to_string();
-            let span = start..start + line.trim_end().len();
-            let order = usize::MAX;
-            let source = Arc::new(Source { name, text, order, typed: false });
-            Err(Diagnostic::new(&Location { source, span }, error.message))
-        }
-    }
 }

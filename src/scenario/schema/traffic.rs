@@ -7,10 +7,9 @@ use crate::{
         WorkloadSpec,
         choice::{Choice, plain, with_keys},
         diagnostic::Diagnostic,
-        kind::{Flag, Whole, size},
+        kind::{Flag, Places, Whole, size},
         reader::{Purpose, Reader},
     },
-    topology::Torus,
     traffic::{Access, LoadSpec, Process},
     units::Bytes,
 };
@@ -23,7 +22,7 @@ const LARGEST_REQUEST: u64 = 1 << 30;
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    torus: Option<&Torus>,
+    places: Option<Places<'_>>,
     parameters: &Parameters,
 ) -> Option<WorkloadSpec> {
     let (traffic, exchange) = match reader.is_documenting() {
@@ -52,14 +51,14 @@ pub(super) fn read(
     if traffic {
         let doc =
             "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
-        load_spec = reader.table("traffic", doc, |reader| load(reader, torus, parameters));
+        load_spec = reader.table("traffic", doc, |reader| load(reader, places, parameters));
     } else {
         reader.ignore("traffic");
     }
     if exchange {
         let doc = "A finite workload: every node sends a message to each of its partners. A \
                    scenario has this or [traffic].";
-        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, torus));
+        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, places));
     } else {
         reader.ignore("exchange");
     }
@@ -68,10 +67,10 @@ pub(super) fn read(
 
 fn load(
     reader: &mut Reader<'_>,
-    torus: Option<&Torus>,
+    places: Option<Places<'_>>,
     parameters: &Parameters,
 ) -> Option<LoadSpec> {
-    let pattern = pattern::read(reader, torus);
+    let pattern = pattern::read(reader, places);
     let load = reader.required(
         "load",
         &Load,

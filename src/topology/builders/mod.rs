@@ -24,7 +24,85 @@ pub use slim_fly::SlimFly;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
 
+use std::fmt;
+
 use super::{Cabling, TopologyError};
+
+/// A fabric by its builder and sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Builder {
+    RandomRegular(RandomRegular),
+    SwitchedTorus(SwitchedTorus),
+    Tree(Tree),
+    Kautz(Kautz),
+    Dragonfly(Dragonfly),
+    Cascade(Cascade),
+    DirectorTree(DirectorTree),
+    HyperX(HyperX),
+    SlimFly(SlimFly),
+}
+
+impl Builder {
+    /// # Errors
+    /// If there is no such fabric, or it is too large.
+    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
+        match self {
+            Self::RandomRegular(graph) => graph.cabling(),
+            Self::SwitchedTorus(torus) => torus.cabling(),
+            Self::Tree(tree) => tree.cabling(),
+            Self::Kautz(kautz) => kautz.cabling(),
+            Self::Dragonfly(dragonfly) => dragonfly.cabling(),
+            Self::Cascade(cascade) => cascade.cabling(),
+            Self::DirectorTree(tree) => tree.cabling(),
+            Self::HyperX(hyperx) => hyperx.cabling(),
+            Self::SlimFly(slim_fly) => slim_fly.cabling(),
+        }
+    }
+}
+
+impl fmt::Display for Builder {
+    /// What the fabric is, without its article: `6x5x5 torus of switches, 4 cables each`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = |sizes: &[u32]| sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+        let each = |cables: u32| match cables {
+            1 => String::new(),
+            cables => format!(", {cables} cables each"),
+        };
+        match self {
+            Self::RandomRegular(RandomRegular { routers, degree, seed, .. }) => {
+                write!(
+                    formatter,
+                    "random graph of {routers} switches of degree {degree} (seed {seed})"
+                )
+            }
+            Self::SwitchedTorus(torus) => write!(
+                formatter,
+                "{} torus of switches{}",
+                sizes(&torus.sizes),
+                each(torus.redundancy)
+            ),
+            Self::Tree(tree) => write!(formatter, "{}-ary {}-tree", tree.arity, tree.levels),
+            Self::Kautz(Kautz { degree, length, redundancy, .. }) => write!(
+                formatter,
+                "Kautz graph of degree {degree} and length {length}{}",
+                each(*redundancy)
+            ),
+            Self::Dragonfly(Dragonfly { routers, groups, .. }) => {
+                write!(formatter, "dragonfly of {groups} groups of {routers} switches")
+            }
+            Self::Cascade(Cascade { groups, columns, rows, .. }) => {
+                write!(formatter, "Cascade of {groups} groups of {columns}x{rows} switches")
+            }
+            Self::DirectorTree(DirectorTree { edges, directors, .. }) => {
+                write!(formatter, "fat tree of {edges} edge switches under {directors} directors")
+            }
+            Self::HyperX(hyperx) => {
+                write!(formatter, "{} HyperX{}", sizes(&hyperx.sizes), each(hyperx.redundancy))
+            }
+            Self::SlimFly(slim_fly) => write!(formatter, "Slim Fly on {}", slim_fly.prime),
+        }
+    }
+}
 
 /// The most routers or terminals that a builder makes.
 const MOST: u64 = 1 << 20;

@@ -9,6 +9,8 @@ pub enum PatternError {
     /// The pattern is undefined for these sizes. `nearest` are the nearest sizes that would do: one
     /// with more nodes, one with fewer, as far as there are any.
     Sizes { pattern: &'static str, needs: String, has: String, nearest: Vec<Vec<u32>> },
+    /// The pattern is defined on coordinates, and the nodes have none.
+    NoCoordinates { pattern: &'static str },
     /// The specification names a node that the fabric has not.
     UnknownNode { pattern: &'static str, node: u32, nodes: u32 },
     /// A hot node is named twice.
@@ -24,7 +26,7 @@ pub enum PatternError {
     /// A weight is not a finite number above 0.
     Weight { source: u32, destination: u32, weight: f64 },
     /// No live node has anybody to send to.
-    Nobody { pattern: &'static str, sizes: Vec<u32> },
+    Nobody { pattern: &'static str },
 }
 
 /// Sizes as people write them, such as `8x8x4`.
@@ -39,8 +41,11 @@ impl fmt::Display for PatternError {
                 write!(formatter, "{pattern} needs {needs}; {has}")?;
                 let named: Vec<String> = nearest
                     .iter()
-                    .map(|sizes| {
-                        format!("{} ({})", sizes_text(sizes), sizes.iter().product::<u32>())
+                    .map(|sizes| match sizes.as_slice() {
+                        [nodes] => nodes.to_string(),
+                        sizes => {
+                            format!("{} ({})", sizes_text(sizes), sizes.iter().product::<u32>())
+                        }
                     })
                     .collect();
                 if named.is_empty() {
@@ -48,6 +53,11 @@ impl fmt::Display for PatternError {
                 }
                 write!(formatter, ": {} would do", named.join(" or "))
             }
+            Self::NoCoordinates { pattern } => write!(
+                formatter,
+                "{pattern} is defined on coordinates, which nodes have in [topology.torus], and in \
+                 [topology.switched_torus] with one terminal a switch"
+            ),
             Self::UnknownNode { pattern, node, nodes } => write!(
                 formatter,
                 "{pattern} names node {node}, but the nodes are 0 to {}",
@@ -67,10 +77,9 @@ impl fmt::Display for PatternError {
                 "matrix needs finite weights above 0; from node {source} to node {destination} it \
                  has {weight}"
             ),
-            Self::Nobody { pattern, sizes } => write!(
+            Self::Nobody { pattern } => write!(
                 formatter,
-                "{pattern} on {} sends nothing: the partner of every node is itself or has failed",
-                sizes_text(sizes)
+                "{pattern} sends nothing here: the partner of every node is itself or has failed"
             ),
         }
     }

@@ -5,6 +5,7 @@
 //! coordinates s_i run from 0 to k_i - 1.
 
 use super::PatternError;
+use super::nodes::Nodes;
 use super::sizes;
 use crate::topology::{DIMENSION_NAMES, Torus};
 
@@ -75,19 +76,13 @@ impl Permutation {
 
     /// With N = m * m nodes, node i * m + j sends to node j * m + i. For b even this is Dally and
     /// Towles' transpose d_i = s_(i + b/2 mod b) on bits.
-    pub(super) fn transpose_linear(torus: &Torus) -> Result<Self, PatternError> {
-        let side = torus.nodes().isqrt();
-        if side * side == torus.nodes() {
+    pub(super) fn transpose_linear(nodes: Nodes<'_>) -> Result<Self, PatternError> {
+        let side = nodes.count().isqrt();
+        if side * side == nodes.count() {
             return Ok(Self::Matrix { side });
         }
-        let lengths = torus.sizes();
-        Err(sizes::refusal(
-            "transpose-linear",
-            "a square number of nodes".into(),
-            torus.nodes().to_string(),
-            lengths,
-            sizes::squares(lengths),
-        ))
+        let needs = "a square number of nodes";
+        Err(sizes::refusal_of_count("transpose-linear", needs, nodes, sizes::squares))
     }
 
     /// d_i = s_i + 1 mod k_i in every dimension.
@@ -101,18 +96,18 @@ impl Permutation {
     }
 
     /// d_i = s_(b - 1 - i) on bits.
-    pub(super) fn bit_reverse(torus: &Torus) -> Result<Self, PatternError> {
-        Ok(Self::Reverse { bits: bits("bit-reverse", torus)? })
+    pub(super) fn bit_reverse(nodes: Nodes<'_>) -> Result<Self, PatternError> {
+        Ok(Self::Reverse { bits: bits("bit-reverse", nodes)? })
     }
 
     /// d_i = not s_i on bits.
-    pub(super) fn bit_complement(torus: &Torus) -> Result<Self, PatternError> {
-        Ok(Self::Complement { bits: bits("bit-complement", torus)? })
+    pub(super) fn bit_complement(nodes: Nodes<'_>) -> Result<Self, PatternError> {
+        Ok(Self::Complement { bits: bits("bit-complement", nodes)? })
     }
 
     /// d_i = s_(i - 1 mod b) on bits: rotated left by one.
-    pub(super) fn shuffle(torus: &Torus) -> Result<Self, PatternError> {
-        Ok(Self::Rotate { bits: bits("shuffle", torus)? })
+    pub(super) fn shuffle(nodes: Nodes<'_>) -> Result<Self, PatternError> {
+        Ok(Self::Rotate { bits: bits("shuffle", nodes)? })
     }
 
     /// d_i = s_(i + turn mod n) + shift(k_i); the dimensions so joined must be of equal size.
@@ -145,16 +140,9 @@ impl Permutation {
 }
 
 /// Bits of a node's number; refuses a number of nodes that is no power of two.
-pub(super) fn bits(pattern: &'static str, torus: &Torus) -> Result<u32, PatternError> {
-    let nodes = torus.nodes();
-    if nodes.is_power_of_two() {
-        return Ok(nodes.trailing_zeros());
+pub(super) fn bits(pattern: &'static str, nodes: Nodes<'_>) -> Result<u32, PatternError> {
+    if nodes.count().is_power_of_two() {
+        return Ok(nodes.count().trailing_zeros());
     }
-    Err(sizes::refusal(
-        pattern,
-        "a power of two of nodes".into(),
-        nodes.to_string(),
-        torus.sizes(),
-        sizes::powers_of_two(torus.sizes()),
-    ))
+    Err(sizes::refusal_of_count(pattern, "a power of two of nodes", nodes, sizes::powers_of_two))
 }

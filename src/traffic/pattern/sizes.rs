@@ -2,9 +2,11 @@
 
 use super::PatternError;
 use super::error::sizes_text;
+use super::nodes::Nodes;
 use crate::topology::Torus;
 
-/// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below.
+/// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below; candidates
+/// that no torus can have don't count.
 pub(super) fn refusal(
     pattern: &'static str,
     needs: String,
@@ -13,13 +15,35 @@ pub(super) fn refusal(
     candidates: Vec<Vec<u32>>,
 ) -> PatternError {
     let has = format!("{} has {has}", sizes_text(lengths));
-    PatternError::Sizes { pattern, needs, has, nearest: nearest(lengths, candidates) }
+    let possible = candidates.into_iter().filter(|sizes| Torus::new(sizes, &[]).is_ok());
+    let nearest = nearest(lengths, &possible.collect::<Vec<_>>());
+    PatternError::Sizes { pattern, needs, has, nearest }
+}
+
+/// The refusal of a number of nodes; `candidates` gives sizes near others.
+pub(super) fn refusal_of_count(
+    pattern: &'static str,
+    needs: &str,
+    nodes: Nodes<'_>,
+    candidates: fn(&[u32]) -> Vec<Vec<u32>>,
+) -> PatternError {
+    let (needs, count) = (needs.into(), nodes.count());
+    match nodes.torus(pattern) {
+        Ok(torus) => {
+            let sizes = torus.sizes();
+            refusal(pattern, needs, count.to_string(), sizes, candidates(sizes))
+        }
+        Err(_) => {
+            let (has, nearest) =
+                (format!("there are {count}"), nearest(&[count], &candidates(&[count])));
+            PatternError::Sizes { pattern, needs, has, nearest }
+        }
+    }
 }
 
 /// The least candidate of at least as many nodes, and the greatest of fewer; of equals the one whose
-/// sizes change least, then the first. Candidates that no torus can have don't count.
-fn nearest(lengths: &[u32], mut candidates: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    candidates.retain(|sizes| Torus::new(sizes, &[]).is_ok());
+/// sizes change least, then the first.
+fn nearest(lengths: &[u32], candidates: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let nodes = |sizes: &[u32]| sizes.iter().map(|&size| u64::from(size)).product::<u64>();
     let change = |sizes: &[u32]| -> u64 {
         let missing = lengths.len().abs_diff(sizes.len()) as u64;

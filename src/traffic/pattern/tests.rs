@@ -383,7 +383,7 @@ fn refusals_name_sizes_that_would_do() {
         (
             PatternSpec::Tornado,
             &[2, 2],
-            "tornado on 2x2 sends nothing: the partner of every node is itself or has failed",
+            "tornado sends nothing here: the partner of every node is itself or has failed",
         ),
     ] {
         assert_eq!(refusal(&spec, sizes), text);
@@ -414,7 +414,7 @@ fn refusals_name_what_is_wrong_in_a_list() {
         ),
         (
             matrix(&[(1, 6, 1.0)]),
-            "matrix on 4x4 sends nothing: the partner of every node is itself or has failed",
+            "matrix sends nothing here: the partner of every node is itself or has failed",
         ),
         (
             PatternSpec::Pairs { pairs: vec![(16, 1)] },
@@ -422,7 +422,7 @@ fn refusals_name_what_is_wrong_in_a_list() {
         ),
         (
             PatternSpec::Pairs { pairs: vec![] },
-            "pairs on 4x4 sends nothing: the partner of every node is itself or has failed",
+            "pairs sends nothing here: the partner of every node is itself or has failed",
         ),
     ] {
         assert_eq!(refusal(spec), text);

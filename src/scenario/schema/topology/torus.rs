@@ -2,6 +2,7 @@
 
 use crate::{
     scenario::{
+        TopologySpec,
         choice::{Choice, plain, with_keys},
         diagnostic::{Diagnostic, Location},
         kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole, sizes_text},
@@ -10,13 +11,7 @@ use crate::{
     topology::{Faults, MAXIMUM_DIMENSIONS, Torus},
 };
 
-pub(in crate::scenario) struct Topology {
-    /// `None` if it is missing or wrong.
-    pub torus: Option<Torus>,
-    pub faults: Faults,
-}
-
-pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
+pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
     let sizes = List {
         kind: Whole { range: 1..=1024 },
         noun: "sizes",
@@ -41,7 +36,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Topology {
     });
     let torus = sizes.and_then(|sizes| torus(reader, sizes, Listed::values(open)));
     let faults = faults(reader, torus.as_ref());
-    Topology { torus, faults }
+    Some(TopologySpec::Torus(torus?, faults))
 }
 
 fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> Option<Torus> {
@@ -59,7 +54,7 @@ fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> 
 }
 
 fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
-    let node = NodeName { torus };
+    let node = NodeName::of_torus(torus);
     let cables = reader.tables(
         "failed_cables",
         "[{ node = [0, 0, 0], direction = \"+x\" }]",
@@ -110,7 +105,7 @@ fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> 
     let doc = "a box of nodes; it may go round where a dimension closes into rings.";
     let part = with_keys("box", doc, |reader: &mut Reader<'_>| {
         let corner =
-            reader.required("corner", &NodeName { torus }, "The node with which it begins.");
+            reader.required("corner", &NodeName::of_torus(torus), "The node with which it begins.");
         let sizes = List {
             kind: Whole { range: 1..=1024 },
             noun: "sizes",
@@ -133,7 +128,7 @@ fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> 
         }
     });
     let list = with_keys("list", "these nodes.", |reader: &mut Reader<'_>| {
-        let kind = NodeName { torus };
+        let kind = NodeName::of_torus(torus);
         let example = Some("[[0, 0, 0], [1, 0, 0]]");
         let kind = List { kind, noun: "nodes", length: 2..=usize::MAX, example };
         let nodes = reader.required("members", &kind, "The nodes.")?;
@@ -197,7 +192,7 @@ fn check_cables(reader: &mut Reader<'_>, torus: &Torus, cables: &[(Location, (u3
 }
 
 /// Reports elements that occur again.
-pub(super) fn report_repeated<T: PartialEq>(
+pub(in crate::scenario::schema) fn report_repeated<T: PartialEq>(
     reader: &mut Reader<'_>,
     key: &'static str,
     list: &[Listed<T>],

@@ -1,0 +1,237 @@
+//! D-mod-K (Zahavi, Johnson, Kerbyson, Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
+//! Communication Patterns", 2010; OpenSM's `ftree`): up a fat tree by the destination's number, then down.
+//!
+//! A router's level is its distance from the nearest router with terminals. In a fat tree every cable joins two
+//! neighboring levels. Packets go up until the destination lies below, on shortest ways; which of a router's `k`
+//! channels up they take is the destination's number modulo `k`, after division by the channels up of all levels
+//! below. So in a k-ary n-tree with k terminals at each router of level 0 no channel carries two pairs of a shift, in
+//! which every terminal sends to the one so many places further on. Where several channels lead down (parallel
+//! cables), the choice is made alike.
+//!
+//! Nothing goes up after it went down, so no cycle can close.
+
+use super::NoTable;
+use super::graph::Graph;
+use crate::routing::ForwardingTable;
+use crate::topology::{Channel, Fabric, NONE};
+
+const NAME: &str = "d-mod-k";
+
+/// Fills in the table.
+///
+/// # Errors
+/// If the fabric is no fat tree, or some pair has no way up and down.
+pub(super) fn d_mod_k(
+    graph: &Graph,
+    fabric: &Fabric,
+    table: &mut ForwardingTable,
+) -> Result<(), NoTable> {
+    let tree = Levels::new(graph, fabric)?;
+    let mut destinations = graph.destinations().to_vec();
+    destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
+    let mut ways = Ways { down: vec![NONE; graph.routers()], up: vec![NONE; graph.routers()] };
+    let mut leading = Vec::new();
+    for (number, destination) in (0..).zip(&destinations) {
+        if number == 0 || destinations[number as usize - 1].router != destination.router {
+            ways.find(graph, &tree, destination.router);
+        }
+        let row = table.row(destination.terminal);
+        for &router in tree.order.iter().filter(|&&router| router != destination.router) {
+            leading.clear();
+            leading.extend(graph.outputs(router).filter(|&at| ways.leads(graph, &tree, at)));
+            if leading.is_empty() && graph.hosts(router) > 0 {
+                return Err(NoTable::NoWay {
+                    algorithm: NAME,
+                    from: fabric.router_name(router),
+                    to: fabric.router_name(destination.router),
+                    reason: "none leads up the tree and then down",
+                });
+            }
+            let level = tree.level[router as usize] as usize;
+            let choice = number / tree.below[level] % leading.len().max(1) as u64;
+            if let Some(&channel) = leading.get(choice as usize) {
+                row[router as usize] = graph.port(channel);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The levels of a fat tree.
+struct Levels {
+    /// By router, [`NONE`] for those that are not connected.
+    level: Vec<u32>,
+    /// The connected routers by ascending level.
+    order: Vec<u32>,
+    /// By level, the product of the channels up of a router on each level below.
+    below: Vec<u64>,
+}
+
+impl Levels {
+    fn new(graph: &Graph, fabric: &Fabric) -> Result<Self, NoTable> {
+        let mut level = vec![NONE; graph.routers()];
+        let mut order: Vec<u32> =
+            (0..graph.routers() as u32).filter(|&router| graph.hosts(router) > 0).collect();
+        for &router in &order {
+            level[router as usize] = 0;
+        }
+        let mut ups: Vec<u64> = Vec::new();
+        let mut place = 0;
+        while let Some(&router) = order.get(place) {
+            place += 1;
+            let own = level[router as usize];
+            for next in graph.outputs(router).map(|channel| graph.target(channel)) {
+                if level[next as usize] == NONE {
+                    level[next as usize] = own + 1;
+                    order.push(next);
+                } else if level[next as usize] == own {
+                    let [one, other] = [router, next].map(|router| fabric.router_name(router));
+                    return Err(NoTable::NoTree { algorithm: NAME, one, other, level: own });
+                }
+            }
+            let up = |&at: &Channel| level[graph.target(at) as usize] == own + 1;
+            ups.resize(own as usize + 1, 1);
+            let most = &mut ups[own as usize];
+            *most = (*most).max(graph.outputs(router).filter(up).count() as u64);
+        }
+        let products = ups.iter().scan(1u64, |product, &ups| {
+            let below = *product;
+            *product = product.saturating_mul(ups);
+            Some(below)
+        });
+        Ok(Self { below: products.collect(), level, order })
+    }
+}
+
+/// Hops from all routers to one.
+struct Ways {
+    /// By router, going down only.
+    down: Vec<u32>,
+    /// By router, going up first where it must.
+    up: Vec<u32>,
+}
+
+impl Ways {
+    fn find(&mut self, graph: &Graph, tree: &Levels, end: u32) {
+        self.down.fill(NONE);
+        self.up.fill(NONE);
+        self.down[end as usize] = 0;
+        self.up[end as usize] = 0;
+        let level = |router: u32| tree.level[router as usize];
+        let neighbors = |router: u32| graph.outputs(router).map(|channel| graph.target(channel));
+        for &router in &tree.order {
+            let below = neighbors(router).filter(|&next| level(next) < level(router));
+            if let Some(hops) = below.map(|next| self.down[next as usize]).min() {
+                let hops = hops.saturating_add(1).min(self.down[router as usize]);
+                self.down[router as usize] = hops;
+                self.up[router as usize] = hops;
+            }
+        }
+        for &router in tree.order.iter().rev() {
+            if self.down[router as usize] == NONE {
+                let above = neighbors(router).filter(|&next| level(next) > level(router));
+                let hops = above.map(|next| self.up[next as usize]).min().unwrap_or(NONE);
+                self.up[router as usize] = hops.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether a channel is the start of its router's best way.
+    fn leads(&self, graph: &Graph, tree: &Levels, channel: Channel) -> bool {
+        let (at, next) = (graph.source(channel) as usize, graph.target(channel) as usize);
+        let upwards = self.down[at] == NONE;
+        let hops = if upwards { &self.up } else { &self.down };
+        let nearer = hops[at] != NONE && hops[next].checked_add(1) == Some(hops[at]);
+        nearer && (tree.level[next] > tree.level[at]) == upwards
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{generate, proved, torus};
+    use super::super::{Algorithm, Parameters};
+    use super::*;
+    use crate::routing::ForwardingQuality;
+    use crate::topology::Cabling;
+    use crate::topology::builders::{DirectorTree, Tree};
+    use crate::topology::netlist::Netlist;
+
+    fn shortest(fabric: &Fabric) -> ForwardingQuality {
+        let table = generate(Algorithm::DModK, fabric, 1);
+        proved(fabric, &table);
+        let quality = ForwardingQuality::new(fabric, &table);
+        assert_eq!(quality.hops_mean, quality.least_hops_mean);
+        quality
+    }
+
+    #[test]
+    fn trees_are_routed_by_shortest_paths_and_evenly() {
+        for (arity, levels) in [(4, 2), (2, 4), (4, 3)] {
+            let tree = Tree { arity, levels, terminals: arity };
+            let quality = shortest(&tree.cabling().unwrap().fabric().unwrap());
+            // The channels to a router of level 0 carry one destination each.
+            let terminals = u64::from(arity.pow(levels));
+            assert_eq!(quality.maximum_load, terminals - u64::from(arity));
+        }
+        shortest(&DirectorTree::default().cabling().unwrap().fabric().unwrap());
+    }
+
+    /// The paper's theorem.
+    #[test]
+    fn no_channel_carries_two_pairs_of_a_shift() {
+        let tree = Tree { arity: 3, levels: 3, terminals: 3 };
+        let fabric = tree.cabling().unwrap().fabric().unwrap();
+        let table = generate(Algorithm::DModK, &fabric, 1);
+        let terminals = fabric.terminals();
+        for shift in 1..terminals {
+            let mut taken = vec![false; fabric.channel_slots() as usize];
+            for source in 0..terminals {
+                let destination = (source + shift) % terminals;
+                let mut at = fabric.terminal_router(source).unwrap();
+                while let Some(channel) = table.channel(&fabric, at, destination) {
+                    assert!(!std::mem::replace(&mut taken[channel as usize], true), "{shift}");
+                    at = fabric.target(channel).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn failed_cables_leave_ways_or_a_reason() {
+        let tree = Tree { arity: 4, levels: 3, terminals: 4 };
+        for cable in 0..128 {
+            let mut cabling = tree.cabling().unwrap();
+            cabling.remove(&[cable, (37 * cable + 11) % 128]);
+            let fabric = cabling.fabric().unwrap();
+            proved(&fabric, &generate(Algorithm::DModK, &fabric, 1));
+        }
+        // From A to C there is a way through B only.
+        let mut cabling = Cabling::default();
+        let [a, b, c, one, other] = ["A", "B", "C", "D", "E"].map(|name| cabling.router(name));
+        for (lower, upper) in [(a, one), (b, one), (b, other), (c, other)] {
+            cabling.cable(lower, upper);
+        }
+        for router in [a, b, c] {
+            cabling.terminal("H", router);
+        }
+        let refused = Algorithm::DModK.generate(&cabling.fabric().unwrap(), &Parameters::default());
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "d-mod-k has no way from C to A: none leads up the tree and then down"
+        );
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused_with_the_cable() {
+        let refused = |fabric: &Fabric| {
+            Algorithm::DModK.generate(fabric, &Parameters::default()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(&torus(&[4, 4], 1, 1)),
+            "d-mod-k is for fat trees; here a cable joins S0 and S1, which are both 0 hops from the \
+             nearest router with terminals"
+        );
+        let text = include_str!("../../../tests/fabrics/updn24.net");
+        assert!(refused(&Netlist::read(text).unwrap().fabric).contains("both 0 hops"));
+    }
+}

@@ -1,0 +1,32 @@
+//! `[topology]`: which fabric, and what has failed in it.
+
+mod failures;
+mod netlist;
+mod switched;
+mod torus;
+
+use crate::scenario::{
+    TopologySpec,
+    choice::{Choice, with_keys},
+    reader::Reader,
+};
+
+pub(super) use torus::report_repeated;
+
+/// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed, unless it has
+/// one of its own.
+pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {
+    let choice = Choice {
+        key: "topology",
+        noun: "topology",
+        default: Some("torus"),
+        doc: "",
+        sections: true,
+    };
+    let doc = "A torus or mesh of Angara's routers, one node each. A dimension of size 2 has one cable, not \
+               two, as in Angara. The choice among topologies is the table's name.";
+    let mut variants = vec![with_keys("torus", doc, torus::read)];
+    variants.extend(switched::variants(seed));
+    variants.push(netlist::variant(seed));
+    reader.choice(&choice, variants)
+}

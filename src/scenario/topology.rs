@@ -1,0 +1,112 @@
+//! What a scenario's fabric is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::kind::Places;
+use crate::topology::builders::Builder;
+use crate::topology::netlist::Netlist;
+use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};
+
+/// What a scenario's fabric is, and what has failed in it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TopologySpec {
+    /// Angara's torus: directions for ports, one terminal a router.
+    Torus(Torus, Faults),
+    /// Switches and terminals.
+    Switched(Arc<SwitchedSpec>),
+}
+
+/// A fabric of switches as it is described, and as it is without failures.
+#[derive(Clone, Debug)]
+pub struct SwitchedSpec {
+    pub plan: Plan,
+    pub failures: Failures,
+    /// Without failures; follows from the plan.
+    pub whole: Fabric,
+}
+
+/// Where a fabric of switches comes from.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    Built(Builder),
+    Netlist(NetlistFile),
+}
+
+/// A netlist that was read from a file.
+#[derive(Clone, Debug)]
+pub struct NetlistFile {
+    pub netlist: Netlist,
+    /// The file's name, without folders.
+    pub name: String,
+    /// Of its content.
+    pub(super) hash: String,
+}
+
+impl PartialEq for SwitchedSpec {
+    fn eq(&self, other: &Self) -> bool {
+        let plans = match (&self.plan, &other.plan) {
+            (Plan::Built(one), Plan::Built(other)) => one == other,
+            (Plan::Netlist(one), Plan::Netlist(other)) => one.hash == other.hash,
+            _ => false,
+        };
+        plans && self.failures == other.failures
+    }
+}
+
+impl TopologySpec {
+    /// The fabric, without what has failed.
+    ///
+    /// # Errors
+    /// If two live terminals are left without a path, or as much as is asked can't fail at random.
+    pub fn fabric(&self) -> Result<Fabric, TopologyError> {
+        match self {
+            Self::Torus(torus, faults) => torus.fabric(faults),
+            Self::Switched(spec) => spec.failures.apply(&spec.whole),
+        }
+    }
+
+    /// What its nodes are called.
+    pub(super) fn places(&self) -> Places<'_> {
+        match self {
+            Self::Torus(torus, _) => Places::Torus(torus),
+            Self::Switched(spec) => Places::Terminals(&spec.whole),
+        }
+    }
+
+    /// The torus whose ports are its directions, and what it lacks; `None` for other fabrics.
+    #[must_use]
+    pub fn torus(&self) -> Option<(&Torus, &Faults)> {
+        match self {
+            Self::Torus(torus, faults) => Some((torus, faults)),
+            Self::Switched(_) => None,
+        }
+    }
+
+    /// The fabric with the identifiers that its netlist gives to its parts, else with those that ibsim would
+    /// give them. Failed parts keep theirs.
+    ///
+    /// # Errors
+    /// As [`Self::fabric`].
+    pub fn netlist(&self) -> Result<Netlist, TopologyError> {
+        let whole = match self {
+            Self::Torus(torus, _) => Netlist::of(torus.fabric(&Faults::default())?),
+            Self::Switched(spec) => match &spec.plan {
+                Plan::Built(_) => Netlist::of(spec.whole.clone()),
+                Plan::Netlist(file) => file.netlist.clone(),
+            },
+        };
+        Ok(Netlist { fabric: self.fabric()?, ..whole })
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Built(builder) => builder.fmt(formatter),
+            Self::Netlist(file) => {
+                write!(formatter, "{} of {} switches", file.name, file.netlist.switches.len())
+            }
+        }
+    }
+}

@@ -21,6 +21,9 @@ use crate::{
 fn describe(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::MinHop => "shortest paths, each router balances its own ports; can deadlock.",
+        Algorithm::DimensionOrder => "dimension after dimension, on a grid; can deadlock.",
+        Algorithm::Torus2Qos => "dimension order on a torus, other lanes past its dateline.",
+        Algorithm::DModK => "the published way through a fat tree, by the destination's number.",
         Algorithm::UpDown => "first up a tree, then down.",
         Algorithm::Sssp => {
             "shortest paths, balanced over the fabric a destination at a time; can deadlock."

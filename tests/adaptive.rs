@@ -134,9 +134,10 @@ fn channels_carry_no_more_than_the_shortest_ways_need() {
     engine.run_until(u64::MAX);
     let channels = engine.channels();
     let network = channels.iter().filter(|channel| channel.kind == ChannelKind::Network);
-    let crossed: u64 = network.flat_map(|channel| channel.statistics.flits).sum();
+    let crossed: u64 = network.flat_map(|channel| channel.statistics.flits.clone()).sum();
     let shortest = |packet: &DeliveredPacket| {
-        routes.route(&fabric, packet.source, packet.destination).hops() * packet.flits
+        routes.source_route(&fabric, packet.source, packet.destination).unwrap().hops()
+            * packet.flits
     };
     let needed: u32 = engine.observer().packets.iter().map(shortest).sum();
     assert_eq!(crossed, u64::from(needed));

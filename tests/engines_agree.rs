@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use common::random_scenario::Scenario;
 use flitlab::{
     engine::{CompletedMessage, DeliveredPacket, Log, run_script},
-    routing::Routes,
+    routing::{Lanes, Routes},
     traffic::{Kind, Message, Script},
     units::Picoseconds,
 };
@@ -95,19 +95,18 @@ fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
     );
     let message: Option<(&CompletedMessage, &CompletedMessage)> =
         reference.1.iter().zip(&fast.1).find(|(a, b)| a != b);
-    let torus = scenario.fabric.torus().expect("a torus");
     panic!(
-        "the engines differ\nsizes {:?}, closed {:?}, {} channels, routes {}\n{:#?}\n\
+        "the engines differ\n{:?}, {} channels, routes {}\n{:#?}\n\
          {} messages; packets delivered: reference {}, fast {}\n\
          first packet that differs (reference, fast): {packet:#?}\n\
          first message that differs: {message:#?}",
-        torus.sizes(),
-        (0..torus.dimensions()).map(|dimension| torus.closed(dimension)).collect::<Vec<_>>(),
+        scenario.fabric.torus(),
         scenario.fabric.channels(),
         match scenario.routes {
             Routes::DirectionOrder(ref order) => format!("{order:?}"),
             Routes::Table(_) => "of a table".to_owned(),
             Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
+            Routes::Forwarding(ref table) => format!("of {} lanes", table.lane_count()),
         },
         scenario.parameters,
         scenario.messages.len(),
@@ -231,6 +230,23 @@ fn the_engines_agree_under_adaptive_routing() {
     }
     assert!(tried > 300 && escaped > 20, "{tried} {escaped}");
     assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 50), "{derouted:?}");
+}
+
+#[test]
+fn the_engines_agree_on_forwarding_tables() {
+    let (mut lanes, mut changes) = (BTreeMap::new(), 0);
+    for seed in 0..400 {
+        let _named = Named(seed);
+        let scenario = Scenario::forwarding(seed);
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_eq!(fast.messages.len(), scenario.messages.len());
+        *lanes.entry(scenario.parameters.virtual_channels).or_insert(0) += 1;
+        let Routes::Forwarding(table) = &scenario.routes else { unreachable!("drawn so") };
+        changes += usize::from(matches!(table.lanes(), Lanes::ByHop(_)) && table.lane_count() > 1);
+    }
+    assert!(lanes.len() > 8 && lanes.keys().any(|&lanes| lanes > 5), "{lanes:?}");
+    assert!(changes > 5, "in {changes} scenarios packets change lanes on their way");
 }
 
 #[test]

@@ -115,6 +115,16 @@ fn random_scenarios_are_the_same_on_any_number_of_threads() {
     }
 }
 
+#[test]
+fn forwarding_tables_give_the_same_on_any_number_of_threads() {
+    for seed in 0..60 {
+        let scenario = RandomScenario::forwarding(seed);
+        let workload = Workload::Script(Script::new(scenario.messages.clone()));
+        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
+        assert!(!one.log.0.is_empty(), "seed {seed}");
+    }
+}
+
 /// The time in which nothing gets from one part to another (docs/model.md, "Threads").
 fn reach(parameters: &Parameters) -> Picoseconds {
     let flit_times = [

@@ -2,10 +2,11 @@
 //! sink (docs/model.md, "Adapter" and "Sink").
 
 use super::event::Event;
+use super::forwarding;
 use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::observer::{CompletedMessage, DeliveredPacket, Observer};
 use super::packet::{Packet, PacketOrigin, RATE_CLASSES, Stage};
-use super::parameters::{Switching, VIRTUAL_CHANNELS};
+use super::parameters::Switching;
 use super::part::Part;
 use crate::adaptive::Heading;
 use crate::routing::Routes;
@@ -53,11 +54,20 @@ pub(super) struct Adapters {
     messages: (u64, u64),
     pub touched: Vec<u32>,
     created: Vec<Message>,
+    /// Terminals and responses that enter their source queues at this instant, behind what is created at
+    /// it: no two of them the same queue, since each source queue has one sink channel.
+    pub responses: Vec<(u32, u32)>,
 }
 
 impl Adapters {
-    pub(super) fn new(terminals: usize, injection_channels: u32, parts: usize) -> Self {
-        let queues = terminals * injection_channels as usize * VIRTUAL_CHANNELS;
+    /// Idle adapters, with a source queue for each injection channel and virtual channel.
+    pub(super) fn new(
+        terminals: usize,
+        injection_channels: u32,
+        virtual_channels: usize,
+        parts: usize,
+    ) -> Self {
+        let queues = terminals * injection_channels as usize * virtual_channels;
         Self {
             adapters: vec![Adapter::default(); terminals],
             queues: vec![SourceQueue::EMPTY; queues],
@@ -67,6 +77,7 @@ impl Adapters {
             messages: (0, 0),
             touched: Vec::new(),
             created: Vec::new(),
+            responses: Vec::new(),
         }
     }
 
@@ -117,7 +128,7 @@ impl Adapters {
     }
 }
 
-impl<O: Observer> Part<'_, O> {
+impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     /// A terminal creates its messages of this instant (the send overhead lies behind them).
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
         let overhead = self.parameters.send_overhead;
@@ -130,6 +141,14 @@ impl<O: Observer> Part<'_, O> {
                 Kind::Data => (Role::Data, message.bytes),
                 Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
             };
+            if self.is_cut_off(number, message.destination, now) {
+                let flits = self.parameters.message_flits(bytes);
+                self.counters.flits_created += flits;
+                self.counters.flits_lost += flits;
+                self.counters.messages_lost += 1;
+                self.adapters.messages.0 += 1;
+                continue;
+            }
             let adapter = &mut self.adapters.adapters[terminal as usize];
             let injection_channel = adapter.next_channel;
             adapter.next_channel =
@@ -162,14 +181,20 @@ impl<O: Observer> Part<'_, O> {
 
     /// A message joins its source queue.
     pub(super) fn enqueue(&mut self, terminal: u32, slot: u32) {
-        let Queued { bytes_left, injection_channel, role, .. } = *self.adapters.queued.at(slot);
+        let Queued { bytes_left, injection_channel, role, destination, .. } =
+            *self.adapters.queued.at(slot);
         self.counters.flits_created += self.parameters.message_flits(bytes_left);
         let channel = terminal * self.parameters.injection_channels + u32::from(injection_channel);
         let virtual_channel = match (role, self.routes) {
+            (_, Routes::Forwarding(_)) => {
+                let table = self.table.expect("packets go by one");
+                let source = terminal + self.first_terminal;
+                forwarding::first_lane(table, self.fabric, source, destination)
+            }
             (Role::Data, Routes::Adaptive(_)) => self.channels.adaptive,
             (role, _) => role.virtual_channel(),
         };
-        let queue = channel as usize * VIRTUAL_CHANNELS + usize::from(virtual_channel);
+        let queue = channel as usize * LANES + usize::from(virtual_channel);
         let tail = std::mem::replace(&mut self.adapters.queues[queue].tail, slot);
         if self.adapters.queues[queue].head == NONE {
             self.adapters.queues[queue].head = slot;
@@ -205,16 +230,16 @@ impl<O: Observer> Part<'_, O> {
     /// that the channel is looked at again when the next one may go.
     #[inline]
     fn inject(&mut self, channel: u32, terminal: u32, now: Picoseconds) {
-        let first = (channel - self.first_injection) as usize * VIRTUAL_CHANNELS;
+        let first = (channel - self.first_injection) as usize * LANES;
         let output = &self.outputs[channel as usize];
-        if output.asking == 0 {
+        if output.asking == 0 || self.paused {
             return;
         }
         let mut retry = output.free_at;
         if output.free_at <= now {
             retry = Picoseconds::MAX;
             let pointer = usize::from(output.pointer);
-            let virtual_channels = (pointer..VIRTUAL_CHANNELS).chain(0..pointer);
+            let virtual_channels = (pointer..LANES).chain(0..pointer);
             for virtual_channel in virtual_channels {
                 let SourceQueue { head, flits, .. } = self.adapters.queues[first + virtual_channel];
                 if head == NONE {
@@ -245,7 +270,7 @@ impl<O: Observer> Part<'_, O> {
         virtual_channel: usize,
         now: Picoseconds,
     ) {
-        let first = (channel - self.first_injection) as usize * VIRTUAL_CHANNELS;
+        let first = (channel - self.first_injection) as usize * LANES;
         let place = first + virtual_channel;
         let queue = &mut self.adapters.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
@@ -272,6 +297,7 @@ impl<O: Observer> Part<'_, O> {
                 packets_left: self.packets_of(bytes),
                 role: message.role,
                 tag: message.tag,
+                lost: false,
             };
             arrival = self.announce(message.destination, announced);
             if !is_last {
@@ -285,11 +311,12 @@ impl<O: Observer> Part<'_, O> {
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
         let source = terminal + self.first_terminal;
         let (from, to) = (router(source), router(message.destination));
-        let route = self.routes.route(self.fabric, from, to);
+        let route = self.routes.source_route(self.fabric, from, to).unwrap_or_default();
         let (first_run, runs) = route.first_and_rest();
         let course = self.course(virtual_channel as u8, terminal, from, to);
         let ejection = self.whole.ejection(message.destination)
             + u32::from(message.injection_channel) % self.parameters.ejection_channels;
+        let looked_up = self.table.map(|_| to);
         let output = &mut self.outputs[channel as usize];
         let mut packet = Packet {
             lines: [0; RATE_CLASSES],
@@ -299,16 +326,17 @@ impl<O: Observer> Part<'_, O> {
             ejection,
             source,
             sequence,
-            destination: course.map_or(NONE, |course| course.to),
+            destination: course.map(|course| course.to).or(looked_up).unwrap_or(NONE),
             flits: flits as u16,
             hops_left: if course.is_some() { 0 } else { first_run.hops },
             port: first_run.port,
             run: 0,
             virtual_channel: virtual_channel as u8,
+            onto: virtual_channel as u8,
             heading: course.map_or_else(Heading::default, |course| course.heading),
             stage: Stage::New,
         };
-        let origin = PacketOrigin {
+        let mut origin = PacketOrigin {
             created: message.created,
             injected: now,
             arrival,
@@ -317,12 +345,14 @@ impl<O: Observer> Part<'_, O> {
             router: to,
             injection_channel: message.injection_channel,
             hops: route.hops() as u16,
+            class: 0,
+            lost: false,
             drawn: course.map_or(0, |course| course.drawn),
             derouting: course.and_then(|course| course.kind),
             runs,
         };
         output.credits[virtual_channel] -= flits as u16;
-        output.pointer = ((virtual_channel + 1) % VIRTUAL_CHANNELS) as u16;
+        output.pointer = ((virtual_channel + 1) % LANES) as u16;
         self.digest.add(now, channel + self.injection_offset, source, sequence);
         self.statistics.sent(channel, output, virtual_channel as u8, flits as u16);
         let timing = &self.timings[usize::from(output.kind)];
@@ -334,7 +364,14 @@ impl<O: Observer> Part<'_, O> {
         };
         let ready = header + timing.forward + self.parameters.routing_latency;
         let input = output.input;
-        let output = if course.is_some() { NONE } else { packet.take_output(output.next_outputs) };
+        let output = if course.is_some() {
+            NONE
+        } else if let Some(table) = self.table {
+            let first_output = output.next_outputs;
+            forwarding::start(table, self.fabric, from, first_output, &mut packet, &mut origin)
+        } else {
+            packet.take_output(output.next_outputs)
+        };
         let slot = self.packets.insert(packet, origin);
         let virtual_channel = packet.virtual_channel;
         self.calendar.add(ready, Event::Ready { packet: slot, input, output, virtual_channel });
@@ -355,6 +392,9 @@ impl<O: Observer> Part<'_, O> {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
+        if origin.lost {
+            return self.lose(packet.source, u64::from(packet.flits), &origin);
+        }
         self.counters.flits_delivered += u64::from(packet.flits);
         self.counters.packets_delivered += 1;
         self.counters.flit_hops += u64::from(packet.flits) * u64::from(origin.hops);
@@ -380,14 +420,68 @@ impl<O: Observer> Part<'_, O> {
                 packets_left: 0,
                 role: Role::Data,
                 tag: 0,
+                lost: false,
             }
         } else {
             match self.arrive(packet.source, origin.arrival) {
+                Some(Arrival { lost: true, .. }) => {
+                    self.counters.messages_lost += 1;
+                    return;
+                }
                 Some(arrival) => arrival,
                 None => return,
             }
         };
         self.complete(arrival, packet.source, &origin, now);
+    }
+
+    /// A packet was cut or swallowed; its message is lost, counted with its last packet.
+    fn lose(&mut self, source: u32, flits: u64, origin: &PacketOrigin) {
+        self.counters.packets_lost += 1;
+        self.counters.flits_lost += flits;
+        let last = if origin.arrival == NONE {
+            true
+        } else {
+            let part = self.part_of_terminal(source);
+            self.adapters.arrivals[part][origin.arrival as usize].lost = true;
+            self.arrive(source, origin.arrival).is_some()
+        };
+        self.counters.messages_lost += u64::from(last);
+    }
+
+    /// Drops those messages of a terminal's source queues that are bound for certain destinations.
+    pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
+        let channels = self.parameters.injection_channels;
+        for channel in terminal * channels..(terminal + 1) * channels {
+            for queue in channel as usize * LANES..(channel as usize + 1) * LANES {
+                let before = self.adapters.queues[queue].head;
+                let mut at = std::mem::replace(&mut self.adapters.queues[queue].head, NONE);
+                let mut last = NONE;
+                while at != NONE {
+                    let Queued { next, destination, bytes_left, .. } = *self.adapters.queued.at(at);
+                    if unreachable(destination) {
+                        self.counters.flits_lost += self.parameters.message_flits(bytes_left);
+                        self.counters.messages_lost += 1;
+                        self.adapters.queued.remove(at);
+                    } else {
+                        if last == NONE {
+                            self.adapters.queues[queue].head = at;
+                        } else {
+                            self.adapters.queued.at(last).next = at;
+                        }
+                        last = at;
+                    }
+                    at = next;
+                }
+                self.adapters.queues[queue].tail = last;
+                if last != NONE {
+                    self.adapters.queued.at(last).next = NONE;
+                    self.next_packet(queue);
+                } else if before != NONE {
+                    self.outputs[(self.first_injection + channel) as usize].asking -= 1;
+                }
+            }
+        }
     }
 
     /// All packets of a message are at the sink, the last one just now.
@@ -411,7 +505,7 @@ impl<O: Observer> Part<'_, O> {
             if created > now {
                 self.calendar.add(created, Event::Enqueue { terminal, message: response });
             } else {
-                self.enqueue(terminal, response);
+                self.adapters.responses.push((terminal, response));
             }
             return;
         }

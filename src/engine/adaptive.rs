@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::observer::Observer;
 use super::packet::Stage;
-use super::parameters::{Arbitration, VIRTUAL_CHANNELS};
+use super::parameters::Arbitration;
 use super::part::Part;
 use super::port::{Input, NEVER, NO_PORT};
 use super::router::Walk;
@@ -26,7 +26,7 @@ use crate::routing::{Adaptive, Course, Routes};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-impl<O: Observer> Part<'_, O> {
+impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     /// The ports among which the head of a buffer chooses; 0 if it has no choice.
     #[inline]
     pub(super) fn options(&self, index: u32, virtual_channel: u8) -> u16 {
@@ -125,7 +125,7 @@ impl<O: Observer> Part<'_, O> {
         queue.asks = flits;
         queue.options = options;
         queue.output = first + options.trailing_zeros();
-        queue.escape = if packet.stage == Stage::ToIntermediate {
+        queue.onto = if packet.stage == Stage::ToIntermediate {
             self.channels.escape_to_intermediate
         } else {
             self.channels.escape
@@ -269,12 +269,12 @@ impl<O: Observer> Part<'_, O> {
                 while bits != 0 {
                     let bit = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    let input = state.first_input + bit / VIRTUAL_CHANNELS as u32;
-                    let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
+                    let input = state.first_input + bit / LANES as u32;
+                    let virtual_channel = (bit % LANES as u32) as u8;
                     match self.escape_obstacle(channel, router, input, virtual_channel, now) {
                         None => {
                             let queues = &self.inputs[input as usize].queues;
-                            let escape = queues[usize::from(virtual_channel)].escape;
+                            let escape = queues[usize::from(virtual_channel)].onto;
                             let word = self.request_word(channel, bit);
                             self.requests[word] &= !(1 << (bit % 64));
                             self.outputs[channel as usize].asking -= 1;
@@ -318,7 +318,7 @@ impl<O: Observer> Part<'_, O> {
                 return Some(NEVER);
             }
         }
-        if let Err(until) = self.has_credits(channel, queue.escape, to_escape, now) {
+        if let Err(until) = self.has_credits(channel, queue.onto, to_escape, now) {
             return Some(until);
         }
         (free_at > now).then_some(free_at)
@@ -326,16 +326,16 @@ impl<O: Observer> Part<'_, O> {
 
     /// Flits of room that the head of a buffer needs beyond its own to escape: none if it is on the escape
     /// channel of the same ring already.
-    pub(super) fn escape_bubble(&self, input: &Input, virtual_channel: u8) -> u32 {
+    pub(super) fn escape_bubble(&self, input: &Input<LANES>, virtual_channel: u8) -> u32 {
         let queue = &input.queues[usize::from(virtual_channel)];
         let ring = self.outputs[queue.output as usize].ring;
-        let goes_on = virtual_channel == queue.escape && input.ring == ring;
+        let goes_on = virtual_channel == queue.onto && input.ring == ring;
         if ring == NONE || goes_on { 0 } else { self.bubble }
     }
 
     /// Flits of room that a packet from an input port needs beyond its own on the adaptive channel.
     #[inline]
-    pub(super) fn injection_bubble(&self, input: &Input) -> u32 {
+    pub(super) fn injection_bubble(&self, input: &Input<LANES>) -> u32 {
         if input.port == NO_PORT { self.injection_bubble } else { 0 }
     }
 

@@ -5,7 +5,6 @@
 //! whenever credits arrive: so what it sees, and the reason for which its packets stall, do not depend on
 //! when it was told of them.
 
-use super::parameters::VIRTUAL_CHANNELS;
 use super::port::Output;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -32,7 +31,7 @@ const NEAR: usize = 4;
 /// What comes back to a channel's sender: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Returning {
+struct Returning<const LANES: usize> {
     /// The credits on their way that arrive first, in the order in which they do.
     times: [Picoseconds; NEAR],
     flits: [u16; NEAR],
@@ -41,20 +40,20 @@ struct Returning {
     /// Whether packets wait for credits.
     awaited: bool,
     /// Flits whose credits have arrived and that the sender has not looked for yet.
-    returned: [u16; VIRTUAL_CHANNELS],
+    returned: [u16; LANES],
     /// First and last of those that arrive later.
     first: u32,
     last: u32,
 }
 
-impl Returning {
+impl<const LANES: usize> Returning<LANES> {
     const NONE: Self = Self {
         times: [0; NEAR],
         flits: [0; NEAR],
         virtual_channels: [0; NEAR],
         near: 0,
         awaited: false,
-        returned: [0; VIRTUAL_CHANNELS],
+        returned: [0; LANES],
         first: NONE,
         last: NONE,
     };
@@ -96,14 +95,14 @@ impl Returning {
 
 /// The credits of all channels.
 #[derive(Debug)]
-pub(super) struct Credits {
-    channels: Vec<Returning>,
+pub(super) struct Credits<const LANES: usize> {
+    channels: Vec<Returning<LANES>>,
     /// Credits that are not near, in chains by channel.
     links: Vec<Link>,
     free: u32,
 }
 
-impl Credits {
+impl<const LANES: usize> Credits<LANES> {
     /// No credits on their way to any of so many channels.
     pub(super) fn new(channels: usize) -> Self {
         Self { channels: vec![Returning::NONE; channels], links: Vec::new(), free: NONE }
@@ -111,7 +110,7 @@ impl Credits {
 
     /// Bytes before traffic.
     pub(super) fn memory(&self) -> usize {
-        self.channels.len() * size_of::<Returning>()
+        self.channels.len() * size_of::<Returning<LANES>>()
     }
 
     #[inline]
@@ -127,7 +126,7 @@ impl Credits {
 
     /// Notes which of a channel's credits have arrived by `now`.
     #[inline]
-    fn settle(&mut self, channel: u32, now: Picoseconds) -> &mut Returning {
+    fn settle(&mut self, channel: u32, now: Picoseconds) -> &mut Returning<LANES> {
         let returning = &mut self.channels[channel as usize];
         while returning.near > 0 && returning.times[0] <= now {
             returning.take(returning.at(0));
@@ -210,7 +209,7 @@ impl Credits {
     pub(super) fn collect(
         &mut self,
         channel: u32,
-        output: &mut Output,
+        output: &mut Output<LANES>,
         virtual_channel: u8,
         now: Picoseconds,
     ) {
@@ -257,16 +256,18 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
+    const LANES: usize = 5;
+
     /// A plain list is the reference, for few and for many credits on their way.
     #[test]
     fn credits_arrive_in_the_order_of_their_times() {
         for ahead in [30, 300, 3_000] {
             let mut random = ChaCha8Rng::seed_from_u64(ahead);
-            let mut credits = Credits::new(2);
+            let mut credits = Credits::<LANES>::new(2);
             let mut list: Vec<(Picoseconds, u8, u16)> = Vec::new();
-            let mut returned = [0; VIRTUAL_CHANNELS];
+            let mut returned = [0; LANES];
             for now in (0..20_000).step_by(7) {
-                let place = random.random_range(0..VIRTUAL_CHANNELS);
+                let place = random.random_range(0..LANES);
                 let credit = Credit {
                     time: now + random.random_range(1..ahead),
                     flits: random.random_range(1..4),

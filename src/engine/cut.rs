@@ -39,9 +39,9 @@ pub(super) struct Entry {
 
 /// The ports of a part, in its own numbers.
 #[derive(Debug)]
-pub(super) struct Ports {
-    pub outputs: Vec<Output>,
-    pub inputs: Vec<Input>,
+pub(super) struct Ports<const LANES: usize> {
+    pub outputs: Vec<Output<LANES>>,
+    pub inputs: Vec<Input<LANES>>,
     pub routers: Vec<Router>,
     /// Where the input ports lead that are numbered behind the part's own.
     pub exits: Vec<Exit>,
@@ -119,12 +119,17 @@ impl Cut {
     }
 
     /// The ports of a part.
-    pub(super) fn ports(&self, part: usize, network: &Network, parameters: &Parameters) -> Ports {
+    pub(super) fn ports<const LANES: usize>(
+        &self,
+        part: usize,
+        network: &Network,
+        parameters: &Parameters,
+    ) -> Ports<LANES> {
         let routers = self.routers[part]..self.routers[part + 1];
         let mut ports = Ports {
             outputs: port::outputs(network, parameters, routers.clone(), self.terminals(part)),
             inputs: port::inputs(network, routers.clone()),
-            routers: port::routers(network, routers),
+            routers: port::routers(network, routers, LANES),
             exits: Vec::new(),
             entries: Vec::new(),
         };

@@ -9,10 +9,13 @@
 use std::fmt;
 
 use super::adaptive::ports;
-use super::parameters::{VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS};
+
+use super::Observer;
+use super::parameters::VIRTUAL_CHANNEL_NAMES;
 use super::part::{Part, Whole};
 use super::port::Queue;
-use super::{Engine, Observer};
+use super::simulator::Simulator;
+use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
 
@@ -31,6 +34,8 @@ pub struct Waiting {
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
     pub virtual_channel: u8,
+    /// What Angara calls it; nothing where virtual channels are the lanes of a forwarding table.
+    pub virtual_channel_name: Option<&'static str>,
     /// Source and destination of the packet.
     pub source: String,
     pub destination: String,
@@ -62,12 +67,12 @@ impl fmt::Display for Deadlock {
         for waiting in &self.cycle {
             writeln!(
                 formatter,
-                "  router {}, input port from {}, virtual channel {} ({}): packet {} to {} waits for \
+                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for \
                  channel {}, needs {} flits, {} free",
                 waiting.router,
                 waiting.input,
                 waiting.virtual_channel,
-                VIRTUAL_CHANNEL_NAMES[usize::from(waiting.virtual_channel)],
+                waiting.virtual_channel_name.map_or(String::new(), |name| format!(" ({name})")),
                 waiting.source,
                 waiting.destination,
                 waiting.output,
@@ -84,14 +89,11 @@ impl std::error::Error for Deadlock {}
 /// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
 type Buffer = (usize, u32);
 
-impl<O: Observer> Engine<'_, O> {
-    /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
-    /// chains of packets that have a choice.
-    #[must_use]
-    pub fn find_deadlock(&self) -> Option<Deadlock> {
+impl<O: Observer, const LANES: usize> Simulator<'_, O, LANES> {
+    pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
         let mut firsts = vec![0];
         for part in &self.parts {
-            firsts.push(firsts.last().expect("one") + part.inputs.len() * VIRTUAL_CHANNELS);
+            firsts.push(firsts.last().expect("one") + part.inputs.len() * LANES);
         }
         let buffers = *firsts.last().expect("one");
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
@@ -138,14 +140,14 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, part: &Part<'_, O>, wish: Wish) -> Option<Buffer> {
+    fn blocked_by(&self, part: &Part<'_, O, LANES>, wish: Wish) -> Option<Buffer> {
         let output = &part.outputs[wish.output as usize];
         let credits = part.credits_due(wish.output, usize::from(wish.virtual_channel));
         if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
             return None;
         }
         let (far, input) = part.far_end(output.input);
-        let buffer = input * VIRTUAL_CHANNELS as u32 + u32::from(wish.virtual_channel);
+        let buffer = input * LANES as u32 + u32::from(wish.virtual_channel);
         let packets = &self.parts[far].packets.packets;
         let mut settled = credits;
         let mut packet = self.parts[far].queue(buffer).head;
@@ -156,11 +158,7 @@ impl<O: Observer> Engine<'_, O> {
         (settled == self.whole.parameters.buffer).then_some((far, buffer))
     }
 
-    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
-    /// packets.
-    #[must_use]
-    pub fn credits_are_conserved(&self) -> bool {
+    pub(super) fn credits_are_conserved(&self) -> bool {
         let held: Vec<_> = self.parts.iter().map(Part::flits_held).collect();
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
@@ -181,9 +179,9 @@ impl<O: Observer> Engine<'_, O> {
     fn waiting(&self, (number, buffer): Buffer) -> Waiting {
         let Whole { fabric, network, cut, .. } = &*self.whole;
         let part = &self.parts[number];
-        let virtual_channel = (buffer as usize % VIRTUAL_CHANNELS) as u8;
+        let virtual_channel = (buffer as usize % LANES) as u8;
         let head = part.queue(buffer).head as usize;
-        let input = buffer as usize / VIRTUAL_CHANNELS + cut.first_input(number) as usize;
+        let input = buffer as usize / LANES + cut.first_input(number) as usize;
         let wish = part.wishes(buffer)[0];
         let channel_name = |channel: u32| network.channel_name(fabric, channel);
         let terminal_name =
@@ -192,6 +190,10 @@ impl<O: Observer> Engine<'_, O> {
             router: fabric.router_name(network.router_of_input[input]),
             input: channel_name(network.channel_of_input[input]),
             virtual_channel,
+            virtual_channel_name: match self.whole.routes {
+                Routes::Forwarding(_) => None,
+                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(virtual_channel)).copied(),
+            },
             source: terminal_name(part.packets.packets[head].source),
             destination: fabric.router_name(part.packets.origins[head].router),
             output: channel_name(part.in_whole(wish.output)),
@@ -201,9 +203,9 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl<O: Observer> Part<'_, O> {
+impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     fn queue(&self, buffer: u32) -> &Queue {
-        &self.inputs[buffer as usize / VIRTUAL_CHANNELS].queues[buffer as usize % VIRTUAL_CHANNELS]
+        &self.inputs[buffer as usize / LANES].queues[buffer as usize % LANES]
     }
 
     /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
@@ -212,12 +214,12 @@ impl<O: Observer> Part<'_, O> {
         if queue.output == NONE {
             return Vec::new();
         }
-        let virtual_channel = (buffer as usize % VIRTUAL_CHANNELS) as u8;
         if queue.options == 0 {
             let need = queue.need(self.bubble);
-            return vec![Wish { output: queue.output, virtual_channel, need }];
+            return vec![Wish { output: queue.output, virtual_channel: queue.onto, need }];
         }
-        let input = &self.inputs[buffer as usize / VIRTUAL_CHANNELS];
+        let virtual_channel = (buffer as usize % LANES) as u8;
+        let input = &self.inputs[buffer as usize / LANES];
         let first = self.routers[input.router as usize].first_output;
         let options = ports(queue.options).map(|port| Wish {
             output: first + port,
@@ -225,13 +227,13 @@ impl<O: Observer> Part<'_, O> {
             need: queue.flits() + self.injection_bubble(input),
         });
         let need = queue.flits() + self.escape_bubble(input, virtual_channel);
-        let escape = Wish { output: queue.output, virtual_channel: queue.escape, need };
+        let escape = Wish { output: queue.output, virtual_channel: queue.onto, need };
         std::iter::once(escape).chain(options).collect()
     }
 
     /// Flits in, or on their way to, each input port's buffers.
-    fn flits_held(&self) -> Vec<[u32; VIRTUAL_CHANNELS]> {
-        let mut held = vec![[0; VIRTUAL_CHANNELS]; self.inputs.len()];
+    fn flits_held(&self) -> Vec<[u32; LANES]> {
+        let mut held = vec![[0; LANES]; self.inputs.len()];
         for packet in &self.packets.packets {
             if let Some(held) = held.get_mut(packet.input as usize) {
                 held[usize::from(packet.virtual_channel)] += u32::from(packet.flits);

@@ -56,6 +56,8 @@ pub(super) struct Arrival {
     pub packets_left: u32,
     pub role: Role,
     pub tag: u32,
+    /// Whether one of its packets is lost.
+    pub lost: bool,
 }
 
 /// Records by slot. Slots are reused; their numbers have no meaning in the model.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::packet::RATE_CLASSES;
-use super::parameters::{Parameters, VIRTUAL_CHANNELS};
+use super::parameters::Parameters;
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
 
@@ -224,9 +224,9 @@ impl Network {
     }
 
     /// Words of a set of a router's (input port, virtual channel) pairs, for the largest router.
-    pub(super) fn request_words(&self) -> usize {
+    pub(super) fn request_words(&self, virtual_channels: usize) -> usize {
         let most = self.first_input.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        (most as usize * VIRTUAL_CHANNELS).div_ceil(64).max(1)
+        (most as usize * virtual_channels).div_ceil(64).max(1)
     }
 
     /// Words of a set of a router's outputs, for the largest router.

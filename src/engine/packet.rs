@@ -31,7 +31,7 @@ pub(super) struct Packet {
     pub ejection: u32,
     pub source: u32,
     pub sequence: u32,
-    /// The router that its present leg leads to if it chooses its way hop by hop; else [`NONE`].
+    /// The router that its present leg leads to if routers decide its way; [`NONE`] if its source did.
     pub destination: u32,
     pub flits: u16,
     /// Hops left in the present run of the route; 0 at the end of the route.
@@ -41,6 +41,8 @@ pub(super) struct Packet {
     /// Number of the run that follows it, among those behind the first.
     pub run: u8,
     pub virtual_channel: u8,
+    /// The virtual channel that it takes through that output, unless it has to choose.
+    pub onto: u8,
     /// Of a packet that chooses its way: what it is bound to, and how far it has come.
     pub heading: Heading,
     pub stage: Stage,
@@ -119,6 +121,10 @@ pub(super) struct PacketOrigin {
     pub router: u32,
     pub injection_channel: u8,
     pub hops: u16,
+    /// What decides a packet's lane by a forwarding table, together with the place.
+    pub class: u8,
+    /// Whether it was cut or swallowed where something failed.
+    pub lost: bool,
     /// Of a packet that chooses its way: its random number, and its detour.
     pub drawn: u16,
     pub derouting: Option<Derouting>,
@@ -187,6 +193,7 @@ mod tests {
                 port: 0,
                 run: 0,
                 virtual_channel: 0,
+                onto: 0,
                 heading: Heading::default(),
                 stage: Stage::ToDestination,
             };

@@ -9,6 +9,7 @@ use super::calendar::Calendar;
 use super::credit::Credits;
 use super::cut::{Cut, Entry, Exit, Ports};
 use super::event::Event;
+use super::interruption::Interruption;
 use super::mail::{Crossing, Mail, Post};
 use super::message::Arrival;
 use super::network::{ChannelTiming, Network};
@@ -18,7 +19,7 @@ use super::parameters::Parameters;
 use super::port::{Input, Output, Router};
 use super::statistics::Statistics;
 use super::{Counters, Digest, adaptive};
-use crate::routing::{AdaptiveChannels, Routes};
+use crate::routing::{AdaptiveChannels, ForwardingTable, Routes};
 use crate::topology::Fabric;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
@@ -44,12 +45,17 @@ impl Whole<'_> {
 
 /// A part and all that is in it. Routers, terminals, channels and input ports have the part's own
 /// numbers (see `cut`).
-pub(super) struct Part<'f, O> {
+pub(super) struct Part<'f, O, const LANES: usize> {
     pub whole: Arc<Whole<'f>>,
     /// The part's number.
     pub number: usize,
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
+    /// The table that packets go by, if routers look up their ways.
+    pub table: Option<&'f ForwardingTable>,
+    pub interruption: Option<&'f Interruption>,
+    /// Whether the sources hold back their packets.
+    pub paused: bool,
     pub parameters: Parameters,
     /// Number of its first router, terminal and output in the whole network.
     pub first_router: u32,
@@ -63,7 +69,7 @@ pub(super) struct Part<'f, O> {
     pub flit_times: [Picoseconds; RATE_CLASSES],
     pub calendar: Calendar<Event>,
     pub packets: Packets,
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<Output<LANES>>,
     /// For each output, the set of its router's (input port, virtual channel) pairs that ask for it.
     pub requests: Vec<u64>,
     pub request_words: usize,
@@ -77,8 +83,8 @@ pub(super) struct Part<'f, O> {
     pub injection_bubble: u32,
     /// The random numbers of each terminal's packets, if they get any.
     pub random: Vec<ChaCha8Rng>,
-    pub inputs: Vec<Input>,
-    pub credits: Credits,
+    pub inputs: Vec<Input<LANES>>,
+    pub credits: Credits<LANES>,
     /// Flits that entering a ring needs beyond the packet.
     pub bubble: u32,
     pub routers: Vec<Router>,
@@ -89,7 +95,7 @@ pub(super) struct Part<'f, O> {
     pub adapters: Adapters,
     pub workload: Workload,
     pub observer: O,
-    pub statistics: Statistics,
+    pub statistics: Statistics<LANES>,
     pub digest: Digest,
     pub clock: Picoseconds,
     pub counters: Counters,
@@ -99,12 +105,12 @@ pub(super) struct Part<'f, O> {
     mail: Vec<Mail>,
 }
 
-impl<'f, O: Observer> Part<'f, O> {
+impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
     /// An empty part at time 0.
     pub(super) fn new(
         whole: &Arc<Whole<'f>>,
         number: usize,
-        ports: Ports,
+        ports: Ports<LANES>,
         mut workload: Workload,
         observer: O,
     ) -> Self {
@@ -115,7 +121,7 @@ impl<'f, O: Observer> Part<'f, O> {
             Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => None,
         };
         let terminals = cut.terminals(number);
-        let words = outputs.len() * network.request_words();
+        let words = outputs.len() * network.request_words(LANES);
         let mut calendar = calendar(parameters, network, routers.len());
         for terminal in terminals.clone().filter(|&it| fabric.terminal_router(it).is_some()) {
             if let Some(time) = workload.first(terminal) {
@@ -128,6 +134,12 @@ impl<'f, O: Observer> Part<'f, O> {
             number,
             fabric,
             routes,
+            table: match routes {
+                Routes::Forwarding(table) => Some(table),
+                _ => None,
+            },
+            interruption: None,
+            paused: false,
             first_router: cut.first_router(number),
             first_terminal: terminals.start,
             first_output: cut.first_output(number),
@@ -138,7 +150,7 @@ impl<'f, O: Observer> Part<'f, O> {
             calendar,
             packets: Packets::default(),
             requests: vec![0; words],
-            request_words: network.request_words(),
+            request_words: network.request_words(LANES),
             escapes: if rules.is_some() { vec![0; words] } else { Vec::new() },
             passed_over: Vec::new(),
             channels: rules.map_or_else(AdaptiveChannels::default, |rules| rules.channels),
@@ -153,7 +165,12 @@ impl<'f, O: Observer> Part<'f, O> {
             dirty: vec![0; routers.len() * network.output_words()],
             output_words: network.output_words(),
             touched_routers: Vec::new(),
-            adapters: Adapters::new(terminals.len(), parameters.injection_channels, cut.parts()),
+            adapters: Adapters::new(
+                terminals.len(),
+                parameters.injection_channels,
+                LANES,
+                cut.parts(),
+            ),
             statistics: Statistics::new(outputs.len()),
             digest: Digest::default(),
             clock: 0,
@@ -179,6 +196,9 @@ impl<'f, O: Observer> Part<'f, O> {
                 self.clock = now;
                 while let Some(event) = self.calendar.next_at(now) {
                     self.happen(event, now);
+                }
+                while let Some((terminal, response)) = self.adapters.responses.pop() {
+                    self.enqueue(terminal, response);
                 }
                 while let Some(router) = self.touched_routers.pop() {
                     self.allocate(router, now);
@@ -224,7 +244,9 @@ impl<'f, O: Observer> Part<'f, O> {
             }
             Event::Deliver { packet } => self.deliver(packet, now),
             Event::Create { terminal } => self.create(terminal, now),
-            Event::Enqueue { terminal, message } => self.enqueue(terminal, message),
+            Event::Enqueue { terminal, message } => {
+                self.adapters.responses.push((terminal, message));
+            }
             Event::Sent { terminal } => self.sent(terminal, now),
             Event::Receive { terminal, tag } => self.receive(terminal, tag, now),
             Event::Wake { channel } => {
@@ -343,9 +365,9 @@ impl<'f, O: Observer> Part<'f, O> {
 
     /// Bytes of the part's arrays before traffic.
     pub(super) fn memory(&self) -> usize {
-        self.outputs.len() * size_of::<Output>()
+        self.outputs.len() * size_of::<Output<LANES>>()
             + (self.requests.len() + self.escapes.len() + self.dirty.len()) * size_of::<u64>()
-            + self.inputs.len() * size_of::<Input>()
+            + self.inputs.len() * size_of::<Input<LANES>>()
             + self.random.len() * size_of::<ChaCha8Rng>()
             + self.routers.len() * size_of::<Router>()
             + self.credits.memory()

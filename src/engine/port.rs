@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use super::parameters::{Parameters, VIRTUAL_CHANNELS};
+use super::ChannelKind;
+use super::network::Network;
+use super::parameters::Parameters;
 use super::statistics::Stalled;
-use super::{ChannelKind, Network};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -15,7 +16,7 @@ pub(super) const NEVER: Picoseconds = Picoseconds::MAX;
 /// The sending end of a channel: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Output {
+pub(super) struct Output<const LANES: usize> {
     /// When the last flit of the latest packet has left.
     pub free_at: Picoseconds,
     /// When it is looked at next, if nothing else happens.
@@ -32,7 +33,7 @@ pub(super) struct Output {
     /// The first output of the router at the far end.
     pub next_outputs: u32,
     /// Flits free in the buffers at the far end, less the credits that have not been looked for since.
-    pub credits: [u16; VIRTUAL_CHANNELS],
+    pub credits: [u16; LANES],
     /// Buffers (of an injection channel: source queues) whose heads ask for it.
     pub asking: u16,
     /// Where the search for the next packet starts: a pair of input port and virtual channel of its
@@ -57,8 +58,8 @@ pub(super) struct Queue {
     /// The ports among which the head chooses, a bit each; 0 if it has no choice. The output that it asks
     /// for is then that of its escape.
     pub options: u16,
-    /// The virtual channel of its escape.
-    pub escape: u8,
+    /// The virtual channel that it takes there.
+    pub onto: u8,
 }
 
 /// See [`Queue::flits`].
@@ -69,7 +70,7 @@ pub const MOST_FLITS: u32 = ENTERS as u32 - 1;
 
 impl Queue {
     const EMPTY: Self =
-        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, options: 0, escape: 0 };
+        Self { free_at: 0, head: NONE, tail: NONE, output: NONE, asks: 0, options: 0, onto: 0 };
 
     /// Flits of the head that asks.
     #[inline]
@@ -91,7 +92,7 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 /// line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Input {
+pub(super) struct Input<const LANES: usize> {
     /// When the packet whose grant was the latest has left.
     pub free_at: Picoseconds,
     pub router: u32,
@@ -105,10 +106,10 @@ pub(super) struct Input {
     /// [`NO_PORT`].
     pub feeder_kind: u8,
     pub port: u8,
-    pub queues: [Queue; VIRTUAL_CHANNELS],
+    pub queues: [Queue; LANES],
 }
 
-impl Input {
+impl<const LANES: usize> Input<LANES> {
     /// When it can send another packet; at most `now` if it can already.
     #[inline]
     pub(super) fn free_at(&self, crossbar_speedup: u32, now: Picoseconds) -> Picoseconds {
@@ -143,12 +144,12 @@ pub(super) struct Router {
 
 /// The sending ends of the channels that leave these routers, and of the injection channels of these
 /// terminals, with full credits.
-pub(super) fn outputs(
+pub(super) fn outputs<const LANES: usize>(
     network: &Network,
     parameters: &Parameters,
     routers: Range<u32>,
     terminals: Range<u32>,
-) -> Vec<Output> {
+) -> Vec<Output<LANES>> {
     let output = |channel: u32, owner: u32, kind: ChannelKind| {
         let input = network.input_of_channel[channel as usize];
         let kind = if input == NONE { ChannelKind::Ejection } else { kind };
@@ -158,7 +159,7 @@ pub(super) fn outputs(
             parameters.buffer
         };
         Output {
-            credits: [capacity as u16; VIRTUAL_CHANNELS],
+            credits: [capacity as u16; LANES],
             owner,
             ring: network.ring_of_channel[channel as usize],
             input,
@@ -190,7 +191,10 @@ pub(super) fn outputs(
 }
 
 /// The receiving ends of all channels that enter these routers, empty.
-pub(super) fn inputs(network: &Network, routers: Range<u32>) -> Vec<Input> {
+pub(super) fn inputs<const LANES: usize>(
+    network: &Network,
+    routers: Range<u32>,
+) -> Vec<Input<LANES>> {
     let first = |router: u32| network.first_input[router as usize];
     (first(routers.start)..first(routers.end))
         .map(|index| {
@@ -199,8 +203,7 @@ pub(super) fn inputs(network: &Network, routers: Range<u32>) -> Vec<Input> {
             let injects = feeder >= network.first_injection();
             Input {
                 router,
-                first_bit: ((index - network.first_input[router as usize])
-                    * VIRTUAL_CHANNELS as u32) as u16,
+                first_bit: ((index - network.first_input[router as usize]) * LANES as u32) as u16,
                 ring: network.ring_of_channel[feeder as usize],
                 feeder_kind: (if injects { ChannelKind::Injection } else { ChannelKind::Network })
                     as u8,
@@ -212,19 +215,23 @@ pub(super) fn inputs(network: &Network, routers: Range<u32>) -> Vec<Input> {
                 },
                 feeder,
                 free_at: 0,
-                queues: [Queue::EMPTY; VIRTUAL_CHANNELS],
+                queues: [Queue::EMPTY; LANES],
             }
         })
         .collect()
 }
 
 /// These routers, idle.
-pub(super) fn routers(network: &Network, routers: Range<u32>) -> Vec<Router> {
+pub(super) fn routers(
+    network: &Network,
+    routers: Range<u32>,
+    virtual_channels: usize,
+) -> Vec<Router> {
     (routers.start as usize..routers.end as usize)
         .map(|router| Router {
             first_output: network.first_output[router],
             first_input: network.first_input[router],
-            transit: network.transit_inputs[router] * VIRTUAL_CHANNELS as u32,
+            transit: network.transit_inputs[router] * virtual_channels as u32,
             next_output: 0,
             touched: 0,
             touched_first: NONE,

@@ -11,17 +11,17 @@
 //! the same grants as looking at all outputs at every instant, since an output that could not grant
 //! before still can't if nothing changed for it.
 
-use super::ChannelKind;
 use super::credit::Credit;
 use super::cut::Entry;
 use super::event::Event;
 use super::observer::Observer;
 use super::packet::Packet;
-use super::parameters::{Arbitration, Switching, VIRTUAL_CHANNELS};
+use super::parameters::{Arbitration, Switching};
 use super::part::Part;
 use super::port::{ENTERS, NEVER, Router};
 use super::statistics::Stall;
 use super::walk::{Stretch, between, cyclic, steps};
+use super::{ChannelKind, forwarding};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -41,7 +41,7 @@ pub(super) enum Walk {
     Any,
 }
 
-impl<O: Observer> Part<'_, O> {
+impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     /// A packet's header is there and routed: it joins its buffer, and asks if it is the first.
     #[inline]
     pub(super) fn ready(
@@ -61,7 +61,8 @@ impl<O: Observer> Part<'_, O> {
         queue.head = slot;
         if queue.free_at <= now {
             let flits = self.packets.packets[slot as usize].flits;
-            self.ask(index, channel, virtual_channel, flits, now);
+            let onto = self.packets.packets[slot as usize].onto;
+            self.ask(index, channel, virtual_channel, onto, flits, now);
         } else {
             let event = Event::Ask { packet: slot, input: index, virtual_channel };
             self.calendar.add(queue.free_at, event);
@@ -77,13 +78,21 @@ impl<O: Observer> Part<'_, O> {
         virtual_channel: u8,
         now: Picoseconds,
     ) {
-        let Packet { output, flits, .. } = self.packets.packets[head as usize];
-        self.ask(index, output, virtual_channel, flits, now);
+        let Packet { output, onto, flits, .. } = self.packets.packets[head as usize];
+        self.ask(index, output, virtual_channel, onto, flits, now);
     }
 
-    /// The head of a buffer, which has so many flits, asks for an output.
+    /// The head of a buffer, which has so many flits, asks for an output, onto a virtual channel.
     #[inline]
-    fn ask(&mut self, index: u32, channel: u32, virtual_channel: u8, flits: u16, now: Picoseconds) {
+    fn ask(
+        &mut self,
+        index: u32,
+        channel: u32,
+        virtual_channel: u8,
+        onto: u8,
+        flits: u16,
+        now: Picoseconds,
+    ) {
         if channel == NONE {
             return self.ask_for_any(index, virtual_channel, flits, now);
         }
@@ -93,6 +102,7 @@ impl<O: Observer> Part<'_, O> {
         let enters = output.ring != NONE && output.ring != input.ring;
         queue.asks = flits | if enters { ENTERS } else { 0 };
         queue.output = channel;
+        queue.onto = onto;
         let router = input.router;
         if output.free_at <= now {
             let state = &mut self.routers[router as usize];
@@ -180,7 +190,8 @@ impl<O: Observer> Part<'_, O> {
         if std::mem::take(&mut router.touched) == 1 {
             if let Some((input, virtual_channel)) = router.alone.take() {
                 if self.obstacle(touched_first, input, virtual_channel, now).is_none() {
-                    let onto = virtual_channel;
+                    let queues = &self.inputs[input as usize].queues;
+                    let onto = queues[usize::from(virtual_channel)].onto;
                     self.grant(touched_first, index, input, virtual_channel, onto, now);
                     return;
                 }
@@ -272,8 +283,8 @@ impl<O: Observer> Part<'_, O> {
             let in_word = (bits.trailing_zeros() + turn) % 64;
             let bit = part.word as u32 * 64 + in_word;
             bits &= bits - 1;
-            let input = first_input + bit / VIRTUAL_CHANNELS as u32;
-            let virtual_channel = (bit % VIRTUAL_CHANNELS as u32) as u8;
+            let input = first_input + bit / LANES as u32;
+            let virtual_channel = (bit % LANES as u32) as u8;
             match self.obstacle(channel, input, virtual_channel, now) {
                 None => {
                     let options = self.options(input, virtual_channel);
@@ -287,7 +298,7 @@ impl<O: Observer> Part<'_, O> {
                     self.requests[place] &= !(1 << in_word);
                     self.outputs[channel as usize].asking -= 1;
                     let onto = if options == 0 {
-                        virtual_channel
+                        self.inputs[input as usize].queues[usize::from(virtual_channel)].onto
                     } else {
                         self.withdraw(channel, router, input, virtual_channel, now);
                         self.channels.adaptive
@@ -318,7 +329,7 @@ impl<O: Observer> Part<'_, O> {
         let queue = &input.queues[usize::from(virtual_channel)];
         let flits = queue.flits();
         let (virtual_channel, need) = if queue.options == 0 {
-            (virtual_channel, queue.need(self.bubble))
+            (queue.onto, queue.need(self.bubble))
         } else {
             (self.channels.adaptive, flits + self.injection_bubble(input))
         };
@@ -377,7 +388,8 @@ impl<O: Observer> Part<'_, O> {
         queue.head = std::mem::replace(&mut packet.next, NONE);
         queue.output = NONE;
         let state = &mut self.routers[router as usize];
-        state.next_output = channel - state.first_output + 1;
+        let port = channel - state.first_output;
+        state.next_output = port + 1;
 
         let output = &mut self.outputs[channel as usize];
         let timing = &self.timings[usize::from(output.kind)];
@@ -397,6 +409,9 @@ impl<O: Observer> Part<'_, O> {
         }
         packet.input = output.input;
         let arrival = if output.input == NONE {
+            if output.kind != ChannelKind::Ejection as u8 {
+                self.packets.origins[slot as usize].lost = true;
+            }
             (last + timing.forward, Event::Deliver { packet: slot })
         } else {
             output.credits[usize::from(onto)] -= flits;
@@ -410,6 +425,7 @@ impl<O: Observer> Part<'_, O> {
                 }
             } else {
                 packet.virtual_channel = onto;
+                packet.onto = onto;
             }
             let header = match self.parameters.switching {
                 Switching::VirtualCutThrough => now,
@@ -419,6 +435,13 @@ impl<O: Observer> Part<'_, O> {
             let input = output.input;
             let next = if packet.destination == NONE {
                 packet.take_output(output.next_outputs)
+            } else if let Some(table) = self.table {
+                let sent = forwarding::channel(self.fabric, router + self.first_router, port);
+                let origin = &mut self.packets.origins[slot as usize];
+                if let Some(interruption) = self.interruption {
+                    origin.lost |= interruption.cuts(sent, last + timing.forward);
+                }
+                forwarding::go_on(table, self.fabric, sent, output.next_outputs, packet, origin)
             } else {
                 let router = self.whole.network.router_behind(channel + self.first_output);
                 packet.choose_at(router, &self.packets.origins[slot as usize])

@@ -1,6 +1,5 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
-use super::parameters::VIRTUAL_CHANNELS;
 use super::port::Output;
 use crate::units::Picoseconds;
 
@@ -22,10 +21,10 @@ pub enum Stall {
 pub const STALLS: usize = 4;
 
 /// Flits and stall times of one channel since the last reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChannelStatistics {
     /// Flits sent, by virtual channel, counted at the grant.
-    pub flits: [u64; VIRTUAL_CHANNELS],
+    pub flits: Vec<u64>,
     /// Time in which packets waited for this channel, by reason, in picoseconds.
     pub stalled: [Picoseconds; STALLS],
 }
@@ -50,36 +49,33 @@ impl Stalled {
 /// The statistics of all channels, as far as they are not in [`Output`]: a grant on virtual channel 0
 /// touches nothing here.
 #[derive(Debug)]
-pub(super) struct Statistics {
-    /// Flits on the virtual channels above 0; the rest of an output's flits were on 0.
-    flits: Vec<[u64; VIRTUAL_CHANNELS - 1]>,
+pub(super) struct Statistics<const LANES: usize> {
+    /// Flits on the virtual channels above 0; the rest of an output's flits were on 0, which counts
+    /// nothing here.
+    flits: Vec<[u64; LANES]>,
     stalled: Vec<[Picoseconds; STALLS]>,
 }
 
-impl Statistics {
+impl<const LANES: usize> Statistics<LANES> {
     pub(super) fn new(channels: usize) -> Self {
-        Self {
-            flits: vec![[0; VIRTUAL_CHANNELS - 1]; channels],
-            stalled: vec![[0; STALLS]; channels],
-        }
+        Self { flits: vec![[0; LANES]; channels], stalled: vec![[0; STALLS]; channels] }
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.flits.len()
-            * (size_of::<[u64; VIRTUAL_CHANNELS - 1]>() + size_of::<[Picoseconds; STALLS]>())
+        self.flits.len() * (size_of::<[u64; LANES]>() + size_of::<[Picoseconds; STALLS]>())
     }
 
     #[inline]
     pub(super) fn sent(
         &mut self,
         channel: u32,
-        output: &mut Output,
+        output: &mut Output<LANES>,
         virtual_channel: u8,
         flits: u16,
     ) {
         output.flits += u64::from(flits);
         if virtual_channel > 0 {
-            self.flits[channel as usize][usize::from(virtual_channel) - 1] += u64::from(flits);
+            self.flits[channel as usize][usize::from(virtual_channel)] += u64::from(flits);
         }
     }
 
@@ -88,7 +84,7 @@ impl Statistics {
     pub(super) fn stalled(
         &mut self,
         channel: u32,
-        output: &mut Output,
+        output: &mut Output<LANES>,
         reason: Stall,
         now: Picoseconds,
     ) {
@@ -97,12 +93,12 @@ impl Statistics {
 
     /// From now on nothing waits.
     #[inline]
-    pub(super) fn moving(&mut self, channel: u32, output: &mut Output, now: Picoseconds) {
+    pub(super) fn moving(&mut self, channel: u32, output: &mut Output<LANES>, now: Picoseconds) {
         self.change(channel, output, STALLS as u8, now);
     }
 
     #[inline]
-    fn change(&mut self, channel: u32, output: &mut Output, reason: u8, now: Picoseconds) {
+    fn change(&mut self, channel: u32, output: &mut Output<LANES>, reason: u8, now: Picoseconds) {
         let Stalled { since, reason: present } = output.stall;
         if present == reason {
             return;
@@ -114,8 +110,8 @@ impl Statistics {
     }
 
     /// Starts anew at `now`: zero everywhere, what waits goes on waiting.
-    pub(super) fn reset(&mut self, outputs: &mut [Output], now: Picoseconds) {
-        self.flits.fill([0; VIRTUAL_CHANNELS - 1]);
+    pub(super) fn reset(&mut self, outputs: &mut [Output<LANES>], now: Picoseconds) {
+        self.flits.fill([0; LANES]);
         self.stalled.fill([0; STALLS]);
         for output in outputs {
             output.flits = 0;
@@ -123,11 +119,12 @@ impl Statistics {
         }
     }
 
-    /// One channel's statistics up to `now`.
+    /// One channel's statistics up to `now`, of so many virtual channels.
     pub(super) fn channel(
         &self,
         channel: u32,
-        output: &Output,
+        output: &Output<LANES>,
+        virtual_channels: u8,
         now: Picoseconds,
     ) -> ChannelStatistics {
         let mut stalled = self.stalled[channel as usize];
@@ -135,10 +132,8 @@ impl Statistics {
         if let Some(stalled) = stalled.get_mut(usize::from(reason)) {
             *stalled += now - since;
         }
-        let others = self.flits[channel as usize];
-        let mut flits = [0; VIRTUAL_CHANNELS];
-        flits[0] = output.flits - others.iter().sum::<u64>();
-        flits[1..].copy_from_slice(&others);
-        ChannelStatistics { flits, stalled }
+        let mut flits = self.flits[channel as usize];
+        flits[0] = output.flits - flits.iter().sum::<u64>();
+        ChannelStatistics { flits: flits[..usize::from(virtual_channels)].to_vec(), stalled }
     }
 }

@@ -42,7 +42,10 @@ impl Together {
 
     /// Simulates a part, window by window, each as long as nothing sent in it can arrive in it. False if
     /// nothing is left in the part.
-    pub(super) fn run<O: Observer>(&self, part: &mut Part<'_, O>) -> bool {
+    pub(super) fn run<O: Observer, const LANES: usize>(
+        &self,
+        part: &mut Part<'_, O, LANES>,
+    ) -> bool {
         let _attendance = self.rendezvous.attend();
         let parts = self.reports.len() / 2;
         for window in 0.. {

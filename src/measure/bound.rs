@@ -134,10 +134,8 @@ impl<'a> Flows<'a> {
         packets: &[(f64, u32)],
         message_flits: f64,
     ) {
-        let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
-        let mut at = router(source);
-        let route = self.routes.route(self.fabric, at, router(destination));
-        let hops = route.hops();
+        let mut hops = 0;
+        self.routes.for_each_channel(self.fabric, source, destination, |_| hops += 1);
         self.hops_maximum = self.hops_maximum.max(hops);
         let mut load = 0.0;
         for &(count, flits) in packets {
@@ -150,11 +148,10 @@ impl<'a> Flows<'a> {
         }
         self.injected[source as usize] += load;
         self.ejected[destination as usize] += load;
-        for port in route.ports() {
-            let channel = self.fabric.outputs(at).start + u32::from(port);
-            self.channels[channel as usize] += load;
-            at = self.fabric.target(channel).expect("routes avoid failures");
-        }
+        let channels = &mut self.channels;
+        self.routes.for_each_channel(self.fabric, source, destination, |channel| {
+            channels[channel as usize] += load;
+        });
     }
 
     fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {

@@ -145,7 +145,7 @@ impl LoadPoint<'_, '_> {
         for sample in 1..=SAMPLES_A_WINDOW {
             self.engine.run_until(start + self.window * sample / SAMPLES_A_WINDOW);
             let counters = self.engine.counters();
-            self.backlog.push((counters.flits_created - counters.flits_delivered) as f64);
+            self.backlog.push(counters.flits_under_way() as f64);
         }
         let delivered = self.engine.observer().end_window();
         let busiest_channel = self.busiest_channel();
@@ -156,7 +156,7 @@ impl LoadPoint<'_, '_> {
             end: self.engine.now(),
             delivered,
             flit_hops: after.flit_hops - before.flit_hops,
-            under_way: after.flits_created - after.flits_delivered,
+            under_way: after.flits_under_way(),
             busiest_channel,
         });
         self.engine.find_deadlock().map_or(Ok(()), Err)

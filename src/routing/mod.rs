@@ -1,7 +1,8 @@
 //! Which way packets go: source routes, the tables that hold them, and how they are computed.
 //!
-//! The engine sees a [`Route`] only: runs of hops through output ports. What the ports mean
-//! (directions of a torus, direction bits, first and last steps) is known here and in topology.
+//! Where the source decides, the engine sees a [`Route`] only: runs of hops through output ports. What the
+//! ports mean (directions of a torus, direction bits, first and last steps) is known here and in topology.
+//! Where routers decide by the destination, it sees their [`ForwardingTable`].
 
 mod adaptive;
 pub mod agnostic;
@@ -40,9 +41,9 @@ pub use table::RouteTable;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::topology::Fabric;
+use crate::topology::{Channel, Fabric};
 
-/// The routes of a fabric: computed for each pair, or read from a table.
+/// The routes of a fabric: computed for each pair, read from a table of the sources or of the routers.
 #[derive(Clone, Debug)]
 pub enum Routes {
     DirectionOrder(DirectionOrder),
@@ -55,17 +56,48 @@ pub enum Routes {
 
 impl Routes {
     /// The route from one router to another, as the source's adapter writes it into the header; of
-    /// adaptive routing the one that a packet takes if it never leaves the escape channel.
+    /// adaptive routing the one that a packet takes if it never leaves the escape channel. `None` if
+    /// routers decide.
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
     #[must_use]
-    pub fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
+    pub fn source_route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match self {
-            Self::DirectionOrder(order) => order.route(fabric, source, destination),
-            Self::Table(table) => table.route(fabric, source, destination),
-            Self::Adaptive(adaptive) => adaptive.route(fabric, source, destination),
-            Self::Forwarding(_) => unreachable!("routers look it up"),
+            Self::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
+            Self::Table(table) => Some(table.route(fabric, source, destination)),
+            Self::Adaptive(adaptive) => Some(adaptive.route(fabric, source, destination)),
+            Self::Forwarding(_) => None,
+        }
+    }
+
+    /// The channels of a packet's way from one terminal to another, as far as they are known before it is
+    /// sent (see [`source_route`](Self::source_route)).
+    ///
+    /// # Panics
+    /// If a terminal has failed, or the pair has no route.
+    pub fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        mut each: impl FnMut(Channel),
+    ) {
+        let router = |terminal| fabric.terminal_router(terminal).expect("live");
+        let (mut at, end) = (router(source), router(destination));
+        let mut step = |channel, at: &mut u32| {
+            each(channel);
+            *at = fabric.target(channel).expect("routes avoid failures");
+        };
+        if let Self::Forwarding(table) = self {
+            while at != end {
+                let channel = table.channel(fabric, at, destination);
+                step(channel.expect("every pair has a route"), &mut at);
+            }
+        } else if let Some(route) = self.source_route(fabric, at, end) {
+            for port in route.ports() {
+                step(fabric.outputs(at).start + u32::from(port), &mut at);
+            }
         }
     }
 }

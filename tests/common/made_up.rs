@@ -90,7 +90,7 @@ pub fn torus_channels(series: &str, point: u32) -> Vec<ChannelRow> {
                 utilisation: 0.62 - 0.09 * (number % 4) as f64 + f64::from(node * 37 % 64) * 0.003,
                 stalled_no_credit: 0.125,
                 flits: 4711,
-                flits_vc0: 4711,
+                flits_vc0: Some(4711),
                 ..ChannelRow::default()
             });
         }

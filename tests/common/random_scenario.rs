@@ -9,12 +9,16 @@ use flitlab::{
     },
     engine::{Arbitration, Parameters, Switching},
     routing::{
-        Adaptive, AdaptiveRules, Derouter, DirectionOrder, HalfRing, Header, RouteTable, Routes,
+        Adaptive, AdaptiveRules, Derouter, DirectionOrder, ForwardingTable, HalfRing, Header,
+        RouteTable, Routes,
+        agnostic::{self, Algorithm},
     },
-    topology::{Fabric, Faults, Torus},
+    topology::{Cabling, Fabric, Faults, Torus},
     traffic::{Kind, Message},
     units::{Bytes, Picoseconds, Rate},
 };
+use std::sync::Arc;
+
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -51,6 +55,7 @@ fn rules(random: &mut ChaCha8Rng) -> AdaptiveRules {
 
 /// Something to simulate.
 #[derive(Debug)]
+#[allow(dead_code, reason = "not every test binary looks at all of it")]
 pub struct Scenario {
     pub fabric: Fabric,
     pub routes: Routes,
@@ -83,7 +88,21 @@ impl Scenario {
         Some(Self { fabric, routes, parameters, messages })
     }
 
+    /// A scenario of this seed on a fabric of any shape, with a forwarding table.
+    #[allow(dead_code, reason = "not every test binary needs it")]
+    pub fn forwarding(seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (fabric, table) = switched_fabric(&mut random);
+        let mut parameters = parameters(&mut random, false);
+        parameters.bubble = false;
+        parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
+        let routes = Routes::Forwarding(Arc::new(table));
+        let messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
+        Self { fabric, routes, parameters, messages }
+    }
+
     /// The scenario of this seed.
+    #[allow(dead_code, reason = "not every test binary needs it")]
     pub fn random(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (fabric, routes) = fabric(&mut random);
@@ -140,6 +159,47 @@ fn fabric(random: &mut ChaCha8Rng) -> (Fabric, Routes) {
             return (fabric, Routes::Table(table));
         }
         return (fabric, Routes::DirectionOrder(order));
+    }
+}
+
+/// A connected fabric with parallel cables and up to three terminals a router, and a table without a
+/// cycle in any lane.
+fn switched_fabric(random: &mut ChaCha8Rng) -> (Fabric, ForwardingTable) {
+    loop {
+        let routers = random.random_range(2..=14);
+        let mut cabling = Cabling::default();
+        for router in 0..routers {
+            cabling.router(format!("S{router}"));
+        }
+        for router in 0..routers {
+            for number in 0..random.random_range(0..=3) {
+                cabling.terminal(format!("H{router}-{number}"), router);
+            }
+        }
+        for router in 1..routers {
+            cabling.cable(router, random.random_range(0..router));
+        }
+        for _ in 0..random.random_range(0..2 * routers) {
+            let (one, other) = (random.random_range(0..routers), random.random_range(0..routers));
+            if one != other {
+                cabling.cable(one, other);
+            }
+        }
+        let Ok(fabric) = cabling.fabric() else { continue };
+        let algorithms = [
+            Algorithm::Nue,
+            Algorithm::NueBalanced,
+            Algorithm::UpDown,
+            Algorithm::Dfsssp,
+            Algorithm::Lash,
+            Algorithm::LashTor,
+        ];
+        let parameters =
+            agnostic::Parameters { lanes: random.random_range(1..=16), ..Default::default() };
+        let algorithm = algorithms.choose(random).unwrap();
+        if let Ok(generated) = algorithm.generate(&fabric, &parameters) {
+            return (fabric, generated.table);
+        }
     }
 }
 
@@ -356,13 +416,13 @@ impl<'a> Traffic<'a> {
 
     /// Flits times channels.
     fn work(&self, message: &Message) -> u64 {
-        let router = |terminal| self.fabric.terminal_router(terminal).unwrap();
-        let (source, destination) = (router(message.source), router(message.destination));
-        let hops = self.routes.route(self.fabric, source, destination).hops();
+        let (source, destination) = (message.source, message.destination);
+        let mut hops = 0;
+        self.routes.for_each_channel(self.fabric, source, destination, |_| hops += 1);
         let flits = match self.parameters.maximum_payload.0 {
             0 => 3,
             _ => self.parameters.message_flits(message.bytes),
         };
-        flits * u64::from(hops + 2)
+        flits * (hops + 2)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use flitlab::{
-    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, VIRTUAL_CHANNELS},
+    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL},
     routing::{Course, Routes},
     traffic::{Kind, Message},
     units::Picoseconds,
@@ -50,6 +50,8 @@ pub struct Packet {
     pub injected: Picoseconds,
     /// Output ports of its route, one a hop.
     pub ports: Vec<u16>,
+    /// The fabric's channel on which it was sent last.
+    pub came: Option<u32>,
     /// Hops for which it has been granted the output.
     pub hops_granted: usize,
 }
@@ -58,14 +60,15 @@ pub struct Packet {
 pub struct InjectionQueues {
     pub channel: usize,
     /// Packets that wait, first in first out, by virtual channel.
-    pub waiting: [VecDeque<usize>; VIRTUAL_CHANNELS],
+    pub waiting: Vec<VecDeque<usize>>,
     /// The virtual channel that is looked at first.
     pub pointer: usize,
 }
 
 impl InjectionQueues {
-    pub fn new(channel: usize) -> Self {
-        Self { channel, waiting: Default::default(), pointer: 0 }
+    pub fn new(channel: usize, virtual_channels: u8) -> Self {
+        let waiting = vec![VecDeque::new(); usize::from(virtual_channels)];
+        Self { channel, waiting, pointer: 0 }
     }
 }
 
@@ -128,7 +131,15 @@ impl Simulator<'_> {
             (message.source, message.destination, virtual_channel)
         };
         let router = |terminal| self.fabric.terminal_router(terminal).expect("terminals are live");
-        let route = self.routes.route(self.fabric, router(source), router(destination));
+        let (from, to) = (router(source), router(destination));
+        let virtual_channel = match self.routes {
+            Routes::Forwarding(_) => {
+                let lane = self.next_lane(from, source, destination, None);
+                lane.map_or(0, |(_, lane)| lane as u8)
+            }
+            _ => virtual_channel,
+        };
+        let route = self.routes.source_route(self.fabric, from, to).unwrap_or_default();
         let carrying = payload.div_ceil(self.parameters.flit.0) as u32;
         let flits = self.parameters.header_flits + carrying + self.parameters.checksum_flits;
         let packet = self.packets.len();
@@ -154,6 +165,7 @@ impl Simulator<'_> {
             sequence: u32::MAX,
             injected: Picoseconds::MAX,
             ports: route.ports().collect(),
+            came: None,
             hops_granted: 0,
         });
         self.undelivered += 1;
@@ -164,6 +176,7 @@ impl Simulator<'_> {
 
     /// Gives each free injection channel the next packet that its credits cover.
     pub fn grant_injection(&mut self, now: Picoseconds) {
+        let virtual_channels = self.virtual_channels();
         for adapter in &mut self.adapters {
             for queues in &mut adapter.injection {
                 let channel = &mut self.channels[queues.channel];
@@ -175,8 +188,8 @@ impl Simulator<'_> {
                         self.packets[packet].flits <= channel.credits[virtual_channel]
                     })
                 };
-                let cyclic = (0..VIRTUAL_CHANNELS)
-                    .map(|step| (queues.pointer + step) % VIRTUAL_CHANNELS)
+                let cyclic = (0..virtual_channels)
+                    .map(|step| (queues.pointer + step) % virtual_channels)
                     .find(fits);
                 let Some(virtual_channel) = cyclic else { continue };
                 let number = queues.waiting[virtual_channel].pop_front().expect("it was looked at");
@@ -191,7 +204,7 @@ impl Simulator<'_> {
                     packet.course = Some(it.inject(from, to, random));
                 }
                 adapter.granted += 1;
-                queues.pointer = (virtual_channel + 1) % VIRTUAL_CHANNELS;
+                queues.pointer = (virtual_channel + 1) % virtual_channels;
                 channel.credits[virtual_channel] -= packet.flits;
                 channel.sending = Some(Sending {
                     packet: number,

@@ -1,14 +1,12 @@
 //! What must hold at every tick: no space is lost, made up or used twice.
 
-use flitlab::engine::VIRTUAL_CHANNELS;
-
 use super::{Simulator, network::Channel};
 
 impl Simulator<'_> {
     /// Panics if, for a buffer, what is free, taken, used and on its way doesn't add up.
     pub fn check_conservation(&self) {
         for channel in self.channels.iter().filter(|channel| !channel.ends_in_sink()) {
-            for virtual_channel in 0..VIRTUAL_CHANNELS {
+            for virtual_channel in 0..self.virtual_channels() {
                 let buffer = &channel.buffers[virtual_channel];
                 let used = buffer.flits.len() as u32 + buffer.departed;
                 assert!(used <= channel.capacity, "a buffer overflows");

@@ -127,6 +127,10 @@ impl<'a> Simulator<'a> {
         simulator
     }
 
+    fn virtual_channels(&self) -> usize {
+        usize::from(self.parameters.virtual_channels)
+    }
+
     fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
         let mut now = 0;
         while let Some(&next) = self.due.first() {

@@ -2,11 +2,7 @@
 
 use std::collections::VecDeque;
 
-use flitlab::{
-    engine::{Parameters, VIRTUAL_CHANNELS},
-    topology::Fabric,
-    units::Picoseconds,
-};
+use flitlab::{engine::Parameters, topology::Fabric, units::Picoseconds};
 
 use super::{
     Place,
@@ -80,11 +76,11 @@ pub struct Channel {
     /// Flits of each buffer.
     pub capacity: u32,
     /// What the sender knows to be free in each buffer.
-    pub credits: [u32; VIRTUAL_CHANNELS],
+    pub credits: Vec<u32>,
     pub sending: Option<Sending>,
     pub flits: VecDeque<Moving<Flit>>,
     pub returning: VecDeque<Moving<CreditMessage>>,
-    pub buffers: [Buffer; VIRTUAL_CHANNELS],
+    pub buffers: Vec<Buffer>,
 }
 
 impl Channel {
@@ -94,6 +90,7 @@ impl Channel {
         latency: Picoseconds,
         crossbar: Picoseconds,
         capacity: u32,
+        virtual_channels: u8,
     ) -> Self {
         assert!(0 < flit_time && flit_time <= latency, "a latency includes the flit's own time");
         Self {
@@ -103,11 +100,11 @@ impl Channel {
             credit_delay: latency,
             ring: None,
             capacity,
-            credits: [capacity; VIRTUAL_CHANNELS],
+            credits: vec![capacity; virtual_channels.into()],
             sending: None,
             flits: VecDeque::new(),
             returning: VecDeque::new(),
-            buffers: Default::default(),
+            buffers: (0..virtual_channels).map(|_| Buffer::default()).collect(),
         }
     }
 
@@ -118,6 +115,7 @@ impl Channel {
             parameters.link_latency,
             parameters.crossbar_latency,
             parameters.buffer,
+            parameters.virtual_channels,
         );
         channel.ring = fabric.ring(number);
         channel
@@ -130,6 +128,7 @@ impl Channel {
             parameters.injection_latency,
             0,
             parameters.injection_buffer,
+            parameters.virtual_channels,
         )
     }
 
@@ -140,6 +139,7 @@ impl Channel {
             parameters.ejection_latency,
             parameters.crossbar_latency,
             0,
+            parameters.virtual_channels,
         )
     }
 
@@ -178,7 +178,7 @@ impl Network {
             for _ in 0..parameters.injection_channels {
                 let channel = network.add(Channel::injection(parameters));
                 network.routers[router].inputs.push(channel);
-                let queues = InjectionQueues::new(channel);
+                let queues = InjectionQueues::new(channel, parameters.virtual_channels);
                 network.adapters[terminal as usize].injection.push(queues);
             }
             for number in 0..parameters.ejection_channels {

@@ -2,7 +2,7 @@
 
 use flitlab::{
     adaptive::drawn_at,
-    engine::{Arbitration, Switching, VIRTUAL_CHANNELS},
+    engine::{Arbitration, Switching},
     routing::{Adaptive, AdaptiveRules, Routes},
     units::Picoseconds,
 };
@@ -24,7 +24,7 @@ pub struct Output {
     pub name: OutputName,
     pub channel: usize,
     /// The pair of input port and virtual channel that is looked at first, as
-    /// `port * VIRTUAL_CHANNELS + virtual channel`.
+    /// `port * virtual channels + virtual channel`.
     pub pointer: usize,
 }
 
@@ -98,7 +98,7 @@ impl Simulator<'_> {
     fn decide(&mut self, router: usize, now: Picoseconds) {
         let Routes::Adaptive(adaptive) = self.routes else { return };
         for input in self.routers[router].inputs.clone() {
-            for virtual_channel in 0..VIRTUAL_CHANNELS {
+            for virtual_channel in 0..self.virtual_channels() {
                 let place = Place { channel: input, virtual_channel };
                 let Some(packet) = self.asking(place, now) else { continue };
                 let (Some(course), false) =
@@ -132,7 +132,8 @@ impl Simulator<'_> {
         let inputs = self.routers[router].inputs.iter();
         inputs
             .flat_map(|&channel| {
-                (0..VIRTUAL_CHANNELS).map(move |virtual_channel| Place { channel, virtual_channel })
+                (0..self.virtual_channels())
+                    .map(move |virtual_channel| Place { channel, virtual_channel })
             })
             .map(|place| {
                 let packet = self.asking(place, now)?;
@@ -142,7 +143,8 @@ impl Simulator<'_> {
                 {
                     return Some(request);
                 }
-                let output = (self.next_output(router, packet), place.virtual_channel);
+                let (output, lane) = self.next_output(router, packet);
+                let output = (output, lane.unwrap_or(place.virtual_channel));
                 Some(Request { packet, outputs: vec![output], escape: None })
             })
             .collect()
@@ -194,19 +196,49 @@ impl Simulator<'_> {
         (came + self.parameters.routing_latency <= now).then_some(header.packet)
     }
 
-    /// The output that the packet needs at the router where its header is.
-    fn next_output(&self, router: usize, packet: usize) -> usize {
+    /// The output that the packet needs at the router where its header is, and its lane if a forwarding
+    /// table gives it one.
+    fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
-        let port = if packet.adaptive { None } else { packet.ports.get(packet.hops_granted) };
+        let looked_up =
+            self.next_lane(router as u32, packet.source, packet.destination, packet.came);
+        let (mut port, lane) = looked_up.unzip();
+        if !packet.adaptive && port.is_none() {
+            port = packet.ports.get(packet.hops_granted).copied();
+        }
         let name = match port {
-            Some(&port) => OutputName::Port(port),
+            Some(port) => OutputName::Port(port),
             None => OutputName::Ejection {
                 terminal: packet.destination,
                 number: u32::from(packet.injection_channel) % self.parameters.ejection_channels,
             },
         };
         let mut outputs = self.routers[router].outputs.iter();
-        outputs.position(|output| output.name == name).expect("routes lead through live outputs")
+        let place = outputs.position(|output| output.name == name);
+        (place.expect("routes lead through live outputs"), lane)
+    }
+
+    /// The port and the lane in which a router sends packets on by its forwarding table; `None` at the
+    /// destination's own router, and if the source decides.
+    pub fn next_lane(
+        &self,
+        router: u32,
+        source: u32,
+        destination: u32,
+        came: Option<u32>,
+    ) -> Option<(u16, usize)> {
+        let Routes::Forwarding(table) = self.routes else { return None };
+        if self.fabric.terminal_router(destination) == Some(router) {
+            return None;
+        }
+        let port = table.port(router, destination).expect("every pair is routed");
+        let first = self.fabric.terminal_router(source).expect("it is live");
+        let class = table.class(first, destination);
+        let input = came.map(|channel| {
+            let back = self.fabric.opposite(channel).expect("it is a cable's");
+            (back - self.fabric.outputs(router).start) as u16
+        });
+        Some((port, usize::from(table.lane(router, destination, class, input, port))))
     }
 
     /// The pair of input port and virtual channel that a free output is to serve next, and the virtual
@@ -221,10 +253,11 @@ impl Simulator<'_> {
         let start = self.routers[router].outputs[output].pointer;
         let walk = |may_be_served: fn(ChannelKind) -> bool| {
             (0..requests.len()).map(|step| (start + step) % requests.len()).find_map(|pair| {
-                let input = self.routers[router].inputs[pair / VIRTUAL_CHANNELS];
+                let input = self.routers[router].inputs[pair / self.virtual_channels()];
                 let request = requests[pair].as_ref()?;
                 let room = |&(output, onto): &(usize, usize)| {
-                    let from = Place { channel: input, virtual_channel: pair % VIRTUAL_CHANNELS };
+                    let from =
+                        Place { channel: input, virtual_channel: pair % self.virtual_channels() };
                     self.has_room(router, from, request.packet, output, onto)
                 };
                 let wish = match turn {
@@ -334,12 +367,13 @@ impl Simulator<'_> {
         (output, onto): (usize, usize),
         now: Picoseconds,
     ) {
-        let virtual_channel = pair % VIRTUAL_CHANNELS;
+        let virtual_channels = self.virtual_channels();
+        let virtual_channel = pair % virtual_channels;
         let at = router;
         let router = &mut self.routers[router];
-        let from = Place { channel: router.inputs[pair / VIRTUAL_CHANNELS], virtual_channel };
+        let from = Place { channel: router.inputs[pair / virtual_channels], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
-        let pairs = router.inputs.len() * VIRTUAL_CHANNELS;
+        let pairs = router.inputs.len() * virtual_channels;
         let output = &mut router.outputs[output];
         output.pointer = (pair + 1) % pairs;
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
@@ -348,6 +382,9 @@ impl Simulator<'_> {
         if !channel.ends_in_sink() {
             channel.credits[onto] -= packet.flits;
             packet.hops_granted += 1;
+            if let OutputName::Port(port) = output.name {
+                packet.came = Some(self.fabric.outputs(at as u32).start + u32::from(port));
+            }
             if let (Some(course), OutputName::Port(port)) = (&mut packet.course, output.name) {
                 let slot = self.fabric.outputs(at as u32).start + u32::from(port);
                 let next = self.fabric.target(slot).expect("it is live");

@@ -66,7 +66,7 @@ pub(super) struct Busy {
     pub flits: u64,
     pub shares: [f64; QUANTITIES],
     /// Flits by virtual channel.
-    pub virtual_channels: [u64; 5],
+    pub virtual_channels: Vec<u64>,
 }
 
 /// Takes points until the budget is spent, of each series in turn: those at which the network works hardest
@@ -234,13 +234,7 @@ impl Busy {
             channel: row.channel.clone(),
             flits: row.flits,
             shares: shares(row),
-            virtual_channels: [
-                row.flits_vc0,
-                row.flits_vc1,
-                row.flits_vc2,
-                row.flits_vc3,
-                row.flits_vc4,
-            ],
+            virtual_channels: row.flits_by_virtual_channel(),
         }
     }
 }

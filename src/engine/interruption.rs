@@ -1,0 +1,222 @@
+//! Failures during operation, and new forwarding tables (docs/model.md, "Failures during operation").
+//!
+//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's
+//! last flit gets across. A packet that is cut goes on to its sink, which discards it. From then on a
+//! failed channel swallows what is sent to it. When the new tables are ready, no packets are injected until
+//! none is under way; then the routers change tables, and the sources go on. Since the tables never serve
+//! packets together, they can't deadlock together.
+
+use super::observer::Observer;
+use super::part::Part;
+use super::port::NEVER;
+use super::simulator::Simulator;
+use crate::routing::ForwardingTable;
+use crate::topology::{Channel, Fabric, NONE};
+use crate::units::Picoseconds;
+
+/// How often it is looked whether the network is empty.
+const LOOK: Picoseconds = 100_000;
+
+/// Something that fails while the network is at work, and the table that is made without it.
+#[derive(Clone, Debug)]
+pub struct Interruption {
+    /// What happens at this time still happens.
+    pub at: Picoseconds,
+    /// When the new table is ready.
+    pub ready: Picoseconds,
+    /// By channel, whether it fails.
+    failed_channels: Vec<bool>,
+    /// By router, likewise.
+    failed_routers: Vec<bool>,
+    /// Of the whole fabric, with ways for what is left.
+    table: ForwardingTable,
+}
+
+/// What an interruption brought about so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterruptionReport {
+    /// Packets in the network when it came, and how many packets are lost so far.
+    pub packets_under_way: u64,
+    pub packets_lost: u64,
+    /// Messages that are not received for it.
+    pub messages_lost: u64,
+    /// When the network was empty and the sources went on.
+    pub resumed: Option<Picoseconds>,
+}
+
+impl Interruption {
+    /// Cables, by one of their channels each, and routers fail at a time; `table` is there after it and
+    /// leads round them, in the numbers of the whole fabric.
+    ///
+    /// # Panics
+    /// If the table is there before the failure.
+    #[must_use]
+    pub fn new(
+        fabric: &Fabric,
+        (at, ready): (Picoseconds, Picoseconds),
+        cables: &[Channel],
+        routers: &[u32],
+        table: ForwardingTable,
+    ) -> Self {
+        assert!(ready > at, "a table is made after the failure");
+        let mut failed_routers = vec![false; fabric.routers() as usize];
+        for &router in routers {
+            failed_routers[router as usize] = true;
+        }
+        let mut failed_channels = vec![false; fabric.channel_slots() as usize];
+        let at_router = |channel: &Channel| {
+            let target = fabric.target(*channel).unwrap_or(NONE) as usize;
+            failed_routers[fabric.source(*channel) as usize]
+                || failed_routers.get(target).is_some_and(|&failed| failed)
+        };
+        let channels = (0..fabric.channel_slots()).filter(at_router);
+        for channel in channels.chain(cables.iter().copied()) {
+            failed_channels[channel as usize] = true;
+            if let Some(opposite) = fabric.opposite(channel) {
+                failed_channels[opposite as usize] = true;
+            }
+        }
+        Self { at, ready, failed_channels, failed_routers, table }
+    }
+
+    /// Whether a packet is cut whose last flit reaches the channel's end at this time.
+    #[inline]
+    pub(super) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
+        arrives > self.at && self.failed_channels[channel as usize]
+    }
+
+    /// Whether packets for a terminal have a way, and it sends some.
+    fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
+        let router = fabric.terminal_router(terminal);
+        router.is_some_and(|router| !self.failed_routers[router as usize])
+    }
+}
+
+/// How far an interruption has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Nothing has failed yet.
+    Ahead,
+    /// The old tables are in force.
+    Failed,
+    /// No packets are injected; the network is looked at next at this time.
+    Draining(Picoseconds),
+    Over(Picoseconds),
+}
+
+impl Course {
+    /// When it goes on.
+    pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
+        match self {
+            Self::Ahead => Some(interruption.at),
+            Self::Failed => Some(interruption.ready),
+            Self::Draining(next) => Some(next),
+            Self::Over(_) => None,
+        }
+    }
+}
+
+impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
+    pub(super) fn interrupt(&mut self, interruption: &'f Interruption) {
+        let [part] = &mut self.parts[..] else { panic!("interruptions need a single thread") };
+        assert!(part.table.is_some(), "interruptions need forwarding tables");
+        part.interruption = Some(interruption);
+        self.interruption = Some((interruption, Course::Ahead));
+    }
+
+    /// Lets a due interruption go on.
+    pub(super) fn go_on_with(
+        &mut self,
+        interruption: &'f Interruption,
+        course: Course,
+        now: Picoseconds,
+    ) {
+        let part = &mut self.parts[0];
+        let next = match course {
+            Course::Ahead => {
+                self.under_way_when_it_came = part.packets.count() as u64;
+                part.fail(interruption, now);
+                Course::Failed
+            }
+            Course::Failed => {
+                part.paused = true;
+                Course::Draining(now)
+            }
+            Course::Draining(_) if part.packets.count() > 0 => Course::Draining(now + LOOK),
+            Course::Draining(_) => {
+                part.change_tables(interruption, now);
+                Course::Over(now)
+            }
+            Course::Over(_) => course,
+        };
+        self.interruption = Some((interruption, next));
+    }
+
+    pub(super) fn interruption(&self) -> Option<InterruptionReport> {
+        let (_, course) = self.interruption?;
+        let counters = self.counters();
+        Some(InterruptionReport {
+            packets_under_way: self.under_way_when_it_came,
+            packets_lost: counters.packets_lost,
+            messages_lost: counters.messages_lost,
+            resumed: match course {
+                Course::Over(time) => Some(time),
+                _ => None,
+            },
+        })
+    }
+}
+
+impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
+    /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
+    fn fail(&mut self, interruption: &Interruption, now: Picoseconds) {
+        let fabric = self.fabric;
+        for router in 0..fabric.routers() {
+            let first = self.routers[router as usize].first_output;
+            for (place, channel) in (first..).zip(fabric.outputs(router)) {
+                if interruption.failed_channels[channel as usize] {
+                    self.outputs[place as usize].input = NONE;
+                    let free_at = self.outputs[place as usize].free_at;
+                    self.wake_at(place, free_at.max(now + 1));
+                }
+            }
+        }
+        for (packet, origin) in self.packets.packets.iter().zip(&mut self.packets.origins) {
+            let router = match self.inputs.get(packet.input as usize) {
+                Some(input) => input.router,
+                None => self.outputs[packet.ejection as usize].owner,
+            };
+            origin.lost |= interruption.failed_routers[router as usize];
+        }
+        for terminal in fabric.live_terminals().filter(|&it| !interruption.serves(fabric, it)) {
+            self.drop_queued(terminal, |_| true);
+        }
+    }
+
+    /// Packets go by the new table from now on.
+    fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
+        self.table = Some(&interruption.table);
+        self.paused = false;
+        let fabric = self.fabric;
+        for terminal in fabric.live_terminals() {
+            self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
+        }
+        for channel in self.first_injection..self.outputs.len() as u32 {
+            let output = &self.outputs[channel as usize];
+            debug_assert!(output.wake_at == NEVER || output.wake_at > now);
+            if output.asking > 0 {
+                self.wake_at(channel, output.free_at.max(now + 1));
+            }
+        }
+    }
+
+    /// Whether a message from one terminal to another is lost before it is queued.
+    pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
+        self.interruption.is_some_and(|interruption| {
+            let changed =
+                self.table.is_some_and(|it| std::ptr::eq(it, &raw const interruption.table));
+            now > interruption.at && !interruption.serves(self.fabric, source)
+                || changed && !interruption.serves(self.fabric, destination)
+        })
+    }
+}

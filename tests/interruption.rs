@@ -1,0 +1,193 @@
+//! Failures during operation: what is lost, what is not, and when the network goes on.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::random_scenario::Scenario;
+use flitlab::{
+    engine::{Counters, Engine, Interruption, InterruptionReport, Log, Parameters},
+    routing::{
+        ForwardingTable, Routes,
+        agnostic::{self, Algorithm},
+        prove_forwarding,
+    },
+    topology::{Cabling, Channel, Fabric},
+    traffic::{Kind, Message, Script, Workload},
+    units::{Bytes, Picoseconds},
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn nue(fabric: &Fabric, lanes: u8) -> ForwardingTable {
+    let parameters = agnostic::Parameters { lanes, ..Default::default() };
+    Algorithm::Nue.generate(fabric, &parameters).unwrap().table
+}
+
+/// Two switches with two cables and a terminal each, one message of one packet, and the cable that it
+/// takes.
+fn two_switches() -> (Fabric, Routes, Channel) {
+    let mut cabling = Cabling::default();
+    for router in 0..2 {
+        cabling.router(format!("S{router}"));
+    }
+    for router in 0..2 {
+        cabling.terminal(format!("H{router}"), router);
+        cabling.cable(0, 1);
+    }
+    let fabric = cabling.fabric().unwrap();
+    let table = nue(&fabric, 1);
+    let channel = table.channel(&fabric, 0, 1).unwrap();
+    (fabric, Routes::Forwarding(Arc::new(table)), channel)
+}
+
+fn parameters() -> Parameters {
+    Parameters { bubble: false, ..Parameters::default() }
+}
+
+/// Runs messages to their end, with an interruption.
+fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+    interruption: &Interruption,
+) -> (Log, Counters, InterruptionReport) {
+    let workload = Workload::Script(Script::new(messages.to_vec()));
+    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
+    engine.interrupt(interruption);
+    assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
+    assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
+    assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    let counters = engine.counters();
+    assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
+    let report = engine.interruption().unwrap();
+    (std::mem::take(engine.observer()), counters, report)
+}
+
+fn message(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
+    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
+}
+
+/// When the first packet of a terminal is granted the cable, and when its last flit is across.
+fn across(parameters: &Parameters) -> (Picoseconds, Picoseconds) {
+    let behind = u64::from(parameters.maximum_packet() - 1) * parameters.link_flit_time();
+    let granted =
+        parameters.send_overhead + parameters.injection_latency + parameters.routing_latency;
+    (granted, granted + behind + parameters.link_latency + parameters.crossbar_latency)
+}
+
+#[test]
+fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
+    let (fabric, routes, channel) = two_switches();
+    let parameters = parameters();
+    let (granted, across) = across(&parameters);
+    let table = nue(&fabric.without(&[channel], &[]), 1);
+    for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
+        let times = (at, at + 10_000_000);
+        let interruption = Interruption::new(&fabric, times, &[channel], &[], table.clone());
+        let messages = [message(0, 0, 1, 256), message(20_000_000, 0, 1, 256)];
+        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
+        assert_eq!(counters.packets_lost, lost, "failure at {at}");
+        assert_eq!(counters.messages_lost, lost);
+        assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
+        assert_eq!(report.resumed, Some(times.1));
+    }
+}
+
+#[test]
+fn a_message_is_lost_with_any_of_its_packets() {
+    let (fabric, routes, channel) = two_switches();
+    let parameters = parameters();
+    let table = nue(&fabric.without(&[channel], &[]), 1);
+    let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
+    // The fourth packet is across, the fifth is not.
+    let times = (across(&parameters).1 + 3 * packet + packet / 2, 100_000_000);
+    let interruption = Interruption::new(&fabric, times, &[channel], &[], table);
+    let messages = [message(0, 0, 1, 2560)];
+    let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
+    assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
+    assert_eq!((counters.messages_lost, log.messages.len()), (1, 0));
+}
+
+/// Random fabrics and messages; a cable fails, or a router where the rest still hangs together.
+#[test]
+fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives() {
+    let (mut tried, mut lost, mut dead) = (0, 0, 0);
+    for seed in 0..300 {
+        let Scenario { fabric, parameters, mut messages, .. } = Scenario::forwarding(seed);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        messages.retain(|message| message.kind == Kind::Data);
+        let cables: Vec<Channel> = fabric.cables().collect();
+        let cable = cables[random.random_range(0..cables.len())];
+        let router = random.random_range(0..fabric.routers());
+        let (cables, routers) =
+            if random.random_bool(0.5) { (vec![cable], vec![]) } else { (vec![], vec![router]) };
+        let left = fabric.without(&cables, &routers);
+        let lanes = parameters.virtual_channels;
+        if !is_connected(&left) || left.live_terminals().count() < 2 || messages.is_empty() {
+            continue;
+        }
+        let table = nue(&left, lanes);
+        assert!(prove_forwarding(&left, &table).holds());
+        let latest = messages.iter().map(|message| message.time).max().unwrap();
+        let at = random.random_range(1..=latest + 100);
+        let ready = at + random.random_range(1..300);
+        for message in messages.clone() {
+            messages.push(Message { time: ready + 10_000_000, ..message });
+        }
+        let interruption = Interruption::new(&fabric, (at, ready), &cables, &routers, table);
+        let routes = Routes::Forwarding(Arc::new(nue(&fabric, lanes)));
+        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
+        assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
+        let resumed = report.resumed.unwrap();
+        assert!(resumed >= ready && resumed < ready + 10_000_000, "seed {seed}: {resumed}");
+        let alive = |terminal: u32| left.terminal_router(terminal).is_some();
+        let late = |message: &&Message| {
+            message.time >= ready + 10_000_000
+                && alive(message.source)
+                && alive(message.destination)
+        };
+        let arrived =
+            log.messages.iter().filter(|message| message.created >= ready + 10_000_000).count();
+        assert_eq!(arrived, messages.iter().filter(late).count(), "seed {seed}");
+        let early = |message: &&Message| message.time + parameters.send_overhead > at;
+        if !routers.is_empty() {
+            dead += messages.iter().filter(early).filter(|it| !alive(it.source)).count();
+        }
+        lost += counters.packets_lost;
+        tried += 1;
+    }
+    assert!(tried > 60 && lost > 100 && dead > 100, "{tried} scenarios, {lost} lost, {dead}");
+}
+
+fn is_connected(fabric: &Fabric) -> bool {
+    let mut seen = vec![false; fabric.routers() as usize];
+    let live: Vec<u32> =
+        fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)).collect();
+    let Some(&first) = live.first() else { return false };
+    let mut open = vec![first];
+    seen[first as usize] = true;
+    while let Some(router) = open.pop() {
+        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                open.push(next);
+            }
+        }
+    }
+    live.iter().all(|&router| seen[router as usize])
+}
+
+#[test]
+fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
+    let (fabric, routes, channel) = two_switches();
+    let other = fabric.cables().find(|&cable| cable != channel).unwrap();
+    assert_ne!(fabric.opposite(other), Some(channel));
+    let table = nue(&fabric.without(&[other], &[]), 1);
+    let interruption = Interruption::new(&fabric, (1, 5_000_000), &[other], &[], table);
+    let messages: Vec<Message> =
+        (0..40).map(|time| message(time * 50_000, 0, 1, Bytes(256).0)).collect();
+    let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
+    assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
+    assert_eq!(report, InterruptionReport { resumed: Some(5_000_000), ..report });
+}

@@ -21,16 +21,20 @@ use crate::units::parse_bytes;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab init\n  \
     flitlab init study.toml --dimensions 8x8x8 --routing outflank --pattern tornado\n  \
+    flitlab init fabric.toml --topology dragonfly --defaults\n  \
     flitlab init alltoall.toml --pattern all-to-all --exchange \"64 KiB\" --defaults\n  \
     flitlab init - --defaults | less")]
 pub(super) struct Init {
     /// The file to write, which must not exist; - is standard output
     #[arg(value_name = "FILE", default_value = "scenario.toml")]
     file: PathBuf,
-    /// Nodes along each dimension of the torus [default: 4x4x4]
+    /// What joins the nodes [default: torus]
+    #[arg(long, value_name = "NAME", value_parser = among(Starter::topologies))]
+    topology: Option<String>,
+    /// Nodes along each dimension of a torus, or switches [default: 4x4x4]
     #[arg(long, value_name = "SIZES", value_parser = dimensions)]
     dimensions: Option<Sizes>,
-    /// How packets find their way [default: direction_order]
+    /// How packets find their way [default: direction_order on a torus, else agnostic]
     #[arg(long, value_name = "NAME", value_parser = among(Starter::routings))]
     routing: Option<String>,
     /// Who sends to whom [default: uniform; of an exchange all-to-all]
@@ -86,6 +90,15 @@ fn message(text: &str) -> Result<String, String> {
 
 impl Init {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        if let (Some(topology), Some(_)) = (&self.topology, &self.dimensions)
+            && !Starter::has_dimensions(topology)
+        {
+            let message = format!(
+                "error: a {topology} has no dimensions: leave --dimensions out, and change the sizes that \
+                 the file names"
+            );
+            return Err(Failure::Input(message));
+        }
         let printed = self.file.as_os_str() == "-";
         let path = if printed { "scenario.toml".into() } else { self.file.display().to_string() };
         if !printed && self.file.exists() {
@@ -127,9 +140,12 @@ impl Init {
     /// What the options say, and defaults.
     fn starter(&self) -> Starter {
         let usual = Starter::default();
+        let topology = self.topology.clone().unwrap_or(usual.topology);
+        let usual_routing = Starter::usual_routing(&topology);
         Starter {
             dimensions: self.dimensions.clone().map_or(usual.dimensions, |sizes| sizes.0),
-            routing: self.routing.clone().unwrap_or(usual.routing),
+            routing: self.routing.clone().unwrap_or_else(|| usual_routing.into()),
+            topology,
             pattern: self.pattern.clone().unwrap_or_else(|| self.usual_pattern().into()),
             workload: match (&self.exchange, self.load) {
                 (Some(size), _) => StarterWorkload::Exchange(size.clone()),
@@ -150,23 +166,35 @@ impl Init {
         output: &mut impl Write,
     ) -> Result<Starter, Failure> {
         let mut form = Form { input, output };
-        if self.dimensions.is_none() {
-            self.dimensions = Some(form.ask("Nodes along each dimension", "4x4x4", |answer| {
-                let sizes = dimensions(answer)?;
-                let starter = Starter { dimensions: sizes.0.clone(), ..Starter::default() };
-                read(&starter, "scenario.toml").map_err(|problems| problems.join("\n"))?;
-                Ok(sizes)
-            })?);
-        }
         let offered = |offers: &[Offer], answer: &str| {
             let known = offers.iter().any(|offer| offer.name == answer);
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
             if known { Ok(()) } else { Err(format!("choose one of {}", names.join(", "))) }
         };
-        if self.routing.is_none() {
+        if self.topology.is_none() {
+            let offers = Starter::topologies();
+            form.list(&offers)?;
+            self.topology = Some(form.ask("Topology", "torus", |answer| {
+                offered(&offers, answer)?;
+                Ok(answer.to_owned())
+            })?);
+        }
+        let topology = self.starter().topology;
+        if self.dimensions.is_none() && Starter::has_dimensions(&topology) {
+            self.dimensions = Some(form.ask("Nodes along each dimension", "4x4x4", |answer| {
+                let sizes = dimensions(answer)?;
+                let routing = Starter::usual_routing(&topology).into();
+                let (topology, dimensions) = (topology.clone(), sizes.0.clone());
+                let starter = Starter { topology, dimensions, routing, ..Starter::default() };
+                read(&starter, "scenario.toml").map_err(|problems| problems.join("\n"))?;
+                Ok(sizes)
+            })?);
+        }
+        let usual = Starter::usual_routing(&topology);
+        if self.routing.is_none() && usual == Starter::default().routing {
             let offers = Starter::routings();
             form.list(&offers)?;
-            self.routing = Some(form.ask("Routing", "direction_order", |answer| {
+            self.routing = Some(form.ask("Routing", usual, |answer| {
                 offered(&offers, answer)?;
                 self.usable(|starter| starter.routing = answer.into())?;
                 Ok(answer.to_owned())
@@ -286,6 +314,7 @@ mod tests {
     fn init() -> Init {
         Init {
             file: "a.toml".into(),
+            topology: None,
             dimensions: None,
             routing: None,
             pattern: None,
@@ -304,12 +333,13 @@ mod tests {
 
     #[test]
     fn empty_answers_are_the_defaults() {
-        assert_eq!(asked(init(), "\n\n\n\n").0.unwrap(), Starter::default());
+        assert_eq!(asked(init(), "\n\n\n\n\n").0.unwrap(), Starter::default());
     }
 
     #[test]
     fn wrong_answers_are_explained_and_asked_again() {
-        let answers = "many\n4x2\nfast\nadaptive\nquick\n64 KiB\ntranspose-3d\ntornado\n";
+        let answers =
+            "ring\ntorus\nmany\n4x2\nfast\nadaptive\nquick\n64 KiB\ntranspose-3d\ntornado\n";
         let (starter, said) = asked(init(), answers);
         let starter = starter.unwrap();
         assert_eq!((starter.dimensions, starter.routing.as_str()), (vec![4, 2], "adaptive"));
@@ -323,6 +353,7 @@ mod tests {
     #[test]
     fn what_an_option_gives_is_not_asked() {
         let given = Init {
+            topology: Some("torus".into()),
             dimensions: Some(Sizes(vec![8])),
             routing: Some("angara".into()),
             load: Some(0.1),
@@ -334,7 +365,18 @@ mod tests {
     }
 
     #[test]
+    fn a_fabric_of_switches_is_asked_neither_for_dimensions_nor_for_a_routing() {
+        let (starter, said) = asked(init(), "dragonfly\n\n\n");
+        let starter = starter.unwrap();
+        assert_eq!(
+            (starter.topology.as_str(), starter.routing.as_str()),
+            ("dragonfly", "agnostic")
+        );
+        assert_eq!(said.matches("]: ").count(), 3, "{said}");
+    }
+
+    #[test]
     fn an_end_of_input_writes_nothing() {
-        assert!(matches!(asked(init(), "8x8\n").0, Err(Failure::Input(_))));
+        assert!(matches!(asked(init(), "torus\n8x8\n").0, Err(Failure::Input(_))));
     }
 }

@@ -23,7 +23,6 @@ mod route;
 mod run;
 mod summary;
 mod sweep;
-mod table_report;
 mod terminal;
 mod text;
 mod threads;

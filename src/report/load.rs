@@ -2,25 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routing::Quality;
-use crate::topology::Fabric;
+use crate::topology::{Channel, Fabric};
 
 /// How many routes of a table cross a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadRow {
-    /// For a torus the source router and the direction: `(0,0,1) +x`.
+    /// For a torus the source router and the direction, `(0,0,1) +x`; for other fabrics the source router, its port,
+    /// and the router there, `S4 port 2 to S7`.
     pub channel: String,
-    pub load_routes: u32,
+    pub load_routes: u64,
 }
 
 impl LoadRow {
     /// The rows of a table, a channel each.
     #[must_use]
-    pub fn of(fabric: &Fabric, quality: &Quality) -> Vec<Self> {
-        let row = |&(channel, load_routes): &(u32, u32)| Self {
-            channel: fabric.channel_name(channel),
-            load_routes,
-        };
-        quality.loads.iter().map(row).collect()
+    pub fn of(fabric: &Fabric, loads: impl Iterator<Item = (Channel, u64)>) -> Vec<Self> {
+        let row =
+            |(channel, load_routes)| Self { channel: fabric.channel_name(channel), load_routes };
+        loads.map(row).collect()
     }
 }

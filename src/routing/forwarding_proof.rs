@@ -75,8 +75,8 @@ impl ForwardingFlaw {
 pub struct ForwardingProof {
     /// Ordered pairs of different live terminals that have a way.
     pub pairs: u64,
-    /// Pairs of (channel, lane) that some packet takes one after the other.
-    pub dependencies: u64,
+    /// Pairs of (channel, lane) that some packet takes one after the other, by the lane of the first.
+    pub dependencies: Vec<u64>,
     /// For each lane, whether a packet takes it between routers.
     pub lanes: Vec<bool>,
     pub flaws: Vec<ForwardingFlaw>,
@@ -111,7 +111,7 @@ impl fmt::Display for ForwardingProof {
             formatter,
             "{} pairs of terminals have a way; {} dependencies of channels on {} lanes close no cycle",
             self.pairs,
-            self.dependencies,
+            self.dependencies.iter().sum::<u64>(),
             self.lanes_used()
         )
     }
@@ -132,7 +132,7 @@ pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingP
         })
         .reduce(none, Walk::merge);
     let Walk { pairs, lanes, bits, mut flaws, .. } = walk;
-    let found = bits.iter().map(|word| u64::from(word.count_ones())).sum();
+    let found = dependencies.by_lane(&bits);
     flaws.extend(dependencies.cycle(&bits).map(ForwardingFlaw::Cycle));
     let lanes = (0..dependencies.lanes).map(|lane| lanes >> lane & 1 == 1).collect();
     ForwardingProof { pairs, dependencies: found, lanes, flaws }
@@ -177,6 +177,23 @@ impl<'a> Dependencies<'a> {
         (row + usize::from(port)) * self.lanes + usize::from(lane)
     }
 
+    /// The places in [`Self::number`]'s order of the dependencies of a channel and lane.
+    fn row(&self, from: LaneChannel) -> std::ops::Range<usize> {
+        let channel = from.channel as usize;
+        let start = self.number(from, 0, 0);
+        start..start + (self.before[channel + 1] - self.before[channel]) * self.lanes
+    }
+
+    /// How many there are, by the lane of the first channel.
+    fn by_lane(&self, bits: &[u64]) -> Vec<u64> {
+        let of_lane = |lane: u8| {
+            let rows = (0..self.fabric.channel_slots())
+                .flat_map(move |channel| self.row(LaneChannel { channel, lane }));
+            rows.filter(|&bit| is_set(bits, bit)).count() as u64
+        };
+        (0..self.lanes as u8).map(of_lane).collect()
+    }
+
     /// A cycle of (channel, lane), if there is one.
     fn cycle(&self, bits: &[u64]) -> Option<Vec<LaneChannel>> {
         let place = |vertex: u32| LaneChannel {
@@ -185,14 +202,13 @@ impl<'a> Dependencies<'a> {
         };
         let successors = |vertex: u32| {
             let from = place(vertex);
-            let channel = from.channel as usize;
-            let start = self.number(from, 0, 0);
-            let end = start + (self.before[channel + 1] - self.before[channel]) * self.lanes;
+            let row = self.row(from);
+            let start = row.start;
             let first =
                 self.fabric.target(from.channel).map(|next| self.fabric.outputs(next).start);
-            (start..end).filter(|&bit| bits[bit / 64] >> (bit % 64) & 1 == 1).filter_map(
-                move |bit| first.map(|first| first * self.lanes as u32 + (bit - start) as u32),
-            )
+            row.filter(|&bit| is_set(bits, bit)).filter_map(move |bit| {
+                first.map(|first| first * self.lanes as u32 + (bit - start) as u32)
+            })
         };
         let count = self.fabric.channel_slots() * self.lanes as u32;
         let components = cycle::components(count, &successors);
@@ -200,6 +216,10 @@ impl<'a> Dependencies<'a> {
         let cycle = cycle::shortest(component, &successors, |_, _| true)?;
         Some(cycle.into_iter().map(place).collect())
     }
+}
+
+fn is_set(bits: &[u64], bit: usize) -> bool {
+    bits[bit / 64] >> (bit % 64) & 1 == 1
 }
 
 /// What is known of a router's way to the present destination.

@@ -224,8 +224,8 @@ impl RoutingSpec {
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
             Self::Agnostic { .. } => {
-                "give it more `lanes`, or take an algorithm that needs no more than there are: nue, \
-                 nue-balanced, mud, up-down or segments"
+                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
+                 may need more `lanes`, or a fabric of a certain shape"
             }
             Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
         }

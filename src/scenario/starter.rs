@@ -5,8 +5,14 @@ use std::fmt::Write as _;
 use super::reference::{Item, Reference, comment, write_items};
 
 /// Keys that are shown with their defaults.
-const SHOWN: [&str; 5] =
-    ["seed", "router.buffer", "link.rate", "link.latency", "measure.precision"];
+const SHOWN: [&str; 2] = ["seed", "measure.precision"];
+
+/// Of Angara's router; other ones are shown by their preset.
+const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"];
+
+/// The keys of a topology that are left out.
+const LEFT_OUT: [&str; 6] =
+    ["open", "node_set", "failed_cables", "failed_nodes", "failed_switches", "random_failures"];
 
 /// What can be chosen, and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +33,9 @@ pub enum StarterWorkload {
 /// What a first scenario is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starter {
-    /// Sizes of the torus.
+    /// One of [`Starter::topologies`].
+    pub topology: String,
+    /// Sizes of the topologies that [have dimensions](Starter::has_dimensions).
     pub dimensions: Vec<u32>,
     /// One of [`Starter::routings`].
     pub routing: String,
@@ -36,9 +44,16 @@ pub struct Starter {
     pub workload: StarterWorkload,
 }
 
+/// The topology of Angara's routings.
+const TORUS: &str = "torus";
+
+/// The routing of the other topologies.
+const AGNOSTIC: &str = "agnostic";
+
 impl Default for Starter {
     fn default() -> Self {
         Self {
+            topology: TORUS.into(),
             dimensions: vec![4, 4, 4],
             routing: "direction_order".into(),
             pattern: "uniform".into(),
@@ -48,22 +63,32 @@ impl Default for Starter {
 }
 
 impl Starter {
+    /// The topologies that need no file.
+    #[must_use]
+    pub fn topologies() -> Vec<Offer> {
+        let mut offers = sections("topology");
+        offers.retain(|offer| !required("topology", &offer.name).iter().any(|key| key == "path"));
+        offers
+    }
+
     /// The routings that need nothing else said.
     #[must_use]
     pub fn routings() -> Vec<Offer> {
-        let reference = Reference::new();
-        let sections = reference.items.iter().filter_map(|item| match item {
-            Item::Section { path, doc } => Some((path.strip_prefix("routing.")?, *doc)),
-            Item::Key(_) => None,
-        });
-        let needs_more = |name: &str| {
-            let prefix = format!("routing.{name}.");
-            reference.keys().any(|key| key.required && key.path.starts_with(&prefix))
-        };
-        sections
-            .filter(|(name, _)| !name.contains('.') && !needs_more(name))
-            .map(|(name, doc)| Offer { name: name.into(), doc })
-            .collect()
+        let mut offers = sections("routing");
+        offers.retain(|offer| required("routing", &offer.name).is_empty());
+        offers
+    }
+
+    /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
+    #[must_use]
+    pub fn usual_routing(topology: &str) -> &'static str {
+        if topology == TORUS { "direction_order" } else { AGNOSTIC }
+    }
+
+    /// Whether a topology is one of `dimensions`.
+    #[must_use]
+    pub fn has_dimensions(topology: &str) -> bool {
+        required("topology", topology).iter().any(|key| key == "dimensions")
     }
 
     /// The patterns that need nothing else said.
@@ -106,18 +131,23 @@ impl Starter {
 
     /// Whether a key is shown, and its value if that is not the default.
     fn value(&self, path: &str) -> Option<Option<String>> {
-        if SHOWN.contains(&path) {
+        let angara = self.routing != AGNOSTIC;
+        if SHOWN.contains(&path) || angara && SHOWN_OF_ANGARA.contains(&path) {
             let measured = matches!(self.workload, StarterWorkload::Load(_));
             return (measured || !path.starts_with("measure.")).then_some(None);
         }
-        if let Some((table, _)) = path.rsplit_once('.')
-            && table.strip_prefix("routing.") == Some(&self.routing)
-        {
-            return Some(None);
+        if let Some((table, key)) = path.rsplit_once('.') {
+            if table.strip_prefix("routing.") == Some(&self.routing) {
+                // The lanes are those of the router.
+                return (key != "lanes").then_some(None);
+            }
+            if table.strip_prefix("topology.") == Some(&self.topology) {
+                return self.size(key);
+            }
         }
         let pattern = || format!("\"{}\"", self.pattern);
         let value = match (path, &self.workload) {
-            ("topology.torus.dimensions", _) => format!("{:?}", self.dimensions),
+            ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
             ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
             ("sweep.grid", StarterWorkload::Load(_)) => {
@@ -133,6 +163,52 @@ impl Starter {
         };
         Some(Some(value))
     }
+
+    /// As [`Self::value`], of a key of the topology.
+    fn size(&self, key: &str) -> Option<Option<String>> {
+        if LEFT_OUT.contains(&key) {
+            return None;
+        }
+        let size = match (self.topology.as_str(), key) {
+            (_, "dimensions") => return Some(Some(format!("{:?}", self.dimensions))),
+            ("random_regular", "switches") => 32,
+            ("random_regular", "degree") => 6,
+            ("tree", "arity") => 4,
+            ("tree", "levels") => 3,
+            ("kautz", "degree" | "length") => 3,
+            ("dragonfly", "groups") => 9,
+            ("dragonfly", "group_size") => 4,
+            ("dragonfly", "global_cables") => 2,
+            ("slim_fly", "prime") => 5,
+            // What follows from other keys is left to them.
+            (_, "seed") => return None,
+            ("tree", "terminals") => 4,
+            ("dragonfly", "terminals") => 2,
+            _ => return Some(None),
+        };
+        Some(Some(size.to_string()))
+    }
+}
+
+/// The tables below one, with what each is for.
+fn sections(table: &str) -> Vec<Offer> {
+    let below = |path: &str| {
+        let name = path.strip_prefix(table)?.strip_prefix('.')?;
+        (!name.contains('.')).then(|| name.to_owned())
+    };
+    let sections = Reference::new().items.into_iter().filter_map(|item| match item {
+        Item::Section { path, doc } => Some(Offer { name: below(&path)?, doc }),
+        Item::Key(_) => None,
+    });
+    sections.collect()
+}
+
+/// The keys that a table below another can't do without.
+fn required(table: &str, name: &str) -> Vec<String> {
+    let reference = Reference::new();
+    let prefix = format!("{table}.{name}.");
+    let keys = reference.keys().filter(|key| key.required);
+    keys.filter_map(|key| Some(key.path.strip_prefix(&prefix)?.to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -153,7 +229,12 @@ mod tests {
             read.unwrap_or_else(|found| panic!("{starter:?}\n{found}"));
         };
         let (routings, patterns) = (Starter::routings(), Starter::patterns());
-        assert!(routings.len() >= 5 && patterns.len() >= 10);
+        let topologies = Starter::topologies();
+        assert!(routings.len() >= 6 && patterns.len() >= 10 && topologies.len() >= 10);
+        for Offer { name: topology, .. } in topologies {
+            let routing = Starter::usual_routing(&topology).into();
+            read(&Starter { topology, routing, ..Starter::default() });
+        }
         for Offer { name: routing, .. } in routings {
             read(&Starter { routing, ..Starter::default() });
         }

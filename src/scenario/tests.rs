@@ -258,7 +258,8 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             // A pattern may be undefined on the example's torus; that is found after the key was read.
             let undefined = [
                 variant.name.to_owned() + " needs",
-                variant.name.to_owned() + " on",
+                variant.name.to_owned() + " is for",
+                variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),
             ];
             let found = Scenario::read(&document).err();

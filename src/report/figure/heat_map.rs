@@ -63,7 +63,7 @@ pub(super) struct Layout {
 /// direction, such as `(0,3,1) +y`.
 #[must_use]
 pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
-    let value = |row: &LoadRow| Cell::new(&row.channel, f64::from(row.load_routes));
+    let value = |row: &LoadRow| Cell::new(&row.channel, row.load_routes as f64);
     let cells = rows.iter().filter_map(value).collect();
     Figure::of_map(HeatMap {
         title: title.into(),
@@ -319,7 +319,7 @@ mod tests {
         {
             for direction in ["-x", "+x", "+y"] {
                 let channel = format!("({x},{y},{z}) {direction}");
-                rows.push(LoadRow { channel, load_routes: x + 10 * y });
+                rows.push(LoadRow { channel, load_routes: u64::from(x + 10 * y) });
             }
         }
         rows

@@ -8,7 +8,7 @@ use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK};
 
 /// With more different loads than this, a bar stands for several.
-const BARS: u32 = 50;
+const BARS: u64 = 50;
 
 /// The number of channels at each load, or range of loads, from 0 to the highest.
 #[must_use]
@@ -20,19 +20,19 @@ pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
         channels[(row.load_routes / width) as usize] += 1;
     }
     let most = channels.iter().copied().max().unwrap_or(0);
-    let sum: f64 = rows.iter().map(|row| f64::from(row.load_routes)).sum();
+    let sum: f64 = rows.iter().map(|row| row.load_routes as f64).sum();
     let mean = sum / rows.len().max(1) as f64;
     let mut legend = Legend::default();
     let loads = if width == 1 { "1 load".into() } else { format!("{width} loads") };
     legend.key(Sample::Bar(BAR), format!("channels, {loads} a bar"));
     legend.key(Sample::Dashed(BLACK), format!("mean {mean:.1}"));
-    let right = f64::from((highest / width + 1) * width);
+    let right = ((highest / width + 1) * width) as f64;
     let x = Axis::new("Routes through the channel", right);
     let mut panel = Panel::new(Axis::new("Channels", f64::from(most) * 1.05));
     // A bar for a load is centred on it.
     let shift = if width == 1 { 0.5 } else { 0.0 };
     for (number, &count) in (0..).zip(&channels).filter(|(_, count)| **count > 0) {
-        let (from, to) = (f64::from(number * width), f64::from((number + 1) * width));
+        let (from, to) = ((number * width) as f64, ((number + 1) * width) as f64);
         panel.bins.push(Bin { from: from - shift, to: to - shift, height: f64::from(count) });
     }
     panel.rules.push(Rule {

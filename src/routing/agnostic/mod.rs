@@ -30,6 +30,7 @@ mod d_mod_k;
 mod dependency;
 mod dfsssp;
 mod dimension_order;
+mod find_lanes;
 mod frontier;
 mod graph;
 mod grid;
@@ -46,4 +47,5 @@ mod torus_2qos;
 mod up_down;
 
 pub use algorithm::{ALGORITHMS, Algorithm, Generated, NoTable, Parameters};
+pub use find_lanes::find_lanes;
 pub use nue::Partition;

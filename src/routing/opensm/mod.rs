@@ -4,7 +4,7 @@
 //! `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each switch's map of service levels to
 //! virtual lanes comes; and a list of paths' service levels, a line each with the local identifiers (LIDs)
 //! of source and destination and the service level, which OpenSM keeps to itself and `saquery` tells. Written
-//! is the form of `opensm-lfts.dump`, which OpenSM reads back (`-R file -U`).
+//! are the same forms; OpenSM reads its `opensm-lfts.dump` back (`-R file -U`).
 //!
 //! Ways to switches themselves, which management packets take, are left out.
 
@@ -62,10 +62,28 @@ impl Dump {
 
 /// The form of `opensm-lfts.dump`. Terminals and switches without local identifiers in the netlist are given
 /// the lowest free ones, terminals first.
+///
+/// # Panics
+/// If there are more nodes than [`MOST_NODES`].
 #[must_use]
 pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     write::text(netlist, table)
 }
+
+/// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them: source and destination
+/// by the local identifiers in [`text`], paths of service level 0 left out. A lane becomes the service level of the
+/// same number. `None` where all packets take lane 0, and where they change lanes by their destination
+/// ([`Lanes::ByHop`](super::Lanes::ByHop)), which service levels can't say.
+///
+/// # Panics
+/// If there are more nodes than [`MOST_NODES`].
+#[must_use]
+pub fn levels_text(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
+    write::levels(netlist, table)
+}
+
+/// Terminals and switches for which there are local identifiers.
+pub const MOST_NODES: usize = 0xbfff;
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,15 @@
-//! Forwarding tables, written as OpenSM does.
+//! Forwarding tables and maps of service levels, written as OpenSM does, and lists of paths' service levels.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::ForwardingTable;
+use crate::routing::{Lanes, SERVICE_LEVELS};
 use crate::topology::netlist::Netlist;
 
 pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     let fabric = &netlist.fabric;
-    let given = netlist.adapters.iter().map(|adapter| adapter.lid);
-    let given = given.chain(netlist.switches.iter().map(|switch| switch.lid));
-    let lids = numbered(&given.collect::<Vec<_>>());
+    let lids = lids(netlist);
     let (terminals, switches) = lids.split_at(netlist.adapters.len());
     let highest = lids.iter().max().copied().unwrap_or(0);
     let mut text = String::new();
@@ -44,8 +43,79 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     text
 }
 
-/// The identifiers that are given, and the lowest free ones for the others.
-fn numbered(given: &[Option<u16>]) -> Vec<u16> {
+/// The map of service levels at each switch, and the service level of each path that has not 0; `None` where
+/// packets take one lane or none follows from a service level.
+pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
+    match table.lanes() {
+        Lanes::One | Lanes::ByHop(_) => None,
+        Lanes::ByDestination(_) | Lanes::ByPair(_) | Lanes::ByServiceLevel(_) => {
+            let lids = lids(netlist);
+            Some((map(netlist, table, &lids), paths(netlist, table, &lids)))
+        }
+    }
+}
+
+fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
+    let fabric = &netlist.fabric;
+    let (count, rule) = (usize::from(table.lane_count()), format!("#{}", "-".repeat(56)));
+    let numbers: Vec<String> = (0..SERVICE_LEVELS).map(|level| format!("{level:<2}")).collect();
+    let mut text = String::new();
+    for (router, switch) in (0..).zip(&netlist.switches) {
+        let (guid, lid) = (switch.guid, lids[netlist.adapters.len() + router as usize]);
+        let name = fabric.router_name(router);
+        writeln!(text, "Switch {guid:#018x}, base LID {lid}, \"{name}\"").expect("a string");
+        writeln!(text, "#in out : {}\n{rule}", numbers.join(" ")).expect("a string");
+        // The hardware's port numbers, with those of the fabric; behind port 0 is the switch itself.
+        let channels = fabric.outputs(router).filter(|&at| fabric.target(at).is_some());
+        let first = fabric.outputs(router).start;
+        let channels = channels.map(|at| (fabric.port(at), Some((at - first) as u16)));
+        let terminals = fabric
+            .live_terminals()
+            .filter(|&at| fabric.terminal_router(at) == Some(router))
+            .map(|at| (fabric.terminal_port(at), None));
+        let mut ports: Vec<(u16, Option<u16>)> = channels.chain(terminals).collect();
+        ports.sort_unstable();
+        for &(output, to) in &ports {
+            for &(input, from) in [(0, None)].iter().chain(&ports) {
+                write!(text, "{input:<3} {output:<3} :").expect("a string");
+                for level in 0..SERVICE_LEVELS {
+                    let lane = match (table.lanes(), to) {
+                        (Lanes::ByServiceLevel(levels), Some(to)) => {
+                            levels.lane(router, from, to, level as u8)
+                        }
+                        _ => (level % count) as u8,
+                    };
+                    write!(text, " {lane:<2}").expect("a string");
+                }
+                text.push('\n');
+            }
+        }
+        writeln!(text, "{rule}\n").expect("a string");
+    }
+    text
+}
+
+fn paths(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
+    let fabric = &netlist.fabric;
+    let mut text =
+        String::from("# source LID, destination LID, service level; 0 where not listed\n");
+    for source in fabric.live_terminals() {
+        let router = fabric.terminal_router(source).expect("live");
+        for destination in fabric.live_terminals() {
+            let level = table.class(router, destination);
+            if level > 0 && table.port(router, destination).is_some() {
+                let (from, to) = (lids[source as usize], lids[destination as usize]);
+                writeln!(text, "{from} {to} {level}").expect("a string");
+            }
+        }
+    }
+    text
+}
+
+/// The local identifiers of terminals, then switches: those that are given, and the lowest free ones for the others.
+fn lids(netlist: &Netlist) -> Vec<u16> {
+    let given = netlist.adapters.iter().map(|adapter| adapter.lid);
+    let given: Vec<_> = given.chain(netlist.switches.iter().map(|switch| switch.lid)).collect();
     let taken: BTreeSet<u16> = given.iter().flatten().copied().collect();
     let mut free = (1..).filter(|lid| !taken.contains(lid));
     given.iter().map(|lid| lid.unwrap_or_else(|| free.next().expect("more than nodes"))).collect()

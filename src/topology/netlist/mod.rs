@@ -108,7 +108,7 @@ impl Netlist {
         }
     }
 
-    /// The netlist as ibsim reads it.
+    /// The netlist as ibsim reads it, without terminals that have failed.
     #[must_use]
     pub fn text(&self) -> String {
         write::text(self)

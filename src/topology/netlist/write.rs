@@ -13,7 +13,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
     let mut text = format!(
         "# {} switches, {} terminals, {} cables between switches\n",
         fabric.routers(),
-        fabric.terminals(),
+        fabric.live_terminals().count(),
         fabric.channels() / 2
     );
     let named = names_will_do(netlist);
@@ -35,8 +35,12 @@ pub(super) fn text(netlist: &Netlist) -> String {
             }
         }
     }
-    for (terminal, identifiers) in (0..).zip(&netlist.adapters) {
-        let router = fabric.terminal_router(terminal).expect("live");
+    let live = || {
+        (0..).zip(&netlist.adapters).filter_map(|(terminal, identifiers)| {
+            Some((terminal, identifiers, fabric.terminal_router(terminal)?))
+        })
+    };
+    for (terminal, identifiers, router) in live() {
         let end = (adapter(terminal), identifiers.port);
         ends[router as usize].push((fabric.terminal_port(terminal), end));
     }
@@ -52,7 +56,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
         ends.iter().for_each(|(port, end)| line(&mut text, *port, end));
     }
     let mut node = None;
-    for (terminal, identifiers) in (0..).zip(&netlist.adapters) {
+    for (terminal, identifiers, router) in live() {
         if node != Some(identifiers.guid) {
             node = Some(identifiers.guid);
             let ports = most_port(netlist, identifiers.guid);
@@ -62,7 +66,6 @@ pub(super) fn text(netlist: &Netlist) -> String {
             let header = format!("Hca\t{ports} \"{}\"{description}", adapter(terminal));
             writeln!(text, "\nhcaguids={:#x}\n{header}", identifiers.guid).expect("a string");
         }
-        let router = fabric.terminal_router(terminal).expect("live");
         let end = (switch(router), fabric.terminal_port(terminal));
         line(&mut text, identifiers.port, &end);
     }

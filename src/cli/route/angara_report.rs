@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::terminal;
-use super::text::torus_text;
+use crate::cli::terminal;
+use crate::cli::text::torus_text;
 use crate::routing::angara::{Choices, LowerBound, lower_bound};
 use crate::routing::{Proof, Quality, RouteTable};
 

@@ -1,0 +1,126 @@
+//! Tables of routes that sources look up, for Angara.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+
+use super::angara_report::Report;
+use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
+use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
+use crate::routing::{Flaw, Quality, Region, TableFile, prove};
+use crate::scenario::{Network, enough_memory};
+use crate::topology::Fabric;
+use crate::units::memory_text;
+
+/// A table that takes more than this many bytes is announced.
+const LARGE: u64 = 500_000_000;
+
+/// The algorithm's name in scenarios.
+pub(super) fn name(algorithm: Algorithm) -> &'static str {
+    let named = ALGORITHMS.iter().find(|(_, other)| *other == algorithm);
+    named.expect("every algorithm has a name").0
+}
+
+pub(super) fn make(
+    route: &Route,
+    network: &Network,
+    algorithm: Algorithm,
+    freedoms: Freedoms,
+) -> Result<(), Failure> {
+    let fabric = &network.fabric;
+    let (torus, faults) = network.torus().expect("chosen for tori only");
+    let region = Region::new(fabric);
+    let needed = enough_memory(&region, freedoms)
+        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    if needed > LARGE {
+        eprintln!("note: this takes about {} of memory", memory_text(needed));
+    }
+    let (started, cpu) = (Instant::now(), ProcessTime::now());
+    let choices = Choices::new(region, freedoms);
+    let generated = algorithm.table(&choices, freedoms, network.seed);
+    let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
+    let proof = prove(fabric, &generated.table);
+    let flaws: Vec<&Flaw> =
+        proof.flaws.iter().filter(|flaw| !matches!(flaw, Flaw::Missing { .. })).collect();
+    if !flaws.is_empty() {
+        return Err(refuse(flaws.iter().map(|flaw| flaw.describe(fabric))));
+    }
+    let quality = Quality::new(choices.region(), &generated.table);
+    let mut report = Report::new(&choices, &generated.table, &quality, &proof, generated.bound);
+    report.algorithm = Some(name(algorithm));
+    report.build_sssp_calls = generated.sssp_calls;
+    report.cpu_seconds = Some(cpu);
+    report.seconds = Some(seconds);
+    show(route, &report, fabric, &quality)?;
+    if !route.allow_partial && !choices.unroutable().is_empty() {
+        return Err(Failure::Check(unroutable_text(fabric, choices.unroutable())));
+    }
+    let Some(path) = &route.save else { return Ok(()) };
+    let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
+    let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
+    let output = File::create_new(path).map_err(failed)?;
+    file.write(BufWriter::new(output)).map_err(failed)?;
+    route.note(&format!("table in {}", path.display()))
+}
+
+pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
+    let text = read(path)?;
+    if text.starts_with("Unicast lids") {
+        return Err(Failure::Input(format!(
+            "error: {} has tables of OpenSM\nhelp: name their fabric too: --netlist FILE, as ibsim or \
+             ibnetdiscover have it",
+            path.display()
+        )));
+    }
+    let file =
+        TableFile::parse(&text).map_err(|error| wrong_line(path, error.line, &error.message))?;
+    let proof = prove(&file.fabric, &file.table);
+    let accepted = |flaw: &&Flaw| route.allow_partial && matches!(flaw, Flaw::Missing { .. });
+    let flaws: Vec<&Flaw> = proof.flaws.iter().filter(|flaw| !accepted(flaw)).collect();
+    if flaws.is_empty() {
+        let choices = Choices::new(Region::new(&file.fabric), Freedoms::default());
+        let quality = Quality::new(choices.region(), &file.table);
+        let report = Report::new(&choices, &file.table, &quality, &proof, None);
+        return show(route, &report, &file.fabric, &quality);
+    }
+    let describe = |flaw: &&Flaw| {
+        let place = match file.line(flaw) {
+            Some(line) => format!("{}:{line}", path.display()),
+            None => path.display().to_string(),
+        };
+        format!("{place}: {}", flaw.describe(&file.fabric))
+    };
+    Err(refuse(flaws.iter().map(describe)))
+}
+
+/// Prints the report and draws the figures.
+fn show(route: &Route, report: &Report, fabric: &Fabric, quality: &Quality) -> Result<(), Failure> {
+    route.print(report, || report.text())?;
+    let loads = quality.loads.iter().map(|&(channel, load)| (channel, u64::from(load)));
+    route.draw(fabric, &report.title(), loads)
+}
+
+/// The unroutable pairs, a source a line.
+fn unroutable_text(fabric: &Fabric, pairs: &[(u32, u32)]) -> String {
+    let sources: Vec<&[(u32, u32)]> = pairs.chunk_by(|one, other| one.0 == other.0).collect();
+    let mut lines = vec![format!("error: {} pairs have no route:", pairs.len())];
+    for pairs in sources.iter().take(SHOWN) {
+        let names: Vec<String> =
+            pairs.iter().take(SHOWN).map(|&(_, to)| fabric.router_name(to)).collect();
+        let more = match pairs.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let from = fabric.router_name(pairs[0].0);
+        lines.push(format!("  from {from} to {}{more}", names.join(" ")));
+    }
+    if sources.len() > SHOWN {
+        lines
+            .push(format!("  ... and from {} more nodes (all with --json)", sources.len() - SHOWN));
+    }
+    lines.push("help: --allow-partial makes a table of the other pairs".into());
+    lines.join("\n")
+}

@@ -1,0 +1,142 @@
+//! Forwarding tables in the files of OpenSM: checked, and saved.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::forwarding::judge;
+use super::forwarding_report::Report;
+use super::{Failure, Route, read, wrong_line};
+use crate::cli::folder;
+use crate::routing::agnostic::find_lanes;
+use crate::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
+use crate::routing::{ForwardingTable, Lanes, MAXIMUM_LANES};
+use crate::scenario::Network;
+use crate::topology::netlist::Netlist;
+
+/// The files' names in a folder: those of OpenSM where it has such files.
+const NETLIST: &str = "fabric.net";
+const TABLES: &str = "opensm-lfts.dump";
+const PATHS: &str = "paths.txt";
+const MAP: &str = "opensm-sl2vl.dump";
+
+/// What goes with a dump that is checked.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct Files {
+    /// The dump's fabric, as ibsim or ibnetdiscover have it [default: fabric.net in the folder]
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub netlist: Option<PathBuf>,
+    /// The service levels of its paths: a line each of source LID, destination LID, service level [default:
+    /// paths.txt in the folder, else 0 for all]
+    #[arg(long, value_name = "FILE", requires = "check")]
+    paths: Option<PathBuf>,
+    /// Its maps from service levels to lanes [default: opensm-sl2vl.dump in the folder, else the lane of the same
+    /// number]
+    #[arg(long, value_name = "FILE", requires = "check")]
+    map: Option<PathBuf>,
+    /// Look for lanes in which the dump's paths close no cycle, N at most, as LASH does, whatever OpenSM gave
+    /// them
+    #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["paths", "map"],
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
+    find_lanes: Option<u8>,
+}
+
+impl Files {
+    /// A file that was named, or one of this name in the folder that is checked, if there is one.
+    fn find(given: Option<&PathBuf>, checked: &Path, name: &str) -> Option<PathBuf> {
+        let there = || Some(checked.join(name)).filter(|path| path.is_file());
+        given.cloned().or_else(there)
+    }
+}
+
+/// Checks a dump, or a folder with one.
+pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
+    let files = &route.dump;
+    let Some(netlist_path) = Files::find(files.netlist.as_ref(), path, NETLIST) else {
+        return Err(Failure::Input(format!(
+            "error: {} has no {NETLIST}\nhelp: name the fabric: --netlist FILE, as ibsim or ibnetdiscover have \
+             it",
+            path.display()
+        )));
+    };
+    let tables_path = if path.is_dir() { path.join(TABLES) } else { path.to_owned() };
+    let netlist = Netlist::read(&read(&netlist_path)?)
+        .map_err(|error| wrong_line(&netlist_path, error.line, &error.message))?;
+    let mut dump = Dump::read(&netlist, &read(&tables_path)?)
+        .map_err(|error| wrong_line(&tables_path, error.line, &error.message))?;
+    let mut report = Report::new(netlist_path.display().to_string(), &netlist.fabric);
+    if let Some(lanes) = files.find_lanes {
+        if find_lanes(&netlist.fabric, &mut dump.table, lanes).is_err() {
+            return Err(Failure::Check(format!(
+                "error: {lanes} lanes do not suffice for the paths of {}",
+                tables_path.display()
+            )));
+        }
+        report.lanes = Some(lanes);
+        report.lanes_from = Some("found for these paths, not those of the dump".into());
+    } else {
+        set_levels(files, path, &netlist, &mut dump, &mut report)?;
+    }
+    judge(route, report, &netlist.fabric, &dump.table)
+}
+
+/// Gives a dump's paths the lanes that its files say.
+fn set_levels(
+    files: &Files,
+    checked: &Path,
+    netlist: &Netlist,
+    dump: &mut Dump,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let paths_path = Files::find(files.paths.as_ref(), checked, PATHS);
+    let map_path = Files::find(files.map.as_ref(), checked, MAP);
+    report.lanes_from = Some(match &paths_path {
+        Some(path) => format!("by the service levels in {}", path.display()),
+        None => format!(
+            "no file has the service levels of the paths ({PATHS}); all are taken to have 0"
+        ),
+    });
+    if paths_path.is_none() && map_path.is_none() {
+        return Ok(());
+    }
+    let paths = paths_path.as_ref().map(|path| read(path)).transpose()?.unwrap_or_default();
+    let map = map_path.as_ref().map(|path| read(path)).transpose()?;
+    dump.set_levels(netlist, PathLevels { paths: &paths, map: map.as_deref() }).map_err(
+        |(text, error)| {
+            let path = if text == "map" { map_path } else { paths_path };
+            wrong_line(&path.expect("it was read"), error.line, &error.message)
+        },
+    )
+}
+
+/// Writes a table and its fabric to a folder, as [`check`] and OpenSM read them.
+pub(super) fn save(
+    route: &Route,
+    network: &Network,
+    table: &ForwardingTable,
+    folder: &Path,
+) -> Result<(), Failure> {
+    if matches!(table.lanes(), Lanes::ByHop(_)) {
+        return Err(Failure::Input(
+            "error: packets of this table change lanes by their destination, which no file of OpenSM can say\n\
+             help: without --save, the table is shown and proved"
+                .into(),
+        ));
+    }
+    let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
+    if nodes > MOST_NODES {
+        return Err(Failure::Input(format!(
+            "error: InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
+        )));
+    }
+    let folder = folder::prepare("", Some(folder))?;
+    let netlist = network.topology.netlist().expect("there is its fabric");
+    folder::write(&folder.join(NETLIST), &netlist.text())?;
+    folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
+    if let Some((map, paths)) = opensm::levels_text(&netlist, table) {
+        folder::write(&folder.join(MAP), &map)?;
+        folder::write(&folder.join(PATHS), &paths)?;
+    }
+    route.note(&format!("table in {}", folder.display()))
+}

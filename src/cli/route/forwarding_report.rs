@@ -1,0 +1,219 @@
+//! What is known of a forwarding table, for people and as JSON.
+
+use serde::Serialize;
+
+use crate::cli::terminal;
+use crate::routing::{ForwardingProof, ForwardingQuality, LoadBound, Paths};
+use crate::topology::Fabric;
+
+/// What is known of a table.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    fabric: String,
+    routers: u32,
+    terminals: usize,
+    /// Between routers, two a cable.
+    channels: usize,
+    pub algorithm: Option<&'static str>,
+    /// That the algorithm may use.
+    pub lanes: Option<u8>,
+    /// Where the lanes of a table that was read come from.
+    pub lanes_from: Option<String>,
+    routed_pairs: u64,
+    pairs_without_route: u64,
+    maximum_load: u64,
+    /// Of the maximum load, for any table.
+    lower_bound: u64,
+    lower_bound_before_rounding: f64,
+    /// The same for tables all of whose paths have the least hops.
+    lower_bound_of_minimal_routing: u64,
+    lower_bound_of_minimal_routing_before_rounding: f64,
+    /// How far the maximum load is above the lower bound for any table, as a fraction of that.
+    gap: f64,
+    minimum_load: u64,
+    mean_load: f64,
+    perfect_load: f64,
+    sigma_1: f64,
+    sigma_2: f64,
+    sigma_4: f64,
+    hops_mean: f64,
+    hops_maximum: u32,
+    least_hops_mean: f64,
+    least_hops_maximum: u32,
+    /// That packets take between routers.
+    lanes_used: u32,
+    /// Destinations whose paths follow the escape tree.
+    pub escape_falls: Option<u32>,
+    /// CPU time of the algorithm.
+    pub cpu_seconds: Option<f64>,
+    /// The same on the clock.
+    pub seconds: Option<f64>,
+    dependencies: u64,
+    /// By the lane of the channel that is held.
+    dependencies_by_lane: Vec<u64>,
+    /// Each of these can wait for the next, the last for the first; empty if nothing can.
+    cycle: Vec<Place>,
+}
+
+/// A channel and one of its lanes.
+#[derive(Debug, Serialize)]
+struct Place {
+    channel: String,
+    lane: u8,
+}
+
+impl Report {
+    pub(super) fn new(name: String, fabric: &Fabric) -> Self {
+        Self {
+            fabric: name,
+            routers: fabric.routers(),
+            terminals: fabric.live_terminals().count(),
+            channels: fabric.channels(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds how good the table is and what was proved of it.
+    pub(super) fn judge(
+        &mut self,
+        fabric: &Fabric,
+        quality: &ForwardingQuality,
+        proof: &ForwardingProof,
+    ) {
+        let any = LoadBound::new(fabric, Paths::Any);
+        let minimal = LoadBound::new(fabric, Paths::Minimal);
+        // What holds for any table holds for these too, and its search may have found more.
+        let minimal = if minimal.value() > any.value() { &minimal } else { &any };
+        let place = |place: &crate::routing::LaneChannel| Place {
+            channel: fabric.channel_name(place.channel),
+            lane: place.lane,
+        };
+        self.routed_pairs = quality.routed;
+        self.pairs_without_route = quality.unrouted;
+        self.maximum_load = quality.maximum_load;
+        self.lower_bound = any.rounded();
+        self.lower_bound_before_rounding = any.value();
+        self.lower_bound_of_minimal_routing = minimal.rounded();
+        self.lower_bound_of_minimal_routing_before_rounding = minimal.value();
+        self.gap = quality.maximum_load as f64 / any.rounded().max(1) as f64 - 1.0;
+        self.minimum_load = quality.minimum_load;
+        self.mean_load = quality.mean_load;
+        self.perfect_load = quality.perfect_load;
+        self.sigma_1 = quality.sigma(1);
+        self.sigma_2 = quality.sigma(2);
+        self.sigma_4 = quality.sigma(4);
+        self.hops_mean = quality.hops_mean;
+        self.hops_maximum = quality.hops_maximum;
+        self.least_hops_mean = quality.least_hops_mean;
+        self.least_hops_maximum = quality.least_hops_maximum;
+        self.lanes_used = proof.lanes_used();
+        self.dependencies = proof.dependencies.iter().sum();
+        self.dependencies_by_lane.clone_from(&proof.dependencies);
+        self.cycle = proof.cycle().unwrap_or_default().iter().map(place).collect();
+    }
+
+    /// Fabric and algorithm.
+    pub(super) fn title(&self) -> String {
+        let algorithm = self.algorithm.map_or(String::new(), |name| format!(", algorithm {name}"));
+        format!("{}, {} terminals{algorithm}", self.fabric, self.terminals)
+    }
+
+    /// A fact a line.
+    pub(super) fn text(&self) -> String {
+        let report = self;
+        let mut lines = vec![
+            (
+                "fabric",
+                format!(
+                    "{} routers, {} terminals, {} channels between routers",
+                    report.routers, report.terminals, report.channels
+                ),
+            ),
+            (
+                "pairs",
+                format!(
+                    "{} routed, {} without a route",
+                    report.routed_pairs, report.pairs_without_route
+                ),
+            ),
+            (
+                "channel load",
+                format!(
+                    "maximum {}, minimum {}, mean {:.3}; {:.3} if every path were shortest",
+                    report.maximum_load, report.minimum_load, report.mean_load, report.perfect_load
+                ),
+            ),
+            ("lower bound", report.bound_text()),
+            (
+                "deviation",
+                format!(
+                    "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
+                    report.sigma_1, report.sigma_2, report.sigma_4
+                ),
+            ),
+            (
+                "hops",
+                format!(
+                    "mean {:.3}, at most {}; mean {:.3}, at most {} if every path were shortest",
+                    report.hops_mean,
+                    report.hops_maximum,
+                    report.least_hops_mean,
+                    report.least_hops_maximum
+                ),
+            ),
+            ("lanes", report.lanes_text()),
+        ];
+        if let Some(falls) = report.escape_falls {
+            lines
+                .push(("escape paths", format!("to {falls} of {} destinations", report.terminals)));
+        }
+        lines.push(("proof", report.proof_text()));
+        if let (Some(cpu), Some(seconds)) = (report.cpu_seconds, report.seconds) {
+            lines.push(("time", format!("{seconds:.3} s, {cpu:.3} s of CPU")));
+        }
+        let head = report.title() + "\n";
+        let rows = lines.iter().map(|(name, value)| terminal::fact(name, value, 21));
+        head + &rows.collect::<String>()
+    }
+
+    fn bound_text(&self) -> String {
+        let bounds = format!(
+            "{} of any table, {} of those with shortest paths only",
+            self.lower_bound, self.lower_bound_of_minimal_routing
+        );
+        if self.pairs_without_route > 0 {
+            format!("{bounds}, if they route every pair")
+        } else if self.gap == 0.0 {
+            format!("{bounds}; this one is optimal")
+        } else {
+            format!("{bounds}; this one is within {:.1}% of the best", 100.0 * self.gap)
+        }
+    }
+
+    fn lanes_text(&self) -> String {
+        let mut text = match self.lanes {
+            Some(lanes) => format!("{} of {lanes} used", self.lanes_used),
+            None => format!("{} used", self.lanes_used),
+        };
+        if let Some(origin) = &self.lanes_from {
+            text += &format!(": {origin}");
+        }
+        text
+    }
+
+    fn proof_text(&self) -> String {
+        let lanes: Vec<String> = self.dependencies_by_lane.iter().map(u64::to_string).collect();
+        let lanes = match lanes.len() {
+            1 => String::new(),
+            _ => format!(" ({} by lane)", lanes.join(", ")),
+        };
+        let found = match self.cycle.len() {
+            0 => "no cycle".into(),
+            length => format!("a cycle of {length}"),
+        };
+        format!(
+            "every path followed; {} dependencies of channels{lanes}, {found}",
+            self.dependencies
+        )
+    }
+}

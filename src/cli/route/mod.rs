@@ -1,0 +1,232 @@
+//! `flitlab route`: makes a routing table, says how good it is, and proves it.
+
+mod angara;
+mod angara_report;
+mod dump;
+mod forwarding;
+mod forwarding_report;
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::input::{Input, reject};
+use super::summary::{print_json, print_text};
+use super::threads::Threads;
+use super::{Failure, folder};
+use crate::report::figure::{Medium, load_heat_map, load_histogram};
+use crate::report::{LoadRow, RowWriter};
+use crate::routing::angara::Freedoms;
+use crate::routing::{MAXIMUM_LANES, agnostic, angara as tables};
+use crate::scenario::{Network, OpenSmTable, RoutingSpec};
+use crate::topology::Fabric;
+
+/// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
+const SHOWN: usize = 10;
+
+/// Make a routing table, show how good it is, and prove it
+///
+/// Needs the scenario's [topology] only: a torus for Angara's algorithms, any fabric for the others. Also checks
+/// tables that were saved, and those of OpenSM: that every pair has a way, and whether packets can wait for each
+/// other for ever.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    flitlab route scenarios/angara/desmos.toml --algorithm balanced --save desmos.routes\n  \
+    flitlab route scenarios/angara/desmos.toml --algorithm nue --lanes 4\n  \
+    flitlab route scenarios/angara/desmos.toml --algorithm sssp --out figures\n  \
+    flitlab route --check desmos.routes\n  \
+    flitlab route --check opensm-lfts.dump --netlist fabric.net\n\n\
+    Exit code 4: a pair has no route, packets can deadlock, or the table has another flaw.")]
+#[group(skip)]
+pub(super) struct Route {
+    #[command(flatten)]
+    input: Option<Input>,
+    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and
+    /// nue-balanced elsewhere. `sssp` is Angara's on a torus, unless the scenario has [routing.agnostic]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    algorithm: Option<String>,
+    /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
+    lanes: Option<u8>,
+    /// How nue and nue-balanced part the destinations among the lanes [default: the scenario's, else near]
+    #[arg(long, value_enum)]
+    partition: Option<Partition>,
+    /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder, with the fabric
+    /// as a netlist
+    #[arg(long, value_name = "PATH")]
+    save: Option<PathBuf>,
+    /// Check this table: a file of Angara's routes, an `opensm-lfts.dump`, or a folder with one
+    #[arg(long, value_name = "PATH",
+          conflicts_with_all = ["path", "set", "algorithm", "lanes", "partition", "save"])]
+    check: Option<PathBuf>,
+    #[command(flatten)]
+    dump: dump::Files,
+    /// Accept pairs without a route: write, or check, the rest
+    #[arg(long)]
+    allow_partial: bool,
+    /// Folder for the load of every channel: loads.csv, a histogram, on a torus a heat map
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// How destinations are parted among lanes, by its name in scenarios.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Partition {
+    /// Those near each other together
+    Near,
+    /// In turn
+    InTurn,
+}
+
+/// The algorithms by their names in scenarios, each once.
+fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = tables::ALGORITHMS.iter().map(|(name, _)| *name).collect();
+    let others = agnostic::ALGORITHMS.iter().map(|(name, _)| *name);
+    let others: Vec<&str> = others.filter(|name| !names.contains(name)).collect();
+    names.extend(others);
+    names
+}
+
+/// What makes a table, or the table that the scenario names.
+enum Maker<'n> {
+    Angara(tables::Algorithm, Freedoms),
+    Agnostic(agnostic::Algorithm, agnostic::Parameters),
+    OpenSm(&'n OpenSmTable),
+}
+
+impl Route {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        if let Some(path) = &self.check {
+            return self.threads.with(|| {
+                if path.is_dir() || self.dump.netlist.is_some() {
+                    dump::check(&self, path)
+                } else {
+                    angara::check(&self, path)
+                }
+            });
+        }
+        let Some(input) = &self.input else {
+            return Err(Failure::Input("error: name a scenario, or a table with --check".into()));
+        };
+        if let Some(path) = self.save.as_ref().filter(|path| folder::occupied(path)) {
+            let message = format!("error: {} exists; name another file or folder", path.display());
+            return Err(Failure::Input(message));
+        }
+        let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
+        self.threads.with(|| match self.maker(&network)? {
+            Maker::Angara(algorithm, freedoms) => {
+                angara::make(&self, &network, algorithm, freedoms)
+            }
+            Maker::Agnostic(algorithm, parameters) => {
+                forwarding::make(&self, &network, algorithm, parameters)
+            }
+            Maker::OpenSm(read) => forwarding::show(&self, &network, read),
+        })
+    }
+
+    /// What was asked for, or what the scenario names.
+    fn maker<'n>(&self, network: &'n Network) -> Result<Maker<'n>, Failure> {
+        let is_torus = network.torus().is_some();
+        let freedoms = match network.routing {
+            RoutingSpec::Angara { freedoms, .. } => freedoms,
+            _ => Freedoms::default(),
+        };
+        let parameters = match network.routing {
+            RoutingSpec::Agnostic { parameters, .. } => parameters,
+            _ => agnostic::Parameters::default(),
+        };
+        let maker = match (&self.algorithm, &network.routing) {
+            (None, RoutingSpec::Angara { algorithm, .. }) => Maker::Angara(*algorithm, freedoms),
+            (None, RoutingSpec::Agnostic { algorithm, .. }) => {
+                self.agnostic(*algorithm, parameters)?
+            }
+            (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
+            (None, _) if is_torus => Maker::Angara(tables::Algorithm::Balanced, freedoms),
+            (None, _) => self.agnostic(agnostic::Algorithm::NueBalanced, parameters)?,
+            (Some(name), routing) => {
+                let angara = tables::ALGORITHMS.iter().find(|(other, _)| other == name);
+                let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
+                match (angara, name.parse()) {
+                    (_, Ok(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
+                        self.agnostic(algorithm, parameters)?
+                    }
+                    (Some((_, algorithm)), _) if is_torus => Maker::Angara(*algorithm, freedoms),
+                    _ => return Err(forwarding::not_for_angara(name)),
+                }
+            }
+        };
+        if let Maker::Angara(algorithm, _) = maker {
+            for (given, option) in
+                [(self.lanes.is_some(), "--lanes"), (self.partition.is_some(), "--partition")]
+            {
+                if given {
+                    return Err(Failure::Input(format!(
+                        "error: {option} means nothing to {}, which is for Angara's virtual channels\n\
+                         help: leave {option} out, or name an algorithm that parts paths among lanes, \
+                         such as --algorithm nue",
+                        angara::name(algorithm)
+                    )));
+                }
+            }
+        }
+        Ok(maker)
+    }
+
+    /// Draws the channel loads, if that is wanted.
+    fn draw(
+        &self,
+        fabric: &Fabric,
+        title: &str,
+        loads: impl Iterator<Item = (u32, u64)>,
+    ) -> Result<(), Failure> {
+        let Some(out) = &self.out else { return Ok(()) };
+        let out = folder::prepare("", Some(out))?;
+        let rows = LoadRow::of(fabric, loads);
+        let mut file = RowWriter::<LoadRow>::create(out.join("loads.csv"))?;
+        rows.iter().try_for_each(|row| file.write(row))?;
+        if fabric.torus().is_some() {
+            load_heat_map(&rows, title).write_to(&out, "heat-map", &Medium::default())?;
+        }
+        load_histogram(&rows, title).write_to(&out, "histogram", &Medium::default())?;
+        self.note(&format!("figures in {}", out.display()))
+    }
+
+    /// Prints a report, as an object or as text.
+    fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        if self.json { print_json(report) } else { print_text(&text()) }
+    }
+
+    /// Says what was written, if people read it.
+    fn note(&self, text: &str) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { print_text(&format!("{text}\n")) }
+    }
+}
+
+/// The text of a file.
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))
+}
+
+/// What is wrong in a line of a file.
+fn wrong_line(path: &Path, line: usize, message: &str) -> Failure {
+    Failure::Input(format!("error: {}:{line}: {message}", path.display()))
+}
+
+/// A flawed table is exit code 4.
+fn refuse(flaws: impl ExactSizeIterator<Item = String>) -> Failure {
+    let more = flaws.len().saturating_sub(SHOWN);
+    let mut lines: Vec<String> = flaws.take(SHOWN).map(|flaw| format!("error: {flaw}")).collect();
+    if more > 0 {
+        lines.push(format!("... and {more} more flaws"));
+    }
+    Failure::Check(lines.join("\n"))
+}

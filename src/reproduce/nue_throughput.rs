@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::{PointRow, Status, rows_text};
-use crate::scenario::{Document, Scenario};
+use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
 
 /// The fabrics of the slides' Table 1.
@@ -119,7 +119,6 @@ fn run(case: &Case) -> Result<Row, Flawed> {
          exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }}\n"
     );
     let document = Document::parse("nue-throughput", &text);
-    let scenario = Scenario::read(&document).map_err(|error| error.to_string())?;
     let mut row = Row {
         fabric,
         algorithm,
@@ -132,11 +131,19 @@ fn run(case: &Case) -> Result<Row, Flawed> {
         reason: None,
         digest: None,
     };
-    let simulation = match Simulation::new(&scenario) {
+    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
+    let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
+    let simulation = Scenario::read(&document)
+        .map_err(refused)
+        .and_then(|scenario| Simulation::new(&scenario).map_err(|error| Some(error.to_string())));
+    let simulation = match simulation {
         Ok(simulation) => simulation,
-        Err(error) => {
-            row.reason = Some(error.to_string());
+        Err(reason) if OTHERS.contains(&algorithm) => {
+            row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
             return Ok(row);
+        }
+        Err(reason) => {
+            return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
         }
     };
     let PointRow {

@@ -63,18 +63,8 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     let parameters = &scenario.parameters;
     let mut lines: Vec<(&str, String)> = vec![
         ("channels", format!("{} between routers", expectation.channels)),
-        (
-            "virtual channels",
-            VIRTUAL_CHANNEL_NAMES
-                .iter()
-                .enumerate()
-                .map(|(number, name)| match purpose(simulation, number as u8) {
-                    Some(purpose) => format!("{number} {name} ({purpose})"),
-                    None => format!("{number} {name}"),
-                })
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
+        ("router", preset(scenario)),
+        ("virtual channels", virtual_channels(simulation)),
         (
             "largest packet",
             format!(
@@ -99,6 +89,12 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             ),
         ),
     ];
+    if scenario.network.forwarding_proof().is_some() {
+        let deadlock = expectation.forwarding_cycle.clone();
+        let deadlock =
+            deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
+        lines.push(("forwarding table", deadlock));
+    }
     if let Some(capacity) = expectation.capacity_payload {
         lines.push((
             "capacity",
@@ -135,6 +131,31 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
     }
     lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
+}
+
+/// Where the router's defaults come from, and whether there is a bubble.
+fn preset(scenario: &Scenario) -> String {
+    let bubble = if scenario.parameters.bubble { "with" } else { "without" };
+    format!("preset {}, {bubble} bubble flow control", scenario.preset)
+}
+
+/// Names and purposes; of a forwarding table the lanes that it uses.
+fn virtual_channels(simulation: &Simulation) -> String {
+    let scenario = simulation.scenario();
+    let all = scenario.parameters.virtual_channels;
+    if let Some(proof) = scenario.network.forwarding_proof() {
+        return format!(
+            "{all}, of which the forwarding table uses {} as lanes",
+            proof.lanes_used()
+        );
+    }
+    let named = VIRTUAL_CHANNEL_NAMES.iter().enumerate().map(|(number, name)| {
+        match purpose(simulation, number as u8) {
+            Some(purpose) => format!("{number} {name} ({purpose})"),
+            None => format!("{number} {name}"),
+        }
+    });
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// What a virtual channel is for under adaptive routing, besides what its name says.

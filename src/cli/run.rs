@@ -46,6 +46,9 @@ impl Run {
         if !self.output.json {
             print_text(&format!("{headline}\n"))?;
         }
+        if let Some(cycle) = scenario.network.cycle() {
+            eprintln!("warning: the forwarding table is not safe: {cycle}");
+        }
 
         let bar = Bar::of_run();
         let interrupt = Interrupt::watch({

@@ -30,6 +30,9 @@ pub(super) struct Expectation {
     /// The highest load that the channel loads allow; none if too many pairs would have to be looked at.
     pub throughput_bound_load: Option<f64>,
     pub bottleneck: Option<String>,
+    /// Channels at which packets can wait for each other for ever under a forwarding table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forwarding_cycle: Option<String>,
 }
 
 impl Expectation {
@@ -51,6 +54,7 @@ impl Expectation {
             zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
             throughput_bound_load: outlook.throughput().map(|flits| flits / capacity),
             bottleneck: outlook.bottleneck.as_ref().map(|bottleneck| bottleneck.name.clone()),
+            forwarding_cycle: simulation.scenario().network.cycle(),
         }
     }
 }

@@ -80,6 +80,8 @@ pub struct Scenario {
     pub seed: u64,
     /// Every pair of live nodes has a route.
     pub network: Arc<Network>,
+    /// Where the defaults of the parameters come from.
+    pub preset: &'static str,
     pub parameters: Parameters,
     pub workload: WorkloadSpec,
     pub measure: Settings,
@@ -144,6 +146,7 @@ impl Scenario {
             title: draft.title,
             seed: draft.seed,
             network: reading.network.expect("or it was reported"),
+            preset: draft.preset,
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,

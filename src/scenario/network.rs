@@ -10,7 +10,7 @@ use super::{
     reader::Purpose,
 };
 use crate::{
-    routing::Routes,
+    routing::{ForwardingFlaw, ForwardingProof, Routes, prove_forwarding},
     topology::{Fabric, Faults, Torus},
 };
 
@@ -23,6 +23,7 @@ pub struct Network {
     /// Matters to algorithms that draw at random.
     pub seed: u64,
     routes: OnceLock<Result<Routes, RoutingError>>,
+    proof: OnceLock<Option<ForwardingProof>>,
 }
 
 impl PartialEq for Network {
@@ -51,7 +52,7 @@ impl Network {
         routing: RoutingSpec,
         seed: u64,
     ) -> Self {
-        Self { topology, routing, fabric, seed, routes: OnceLock::new() }
+        Self { topology, routing, fabric, seed, routes: OnceLock::new(), proof: OnceLock::new() }
     }
 
     /// The torus and what it lacks, if each port is a direction.
@@ -71,5 +72,22 @@ impl Network {
     /// If a pair of live nodes has no route.
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
         self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
+    }
+
+    /// What is proved of the forwarding table, looked at when first asked for; `None` if routers have none.
+    pub fn forwarding_proof(&self) -> Option<&ForwardingProof> {
+        let prove = || match self.routes() {
+            Ok(Routes::Forwarding(table)) => Some(prove_forwarding(&self.fabric, table)),
+            _ => None,
+        };
+        self.proof.get_or_init(prove).as_ref()
+    }
+
+    /// How packets can wait for each other for ever under the forwarding table, if they can.
+    #[must_use]
+    pub fn cycle(&self) -> Option<String> {
+        let flaws = &self.forwarding_proof()?.flaws;
+        let cycle = flaws.iter().find(|flaw| matches!(flaw, ForwardingFlaw::Cycle(_)))?;
+        Some(cycle.describe(&self.fabric))
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Draft {
     pub title: Option<String>,
     pub seed: u64,
     pub topology: Option<TopologySpec>,
+    pub preset: &'static str,
     pub parameters: Parameters,
     pub routing: Option<RoutingSpec>,
     pub workload: Option<WorkloadSpec>,
@@ -57,7 +58,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
     let topology = topology::read(reader, seed);
     let spec = topology.as_ref();
     let forwards = routing::forwards(reader, spec);
-    let parameters = router::read(reader, forwards);
+    let (preset, parameters) = router::read(reader, forwards);
     let routing = routing::read(reader, spec, &parameters);
     let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters);
     let measure = measure::read(reader);
@@ -67,5 +68,5 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
         reader.ignore("sweep");
     }
     reader.finish();
-    Draft { name, title, seed, topology, parameters, routing, workload, measure }
+    Draft { name, title, seed, topology, preset, parameters, routing, workload, measure }
 }

@@ -12,24 +12,28 @@ use crate::{
 /// Small counts: a u8 numbers injection channels.
 const CHANNELS: Whole = Whole { range: 1..=255 };
 
-/// `forwards`: routers look up the way by the destination, so there is no bubble rule, and the defaults are
+const ANGARA: &str = "angara";
+const INFINIBAND: &str = "infiniband-4xqdr";
+
+/// The preset's name, and the values. `forwards`: routers look up the way by the destination, so there is no bubble rule, and the defaults are
 /// those of a network that does so.
-pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> Parameters {
+pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> (&'static str, Parameters) {
     let mut parameters = Parameters::default();
-    reader.table("router", "The routers, and the packets that they forward.", |reader| {
-        router(reader, forwards, &mut parameters);
-    });
+    let doc = "The routers, and the packets that they forward.";
+    let preset = reader.table("router", doc, |reader| router(reader, forwards, &mut parameters));
     reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
     reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
-    parameters
+    (preset, parameters)
 }
 
-fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) {
+/// The preset's name.
+fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'static str {
+    let usual = if forwards { INFINIBAND } else { ANGARA };
     let preset = Choice {
         key: "preset",
         noun: "preset",
-        default: Some(if forwards { "infiniband-4xqdr" } else { "angara" }),
+        default: Some(usual),
         doc: "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
               [routing.opensm] it is \"infiniband-4xqdr\".",
         sections: false,
@@ -39,12 +43,12 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) {
                       flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
     let presets = vec![
-        plain("angara", Parameters::default(), angara),
-        plain("infiniband-4xqdr", Parameters::infiniband_4xqdr(), infiniband),
+        plain(ANGARA, (ANGARA, Parameters::default()), angara),
+        plain(INFINIBAND, (INFINIBAND, Parameters::infiniband_4xqdr()), infiniband),
     ];
-    if let Some(preset) = reader.choice(&preset, presets) {
-        *to = preset;
-    }
+    let (preset, parameters) =
+        reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
+    *to = parameters;
     to.flit = reader.value("flit", &size(1, 4096), to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let mut count = |key, kind: &Whole, default: u32, doc| {
@@ -106,6 +110,7 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) {
         to.crossbar_latency,
         "Time of a flit from an input buffer to an output.",
     );
+    preset
 }
 
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {

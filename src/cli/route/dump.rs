@@ -69,7 +69,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     if let Some(lanes) = files.find_lanes {
         if find_lanes(&netlist.fabric, &mut dump.table, lanes).is_err() {
             return Err(Failure::Check(format!(
-                "error: {lanes} lanes do not suffice for the paths of {}",
+                "error: the paths of {} need more than {lanes} of the lanes that --find-lanes looks for",
                 tables_path.display()
             )));
         }
@@ -78,7 +78,17 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     } else {
         set_levels(files, path, &netlist, &mut dump, &mut report)?;
     }
-    judge(route, report, &netlist.fabric, &dump.table)
+    let lanes_unknown = report.lanes_unknown;
+    match judge(route, report, &netlist.fabric, &dump.table)? {
+        Some(mut lines) => {
+            if lanes_unknown {
+                lines += "\nhelp: so it is if all paths have service level 0; --paths FILE says which they have \
+                          (`saquery PR --slid A --dlid B` tells), --find-lanes 8 looks for lanes without a cycle";
+            }
+            Err(Failure::Check(lines))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Gives a dump's paths the lanes that its files say.
@@ -91,6 +101,7 @@ fn set_levels(
 ) -> Result<(), Failure> {
     let paths_path = Files::find(files.paths.as_ref(), checked, PATHS);
     let map_path = Files::find(files.map.as_ref(), checked, MAP);
+    report.lanes_unknown = paths_path.is_none();
     report.lanes_from = Some(match &paths_path {
         Some(path) => format!("by the service levels in {}", path.display()),
         None => format!(

@@ -5,7 +5,7 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 
 use super::forwarding_report::Report;
-use super::{Failure, Maker, Partition, Route, SHOWN, dump};
+use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
 use crate::routing::agnostic::{self, ALGORITHMS, Algorithm, NoTable, Parameters};
 use crate::routing::{
@@ -95,7 +95,7 @@ pub(super) fn make(
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let (started, cpu) = (Instant::now(), ProcessTime::now());
-    let made = algorithm.generate(fabric, &parameters).map_err(refuse)?;
+    let made = algorithm.generate(fabric, &parameters).map_err(no_table)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = Report::new(fabric_text(network), fabric);
     report.algorithm = Some(name(algorithm));
@@ -103,11 +103,7 @@ pub(super) fn make(
     report.escape_falls = made.escape_falls;
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);
-    judge(route, report, fabric, &made.table)?;
-    match &route.save {
-        Some(folder) => dump::save(route, network, &made.table, folder),
-        None => Ok(()),
-    }
+    finish(route, report, network, &made.table)
 }
 
 /// Refuses an algorithm for Angara on another fabric.
@@ -121,15 +117,25 @@ pub(super) fn not_for_angara(name: &str) -> Failure {
 /// Shows and proves the table that the scenario names.
 pub(super) fn show(route: &Route, network: &Network, read: &OpenSmTable) -> Result<(), Failure> {
     let report = Report::new(fabric_text(network), &network.fabric);
-    judge(route, report, &network.fabric, &read.table)?;
-    match &route.save {
-        Some(folder) => dump::save(route, network, &read.table, folder),
-        None => Ok(()),
+    finish(route, report, network, &read.table)
+}
+
+/// Judges a scenario's table and saves it, even if its packets can deadlock: some algorithms don't care.
+fn finish(
+    route: &Route,
+    report: Report,
+    network: &Network,
+    table: &ForwardingTable,
+) -> Result<(), Failure> {
+    let cycle = judge(route, report, &network.fabric, table)?;
+    if let Some(folder) = &route.save {
+        dump::save(route, network, table, folder)?;
     }
+    cycle.map_or(Ok(()), |lines| Err(Failure::Check(lines)))
 }
 
 /// Why there is no table, and what to try.
-fn refuse(error: NoTable) -> Failure {
+fn no_table(error: NoTable) -> Failure {
     let help = match error {
         NoTable::Lanes { .. } => {
             let always = [
@@ -152,50 +158,43 @@ fn refuse(error: NoTable) -> Failure {
     Failure::Input(format!("error: {error}\nhelp: {help}"))
 }
 
-/// Completes and prints the report of a table, draws its loads, and refuses it if it is flawed.
+/// Completes and prints the report of a table, and draws its loads. Gives the cycle, if packets can deadlock: a
+/// channel a line.
+///
+/// # Errors
+/// If the table does not lead everywhere.
 pub(super) fn judge(
     route: &Route,
     mut report: Report,
     fabric: &Fabric,
     table: &ForwardingTable,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let quality = ForwardingQuality::new(fabric, table);
     let proof = prove_forwarding(fabric, table);
     report.judge(fabric, &quality, &proof);
     route.print(&report, || report.text())?;
     route.draw(fabric, &report.title(), quality.loads.iter().copied())?;
-    let accepted = |flaw: &&ForwardingFlaw| {
-        route.allow_partial && matches!(flaw, ForwardingFlaw::Missing { .. })
-    };
-    let flaws: Vec<&ForwardingFlaw> = proof.flaws.iter().filter(|flaw| !accepted(flaw)).collect();
-    if flaws.is_empty() { Ok(()) } else { Err(Failure::Check(flaws_text(fabric, &flaws))) }
-}
-
-/// The flaws, the cycle last and a channel a line.
-fn flaws_text(fabric: &Fabric, flaws: &[&ForwardingFlaw]) -> String {
-    let (mut lines, mut cycle): (Vec<String>, Vec<LaneChannel>) = Default::default();
-    for flaw in flaws {
-        match flaw {
-            ForwardingFlaw::Cycle(places) => cycle.extend(places),
-            _ => lines.push(format!("error: {}", flaw.describe(fabric))),
-        }
+    let refused: Vec<&ForwardingFlaw> = proof
+        .flaws
+        .iter()
+        .filter(|flaw| match flaw {
+            ForwardingFlaw::Cycle(_) => false,
+            ForwardingFlaw::Missing { .. } => !route.allow_partial,
+            ForwardingFlaw::NoChannel { .. } | ForwardingFlaw::Loop { .. } => true,
+        })
+        .collect();
+    if !refused.is_empty() {
+        return Err(super::refuse(refused.iter().map(|flaw| flaw.describe(fabric))));
     }
-    let more = lines.len().saturating_sub(SHOWN);
-    if more > 0 {
-        lines.truncate(SHOWN);
-        lines.push(format!("... and {more} more flaws"));
-    }
-    if !cycle.is_empty() {
-        lines.push(format!(
+    Ok(proof.cycle().map(|places| {
+        let name = |place: &LaneChannel| {
+            format!("\n  {}, lane {}", fabric.channel_name(place.channel), place.lane)
+        };
+        format!(
             "error: packets can deadlock: each of these {} channels can wait for the next, the last for the \
-             first",
-            cycle.len()
-        ));
-        lines.extend(
-            cycle.iter().map(|place| {
-                format!("  {}, lane {}", fabric.channel_name(place.channel), place.lane)
-            }),
-        );
-    }
-    lines.join("\n")
+             first{}",
+            places.len(),
+            places.iter().map(name).collect::<String>()
+        )
+    }))
 }

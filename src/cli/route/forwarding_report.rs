@@ -19,6 +19,8 @@ pub(super) struct Report {
     pub lanes: Option<u8>,
     /// Where the lanes of a table that was read come from.
     pub lanes_from: Option<String>,
+    /// No file says which service levels paths have.
+    pub lanes_unknown: bool,
     routed_pairs: u64,
     pairs_without_route: u64,
     maximum_load: u64,
@@ -124,10 +126,7 @@ impl Report {
         let mut lines = vec![
             (
                 "fabric",
-                format!(
-                    "{} routers, {} terminals, {} channels between routers",
-                    report.routers, report.terminals, report.channels
-                ),
+                format!("{} routers, {} channels between them", report.routers, report.channels),
             ),
             (
                 "pairs",
@@ -202,7 +201,9 @@ impl Report {
     }
 
     fn proof_text(&self) -> String {
-        let lanes: Vec<String> = self.dependencies_by_lane.iter().map(u64::to_string).collect();
+        let last = self.dependencies_by_lane.iter().rposition(|&count| count > 0).unwrap_or(0);
+        let lanes: Vec<String> =
+            self.dependencies_by_lane[..=last].iter().map(u64::to_string).collect();
         let lanes = match lanes.len() {
             1 => String::new(),
             _ => format!(" ({} by lane)", lanes.join(", ")),

@@ -82,9 +82,11 @@ impl<'a> Dependencies<'a> {
 
     /// Adds a dependency, unless it closes a cycle: then it returns false.
     pub(super) fn insert(&mut self, from: Channel, to: Channel) -> bool {
-        if self.has(from, to) {
-            return true;
-        }
+        self.has(from, to) || self.insert_new(from, to)
+    }
+
+    /// As [`Self::insert`], of a dependency that is not there.
+    pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
         if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
             return false;
         }

@@ -152,14 +152,16 @@ impl<'a> Search<'a> {
 
     /// Takes a dependency into use, or blocks it if it closes a cycle.
     fn take(&mut self, from: Channel, to: Channel) -> bool {
-        if self.used.has(from, to) {
-            return true;
-        }
+        self.used.has(from, to) || self.take_new(from, to)
+    }
+
+    /// As [`Self::take`], of a dependency that is not in use.
+    fn take_new(&mut self, from: Channel, to: Channel) -> bool {
         let number = self.number(from, to);
         if self.blocked[number] {
             return false;
         }
-        if self.used.insert(from, to) {
+        if self.used.insert_new(from, to) {
             self.fresh[number] = true;
             self.fresh_list.push((from, to));
             true
@@ -226,7 +228,7 @@ impl<'a> Search<'a> {
             let new = distance + weights[from as usize];
             if new < self.distance[router as usize]
                 && !self.used.has_from_port(port, channel)
-                && self.take(from, channel)
+                && self.take_new(from, channel)
             {
                 self.come_nearer(from, new);
             }

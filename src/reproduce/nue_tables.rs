@@ -183,7 +183,7 @@ pub(super) fn time_figure(rows: &[Row], algorithms: &[Algorithm], title: &str) -
     figure(rows, algorithms, title, "CPU time (s)", |row| Some(row.cpu_seconds))
 }
 
-/// Any value over routers.
+/// Any value over routers; algorithms that never apply are left out.
 pub(super) fn figure(
     rows: &[Row],
     algorithms: &[Algorithm],
@@ -201,6 +201,7 @@ pub(super) fn figure(
             let points = of(rows, algorithm).map(point).collect();
             Series { label: name(algorithm).into(), style: Style::Curve, points }
         })
+        .filter(|series: &Series| series.points.iter().any(|point| !point.1.is_nan()))
         .collect();
     let x = ("Switches", Scale::Logarithmic);
     xy_figure(title, x, (axis, Scale::Logarithmic), &series)

@@ -65,11 +65,28 @@ impl<'a> Dependencies<'a> {
         word >> (port % 64) & 1 == 1
     }
 
+    /// The first input port from `start` on by which a channel comes in whose dependency is there.
+    #[inline]
+    pub(super) fn next_input(&self, to: Channel, start: u32) -> Option<u32> {
+        let words = &self.back[to as usize * self.words..][..self.words];
+        let mut mask = u64::MAX << (start % 64);
+        for word in start as usize / 64..words.len() {
+            let bits = words[word] & mask;
+            if bits != 0 {
+                return Some(word as u32 * 64 + bits.trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// Adds a dependency, unless it closes a cycle: then it returns false.
     pub(super) fn insert(&mut self, from: Channel, to: Channel) -> bool {
-        if self.has(from, to) {
-            return true;
-        }
+        self.has(from, to) || self.insert_new(from, to)
+    }
+
+    /// As [`Self::insert`], of a dependency that is not there.
+    pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
         if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
             return false;
         }

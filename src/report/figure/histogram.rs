@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn bars_hold_every_channel() {
-        for highest in [0u32, 7, 49, 50, 51, 8_000] {
+        for highest in [0u64, 7, 49, 50, 51, 8_000] {
             let rows: Vec<LoadRow> = (0..=highest)
                 .map(|load_routes| LoadRow { channel: String::new(), load_routes })
                 .collect();
@@ -62,7 +62,7 @@ mod tests {
                 bars.filter(|shape| matches!(shape, Shape::Area { colour, .. } if *colour == BAR));
             // One in the legend.
             let width = highest / BARS + 1;
-            assert_eq!(bars.count() as u32, highest / width + 2);
+            assert_eq!(bars.count() as u64, highest / width + 2);
         }
     }
 }

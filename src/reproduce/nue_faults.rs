@@ -12,21 +12,12 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::nue_tables::{
-    LANES, Named, Row, figure, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
+    COMPARED, LANES, Named, Row, figure, matrix, milliseconds, name, of, rows, time_figure, tori,
+    torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
 use crate::routing::agnostic::Algorithm;
-
-const COMPARED: [Algorithm; 7] = [
-    Algorithm::DimensionOrder,
-    Algorithm::Torus2Qos,
-    Algorithm::UpDown,
-    Algorithm::Lash,
-    Algorithm::Dfsssp,
-    Algorithm::Nue,
-    Algorithm::NueBalanced,
-];
 
 const SEED: u64 = 1;
 

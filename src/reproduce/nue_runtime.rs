@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::nue_tables::{
-    Named, Row, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
+    COMPARED, Named, Row, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
@@ -15,17 +15,6 @@ use crate::topology::builders::{
     Cascade, DirectorTree, Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree,
 };
 use crate::topology::{Cabling, TopologyError};
-
-/// Those of the figure over size.
-const DRAWN: [Algorithm; 7] = [
-    Algorithm::MinHop,
-    Algorithm::Torus2Qos,
-    Algorithm::UpDown,
-    Algorithm::Lash,
-    Algorithm::Dfsssp,
-    Algorithm::Nue,
-    Algorithm::NueBalanced,
-];
 
 /// All fabrics under all algorithms.
 ///
@@ -39,7 +28,7 @@ pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproductio
     let fabrics: Vec<Named> = fabrics.into_iter().map(named).chain(tori).collect();
     let mut rows = rows(&fabrics, &algorithms, extent, progress)?;
     let tori = rows.split_off(count);
-    let figure = time_figure(&tori, &DRAWN, "3D tori, 8 lanes");
+    let figure = time_figure(&tori, &COMPARED, "3D tori, 8 lanes");
     Ok(Reproduction {
         text: text(&rows, &tori, &algorithms),
         tables: vec![("fabrics", rows_text(&rows)), ("tori", rows_text(&tori))],
@@ -91,9 +80,9 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
         text += &matrix(&some_rows, some, &title, milliseconds);
         text.push('\n');
     }
-    let drawn = |row: &&Row| DRAWN.iter().any(|&algorithm| name(algorithm) == row.algorithm);
-    let drawn: Vec<Row> = tori.iter().filter(drawn).cloned().collect();
-    text += &matrix(&drawn, &DRAWN, "CPU time in ms, tori with nothing failed", milliseconds);
+    let compared = |row: &&Row| COMPARED.iter().any(|&algorithm| name(algorithm) == row.algorithm);
+    let compared: Vec<Row> = tori.iter().filter(compared).cloned().collect();
+    text += &matrix(&compared, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
     text += "-: no table; *: a table with which packets can deadlock\n\n";
     for other in [Algorithm::Dfsssp, Algorithm::Lash] {
         let pairs = || of(tori, Algorithm::Nue).zip(of(tori, other)).filter(|pair| pair.1.applies);

@@ -14,6 +14,17 @@ use crate::routing::{ForwardingQuality, prove_forwarding};
 use crate::topology::builders::SwitchedTorus;
 use crate::topology::{Cabling, Fabric};
 
+/// Those that the slides compare, and others beside them.
+pub(super) const COMPARED: [Algorithm; 7] = [
+    Algorithm::DimensionOrder,
+    Algorithm::Torus2Qos,
+    Algorithm::UpDown,
+    Algorithm::Lash,
+    Algorithm::Dfsssp,
+    Algorithm::Nue,
+    Algorithm::NueBalanced,
+];
+
 /// Virtual lanes, as the slides' switches have them.
 pub(super) const LANES: u8 = 8;
 
@@ -118,7 +129,8 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
             let proof = prove_forwarding(fabric, &made.table);
             let expected = !algorithm.avoids_deadlock() && proof.cycle().is_some();
             if let Some(flaw) = proof.flaws.first().filter(|_| !expected) {
-                return Err(format!("{algorithm:?}, {}: {}", named.name, flaw.describe(fabric)));
+                let text = flaw.describe(fabric);
+                return Err(format!("{} on {}: {text}", name(algorithm), named.name));
             }
             let quality = ForwardingQuality::new(fabric, &made.table);
             row.applies = proof.holds();

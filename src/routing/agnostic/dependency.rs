@@ -70,8 +70,8 @@ impl<'a> Dependencies<'a> {
     pub(super) fn next_input(&self, to: Channel, start: u32) -> Option<u32> {
         let words = &self.back[to as usize * self.words..][..self.words];
         let mut mask = u64::MAX << (start % 64);
-        for word in start as usize / 64..words.len() {
-            let bits = words[word] & mask;
+        for (word, bits) in words.iter().enumerate().skip(start as usize / 64) {
+            let bits = bits & mask;
             if bits != 0 {
                 return Some(word as u32 * 64 + bits.trailing_zeros());
             }

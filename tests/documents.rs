@@ -35,6 +35,7 @@ run | sweep)
         :
     elif grep -q '^\[exchange\]' "$scenario"; then
         set -- "$@" --set 'exchange.message=512 B'
+        case $scenario in */nue/torus4222*) ;; */nue/*) set -- "$@" --set exchange.pattern=random-permutation ;; esac
     else
         set -- "$@" --set 'measure.window=2 us' --set measure.warm_up_windows=4 --set measure.maximum_windows=10
         if [ "$1" = sweep ] && grep -q '^traffic.load = ' "$scenario"; then

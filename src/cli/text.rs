@@ -42,7 +42,7 @@ pub(super) fn fabric_text(network: &Network) -> String {
         .collect();
     match lost.len() {
         0 => spec.plan.to_string(),
-        _ => format!("{} without {}", spec.plan, lost.join(" and ")),
+        _ => format!("{}, without {}", spec.plan, lost.join(" and ")),
     }
 }
 
@@ -140,11 +140,13 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     if !derouted.is_empty() {
         line("derouted packets", derouted.join(", "));
     }
-    for (place, channel) in busiest(channels).iter().enumerate() {
+    let busiest = busiest(channels);
+    let width = busiest.iter().map(|channel| channel.channel.chars().count()).max().unwrap_or(0);
+    for (place, channel) in busiest.iter().enumerate() {
         line(
             if place == 0 { "busiest channels" } else { "" },
             format!(
-                "{:<14} {:5.1}% used; packets waited {:.1}% of the time (credits {:.1}, bubble {:.1}, \
+                "{:<width$} {:5.1}% used; packets waited {:.1}% of the time (credits {:.1}, bubble {:.1}, \
                  output {:.1}, input {:.1})",
                 channel.channel,
                 channel.utilisation * 100.0,

@@ -85,7 +85,10 @@ impl<'d> Reader<'d> {
         let title = if choice.sections { format!("[{path}]") } else { format!("`{name}`") };
         let mut scope = Scope::new(path, title, table, place);
         if table.is_none() {
-            scope.frame = Some(format!("{} = {{ {name} = {{ ... }} }}", choice.key));
+            scope.frame = Some(match node {
+                None if choice.sections => scope.title.clone(),
+                _ => format!("{} = {{ {name} = {{ ... }} }}", choice.key),
+            });
         }
         let (problems, resolved) = (self.problems.len(), self.resolved.len());
         let value = self.within(scope, variant.read);

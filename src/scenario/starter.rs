@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reference::{Item, Reference, comment, write_items};
+use super::reference::{Item, KeyDoc, Reference, comment, write_items};
 
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
@@ -10,7 +10,7 @@ const SHOWN: [&str; 2] = ["seed", "measure.precision"];
 /// Of Angara's router; other ones are shown by their preset.
 const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"];
 
-/// The keys of a topology that are left out.
+/// The keys of a topology that are left out, besides those whose defaults follow from others.
 const LEFT_OUT: [&str; 6] =
     ["open", "node_set", "failed_cables", "failed_nodes", "failed_switches", "random_failures"];
 
@@ -126,23 +126,24 @@ impl Starter {
         let more = "The keys that most studies change. All others have defaults too: `flitlab check \
                     --reference` lists them.";
         comment(page, 0, more)?;
-        write_items(page, &Reference::new().items, |key| self.value(&key.path))
+        write_items(page, &Reference::new().items, |key| self.value(key))
     }
 
     /// Whether a key is shown, and its value if that is not the default.
-    fn value(&self, path: &str) -> Option<Option<String>> {
+    fn value(&self, key: &KeyDoc) -> Option<Option<String>> {
+        let path = key.path.as_str();
         let angara = self.routing != AGNOSTIC;
         if SHOWN.contains(&path) || angara && SHOWN_OF_ANGARA.contains(&path) {
             let measured = matches!(self.workload, StarterWorkload::Load(_));
             return (measured || !path.starts_with("measure.")).then_some(None);
         }
-        if let Some((table, key)) = path.rsplit_once('.') {
-            if table.strip_prefix("routing.") == Some(&self.routing) {
-                // The lanes are those of the router.
-                return (key != "lanes").then_some(None);
-            }
-            if table.strip_prefix("topology.") == Some(&self.topology) {
-                return self.size(key);
+        if let Some((table, name)) = path.rsplit_once('.') {
+            let chosen = table.strip_prefix("routing.") == Some(&self.routing)
+                || table.strip_prefix("topology.") == Some(&self.topology);
+            if chosen {
+                let shown = key.default_from.is_none() && !LEFT_OUT.contains(&name);
+                let dimensions = (name == "dimensions").then(|| format!("{:?}", self.dimensions));
+                return shown.then_some(dimensions);
             }
         }
         let pattern = || format!("\"{}\"", self.pattern);
@@ -153,6 +154,7 @@ impl Starter {
             ("sweep.grid", StarterWorkload::Load(_)) => {
                 "{ traffic.load = { from = 0.1, to = 0.9, step = 0.1 } }".into()
             }
+            ("traffic.message", StarterWorkload::Load(_)) if !angara => "\"2 KiB\"".into(),
             ("traffic.message", StarterWorkload::Load(_))
             | ("exchange.between_steps" | "exchange.rounds", StarterWorkload::Exchange(_)) => {
                 return Some(None);
@@ -162,31 +164,6 @@ impl Starter {
             _ => return None,
         };
         Some(Some(value))
-    }
-
-    /// As [`Self::value`], of a key of the topology.
-    fn size(&self, key: &str) -> Option<Option<String>> {
-        if LEFT_OUT.contains(&key) {
-            return None;
-        }
-        let size = match (self.topology.as_str(), key) {
-            (_, "dimensions") => return Some(Some(format!("{:?}", self.dimensions))),
-            ("random_regular", "switches") => 32,
-            ("random_regular", "degree") => 6,
-            ("tree", "arity") => 4,
-            ("tree", "levels") => 3,
-            ("kautz", "degree" | "length") => 3,
-            ("dragonfly", "groups") => 9,
-            ("dragonfly", "group_size") => 4,
-            ("dragonfly", "global_cables") => 2,
-            ("slim_fly", "prime") => 5,
-            // What follows from other keys is left to them.
-            (_, "seed") => return None,
-            ("tree", "terminals") => 4,
-            ("dragonfly", "terminals") => 2,
-            _ => return Some(None),
-        };
-        Some(Some(size.to_string()))
     }
 }
 

@@ -125,8 +125,7 @@ fn enough(found: usize, wanted: usize, what: &str) -> Result<(), TopologyError> 
         return Ok(());
     }
     let text = format!(
-        "{wanted} {what} can't fail at random: when {found} of those drawn had failed, every other one held \
-         the fabric together"
+        "{wanted} {what} can't fail at random: after {found}, any other one would cut the fabric apart"
     );
     Err(TopologyError::Sizes(text))
 }

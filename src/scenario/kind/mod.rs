@@ -10,7 +10,7 @@ mod quantity;
 mod text;
 
 pub(super) use list::{List, Listed};
-pub(super) use number::{AmountOrShare, Flag, LARGEST, Number, Whole};
+pub(super) use number::{AmountOrShare, Count, Flag, LARGEST, Number, Whole};
 pub(super) use place::{
     DimensionName, DirectionName, NodeName, NodePair, Places, SwitchName, sizes_text,
 };
@@ -45,7 +45,7 @@ impl Slot<'_> {
         let before = &source.text[..node.place.span.start];
         if self.element {
             format!("`{value}`")
-        } else if source.typed && before.ends_with('=') {
+        } else if source.typed && before.ends_with('=') && !before.contains(['{', '[']) {
             // Quotes of TOML would be eaten by the shell, and are not needed.
             let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
             let assignment = format!("{}{value}", before.trim_start_matches("--set "));

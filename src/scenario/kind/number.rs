@@ -65,6 +65,35 @@ impl Kind for Whole {
     }
 }
 
+/// How many of something there are, 1 at least, with an example that makes sense.
+pub(in crate::scenario) struct Count {
+    pub example: u64,
+}
+
+impl Count {
+    const RANGE: Whole = Whole { range: 1..=1 << 20 };
+}
+
+impl Kind for Count {
+    type Value = u32;
+
+    fn describe(&self) -> String {
+        Self::RANGE.describe()
+    }
+
+    fn example(&self) -> String {
+        self.example.to_string()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
+        Self::RANGE.parse(slot, node).map(|count| count as u32)
+    }
+
+    fn show(&self, value: &u32) -> String {
+        value.to_string()
+    }
+}
+
 /// A number within a range, each end open or closed.
 pub(in crate::scenario) struct Number {
     pub above: f64,

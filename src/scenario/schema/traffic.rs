@@ -74,8 +74,9 @@ fn load(
     let load = reader.required(
         "load",
         &Load,
-        "How much a node sends: a fraction of what saturates the fabric's bisection under uniform \
-         traffic, all flits counted (0.3); or payload (\"3 GB/s\").",
+        "How much a node sends: a fraction of the fabric's capacity, all flits counted (0.3); or payload \
+         (\"3 GB/s\"). The capacity of [topology.torus] is what saturates its bisection under uniform \
+         traffic; of other fabrics it is the rate of a cable.",
     );
     let process = process(reader);
     let message = match process {

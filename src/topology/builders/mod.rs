@@ -61,12 +61,12 @@ impl Builder {
 }
 
 impl fmt::Display for Builder {
-    /// What the fabric is, without its article: `6x5x5 torus of switches, 4 cables each`.
+    /// What the fabric is, without its article: `6x5x5 torus of switches`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = |sizes: &[u32]| sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
-        let each = |cables: u32| match cables {
+        let of = |cables: u32, what: &str| match cables {
             1 => String::new(),
-            cables => format!(", {cables} cables each"),
+            cables => format!(" with {cables} cables {what}"),
         };
         match self {
             Self::RandomRegular(RandomRegular { routers, degree, seed, .. }) => {
@@ -79,13 +79,13 @@ impl fmt::Display for Builder {
                 formatter,
                 "{} torus of switches{}",
                 sizes(&torus.sizes),
-                each(torus.redundancy)
+                of(torus.redundancy, "between neighbours")
             ),
             Self::Tree(tree) => write!(formatter, "{}-ary {}-tree", tree.arity, tree.levels),
             Self::Kautz(Kautz { degree, length, redundancy, .. }) => write!(
                 formatter,
                 "Kautz graph of degree {degree} and length {length}{}",
-                each(*redundancy)
+                of(*redundancy, "an arc")
             ),
             Self::Dragonfly(Dragonfly { routers, groups, .. }) => {
                 write!(formatter, "dragonfly of {groups} groups of {routers} switches")
@@ -97,7 +97,12 @@ impl fmt::Display for Builder {
                 write!(formatter, "fat tree of {edges} edge switches under {directors} directors")
             }
             Self::HyperX(hyperx) => {
-                write!(formatter, "{} HyperX{}", sizes(&hyperx.sizes), each(hyperx.redundancy))
+                write!(
+                    formatter,
+                    "{} HyperX{}",
+                    sizes(&hyperx.sizes),
+                    of(hyperx.redundancy, "between neighbours")
+                )
             }
             Self::SlimFly(slim_fly) => write!(formatter, "Slim Fly on {}", slim_fly.prime),
         }

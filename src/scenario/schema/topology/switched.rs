@@ -7,7 +7,7 @@ use crate::{
         TopologySpec,
         choice::{Variant, with_keys},
         diagnostic::Diagnostic,
-        kind::{LARGEST, List, Listed, Whole},
+        kind::{Count, LARGEST, List, Listed, Whole},
         reader::Reader,
         topology::{Plan, SwitchedSpec},
     },
@@ -22,12 +22,8 @@ use crate::{
 
 use super::failures;
 
-const TERMINALS: &str = "Terminals of each switch.";
-
-/// A size; the builders say what goes together.
-const SIZE: Whole = Whole { range: 1..=1 << 20 };
-
-const COUNT: Whole = Whole { range: 0..=1 << 20 };
+/// Terminals of a switch.
+const TERMINALS: Whole = Whole { range: 0..=1 << 20 };
 
 type Read = fn(&mut Sizes<'_, '_>) -> Option<Builder>;
 
@@ -110,17 +106,18 @@ struct Sizes<'r, 'd> {
 }
 
 impl Sizes<'_, '_> {
-    fn required(&mut self, key: &'static str, doc: &'static str) -> Option<u32> {
-        self.reader.required(key, &SIZE, doc).map(|size| size as u32)
+    fn required(&mut self, key: &'static str, example: u64, doc: &'static str) -> Option<u32> {
+        self.reader.required(key, &Count { example }, doc)
     }
 
     fn value(&mut self, key: &'static str, default: u32, doc: &'static str) -> u32 {
-        self.reader.value(key, &SIZE, default.into(), doc) as u32
+        self.reader.value(key, &Count { example: default.into() }, default, doc)
     }
 
     /// Terminals of each switch.
     fn terminals(&mut self, default: u32) -> u32 {
-        self.reader.value("terminals", &COUNT, default.into(), TERMINALS) as u32
+        self.reader.value("terminals", &TERMINALS, default.into(), "Terminals of each switch.")
+            as u32
     }
 
     fn redundancy(&mut self, doc: &'static str) -> u32 {
@@ -141,8 +138,8 @@ impl Sizes<'_, '_> {
 }
 
 fn random_regular(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
-    let routers = sizes.required("switches", "How many switches there are.");
-    let degree = sizes.required("degree", "Cables of each switch to others.");
+    let routers = sizes.required("switches", 32, "How many switches there are.");
+    let degree = sizes.required("degree", 6, "Cables of each switch to others.");
     let terminals = sizes.terminals(1);
     let seed = sizes.reader.value_from(
         "seed",
@@ -163,11 +160,11 @@ fn switched_torus(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
 }
 
 fn tree(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
-    let arity = sizes.required("arity", "Cables of a switch to each neighbouring level, k.");
-    let levels = sizes.required("levels", "Levels of switches, n.");
+    let arity = sizes.required("arity", 4, "Cables of a switch to each neighbouring level, k.");
+    let levels = sizes.required("levels", 3, "Levels of switches, n.");
     let terminals = sizes.reader.value_from(
         "terminals",
-        &COUNT,
+        &TERMINALS,
         arity.unwrap_or(1).into(),
         "as arity",
         "Terminals of each switch of the lowest level.",
@@ -177,25 +174,26 @@ fn tree(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
 
 fn kautz(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
     let degree =
-        sizes.required("degree", "Arcs that leave a switch; it has twice as many neighbours.");
+        sizes.required("degree", 3, "Arcs that leave a switch; it has twice as many neighbours.");
     let length =
-        sizes.required("length", "Letters of a word, which bounds the hops from any switch.");
+        sizes.required("length", 3, "Letters of a word, which bounds the hops from any switch.");
     let terminals = sizes.terminals(1);
     let redundancy = sizes.redundancy("Cables for each arc.");
     Some(Builder::Kautz(Kautz { degree: degree?, length: length?, terminals, redundancy }))
 }
 
 fn dragonfly(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
-    let groups = sizes.required("groups", "Groups, g.");
-    let routers = sizes.required("group_size", "Switches of a group, a.");
+    let groups = sizes.required("groups", 9, "Groups, g.");
+    let routers = sizes.required("group_size", 4, "Switches of a group, a.");
     let global = sizes.required(
         "global_cables",
+        2,
         "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
          g - 1.",
     );
     let terminals = sizes.reader.value_from(
         "terminals",
-        &COUNT,
+        &TERMINALS,
         global.unwrap_or(1).into(),
         "as global_cables",
         "Terminals of each switch, p.",
@@ -261,7 +259,7 @@ fn hyperx(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
 }
 
 fn slim_fly(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
-    let prime = sizes.required("prime", "The prime q from 5 on; there are 2 q^2 switches.");
+    let prime = sizes.required("prime", 5, "The prime q from 5 on; there are 2 q^2 switches.");
     let terminals = sizes.terminals(1);
     Some(Builder::SlimFly(SlimFly { prime: prime?, terminals }))
 }

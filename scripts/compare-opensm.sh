@@ -60,8 +60,9 @@ fi
 [ -x "$flitlab" ] || fail "$flitlab is not a program"
 
 scratch=$(mktemp -d)
-simulator=''
+simulator='' manager=''
 clean_up() {
+    [ -z "$manager" ] || pkill -KILL -P "$manager" || true
     [ -z "$simulator" ] || kill "$simulator" 2>/dev/null || true
     rm -rf "$scratch"
 }
@@ -110,7 +111,7 @@ between() {
 
 # Runs OpenSM once on the netlist. Leaves its dumps in $scratch/opensm; sets took, user, their_lanes and reason.
 run_opensm() {
-    local engine=${1%:*} vls=${1#*:} waited=0 begun manager
+    local engine=${1%:*} vls=${1#*:} waited=0 begun
     [ "$vls" != "$1" ] || vls=$lanes_of_ibsim
     rm -rf "$scratch/opensm"
     mkdir "$scratch/opensm"
@@ -148,6 +149,7 @@ run_opensm() {
         waited=$((waited + 1))
     done
     wait "$manager" 2>/dev/null || true
+    manager=''
     kill "$simulator" 2>/dev/null || true
     wait "$simulator" 2>/dev/null || true
     simulator=''
@@ -183,12 +185,12 @@ run_flitlab() {
     case $code in
     0 | 4) ;;
     *)
-        reason=$(head -n 1 "$scratch/complaints")
+        reason=$(head -n 1 "$scratch/complaints" | sed 's/^error: //; s/,/;/g')
         return
         ;;
     esac
-    its_seconds=$(value_of seconds "$scratch/flitlab.json")
-    its_cpu=$(value_of cpu_seconds "$scratch/flitlab.json")
+    its_seconds=$(printf '%.4f' "$(value_of seconds "$scratch/flitlab.json")")
+    its_cpu=$(printf '%.4f' "$(value_of cpu_seconds "$scratch/flitlab.json")")
 }
 
 row() {

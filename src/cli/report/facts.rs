@@ -161,12 +161,7 @@ pub(super) fn commands(document: &Document, results: &Results) -> Vec<String> {
 
 /// A word as a shell takes it.
 pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,+:=@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    shlex::try_quote(word).expect("names and paths have no zero bytes").into_owned()
 }
 
 #[cfg(test)]
@@ -197,7 +192,7 @@ mod tests {
     #[test]
     fn words_for_a_shell_are_quoted_if_need_be() {
         assert_eq!(quoted("results/a-1.html"), "results/a-1.html");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted("it's"), "\"it's\"");
         assert_eq!(quoted(""), "''");
     }
 }

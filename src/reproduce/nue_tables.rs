@@ -169,9 +169,10 @@ pub(super) fn matrix(
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let _ = write!(text, "{:<longest$}", of_fabric[0].fabric);
-        for (row, &width) in of_fabric.iter().zip(&widths) {
-            let mark = if row.applies || row.lanes.is_none() { "" } else { "*" };
-            let cell = row.lanes.and_then(|_| cell(row)).unwrap_or_else(|| "-".into());
+        for (&algorithm, &width) in algorithms.iter().zip(&widths) {
+            let row = of(of_fabric, algorithm).find(|row| row.lanes.is_some());
+            let mark = row.map_or("", |row| if row.applies { "" } else { "*" });
+            let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
             let _ = write!(text, "{:>width$}", cell + mark);
         }
         text.push('\n');

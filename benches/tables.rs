@@ -1,12 +1,17 @@
-//! CPU time, on one thread, of making routing tables: SSSP at about 1,000 nodes, balanced at about 500, BFS
-//! beside them, and with `--large` 16x16x16.
+//! CPU time, on one thread, of making routing tables.
+//!
+//! Of Angara's: SSSP at about 1,000 nodes, balanced at about 500, BFS beside them, and with `--large` 16x16x16.
+//! Of forwarding tables: Nue and its rivals on a torus of 10x10x10 with four terminals a switch and 8 lanes, and with
+//! `--large` Nue on 20x20x20.
 //!
 //! `cargo bench --bench tables` prints the least of several runs of each, the list of routes included, and
-//! peak memory at the end.
+//! peak memory at the end. `cargo bench --bench tables -- --forwarding` leaves out Angara's.
 
 use cpu_time::ThreadTime;
+use flitlab::routing::agnostic::{ALGORITHMS, Parameters};
 use flitlab::routing::angara::{Algorithm, Choices, Freedoms};
-use flitlab::routing::{Quality, Region};
+use flitlab::routing::{ForwardingQuality, Quality, Region};
+use flitlab::topology::builders::SwitchedTorus;
 use flitlab::topology::{Faults, Torus};
 
 const REPETITIONS: usize = 5;
@@ -32,20 +37,38 @@ const CASES: [(Algorithm, &str, &[u32]); 15] = [
 const LARGE: [(Algorithm, &str, &[u32]); 2] =
     [(Algorithm::Sssp, "sssp", &[16, 16, 16]), (Algorithm::Balanced, "balanced", &[16, 16, 16])];
 
+/// Algorithms, sizes, terminals a switch.
+const FORWARDING: [(&str, [u32; 3], u32); 7] = [
+    ("sssp", [10, 10, 10], 4),
+    ("up-down", [10, 10, 10], 4),
+    ("torus-2qos", [10, 10, 10], 4),
+    ("nue", [6, 6, 6], 4),
+    ("nue", [10, 10, 10], 4),
+    ("dfsssp", [5, 5, 6], 4),
+    ("lash", [7, 7, 7], 4),
+];
+
+const LARGE_FORWARDING: (&str, [u32; 3], u32) = ("nue", [20, 20, 20], 1);
+
 fn main() {
     let asked = |name: &str| std::env::args().any(|argument| argument == name);
     // `cargo test --benches` only wants to know that benchmarks start.
     let quick = asked("--test");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     println!(
-        "{:<10}{:<12}{:>6}{:>12}{:>10}{:>10}",
+        "{:<12}{:<12}{:>6}{:>12}{:>10}{:>10}",
         "algorithm", "torus", "nodes", "seconds", "max", "mean"
     );
-    for case in CASES.iter().take(if quick { 3 } else { CASES.len() }) {
-        pool.install(|| measure(case, if quick { 1 } else { REPETITIONS }));
+    let (repetitions, most) = if quick { (1, 3) } else { (REPETITIONS, usize::MAX) };
+    if !asked("--forwarding") {
+        CASES.iter().take(most).for_each(|case| pool.install(|| measure(case, repetitions)));
+        if asked("--large") {
+            LARGE.iter().for_each(|case| pool.install(|| measure(case, 1)));
+        }
     }
+    FORWARDING.iter().take(most).for_each(|case| pool.install(|| forward(case, repetitions)));
     if asked("--large") {
-        LARGE.iter().for_each(|case| pool.install(|| measure(case, 1)));
+        pool.install(|| forward(&LARGE_FORWARDING, 1));
     }
     if let Some(peak) = peak_memory() {
         println!("peak memory {peak}");
@@ -61,19 +84,38 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
         let table = algorithm.table(&choices, Freedoms::default(), 1).table;
         (started.elapsed().as_secs_f64(), table)
     };
-    let (mut least, table) = run();
-    for _ in 1..repetitions {
-        least = least.min(run().0);
-    }
+    let (least, table) = least_of(repetitions, run);
     let quality = Quality::new(&Region::new(&fabric), &table);
+    line(name, sizes, fabric.routers(), least, f64::from(quality.maximum_load), quality.mean_load);
+}
+
+fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize) {
+    let torus = SwitchedTorus { sizes: sizes.to_vec(), terminals: *terminals, redundancy: 1 };
+    let fabric = torus.cabling().and_then(|cabling| cabling.fabric()).expect("sizes of a torus");
+    let named = ALGORITHMS.iter().find(|(known, _)| known == name);
+    let algorithm = named.expect("a known algorithm").1;
+    let run = || {
+        let started = ThreadTime::now();
+        let made = algorithm.generate(&fabric, &Parameters::default());
+        (started.elapsed().as_secs_f64(), made.expect("the algorithm applies").table)
+    };
+    let (least, table) = least_of(repetitions, run);
+    let quality = ForwardingQuality::new(&fabric, &table);
+    let maximum = quality.maximum_load as f64;
+    line(name, sizes, fabric.routers(), least, maximum, quality.mean_load);
+}
+
+/// The least time of several runs, and the table of the first.
+fn least_of<T>(repetitions: usize, run: impl Fn() -> (f64, T)) -> (f64, T) {
+    let (first, table) = run();
+    let others = (1..repetitions).map(|_| run().0);
+    (others.fold(first, f64::min), table)
+}
+
+fn line(name: &str, sizes: &[u32], nodes: u32, seconds: f64, maximum: f64, mean: f64) {
     let torus: Vec<String> = sizes.iter().map(u32::to_string).collect();
-    println!(
-        "{name:<10}{:<12}{:>6}{least:>12.4}{:>10}{:>10.1}",
-        torus.join("x"),
-        fabric.routers(),
-        quality.maximum_load,
-        quality.mean_load
-    );
+    let torus = torus.join("x");
+    println!("{name:<12}{torus:<12}{nodes:>6}{seconds:>12.4}{maximum:>10}{mean:>10.1}");
 }
 
 /// The most memory that the process has had, where the system says.

@@ -362,12 +362,17 @@ fn reproductions_leave_rows_and_figures() {
     assert!(place.run(&["reproduce", "angara-table2"]).contains("balanced      32 4x2x2x2     26"));
     place.run(&["reproduce", "angara-fig4", "--quick"]);
     place.run(&["reproduce", "angara-fig6", "--quick"]);
+    assert!(place.run(&["reproduce", "nue-faults", "--quick"]).contains("nue-balanced"));
+    place.run(&["reproduce", "nue-runtime", "--quick"]);
     for file in [
         "angara-table2/table.csv",
         "angara-fig4/systems.csv",
         "angara-fig4/calls-4d.svg",
         "angara-fig6/completion.csv",
         "angara-fig6/tornado.png",
+        "nue-faults/tables.csv",
+        "nue-faults/loads.svg",
+        "nue-runtime/times.png",
     ] {
         assert!(!place.read_bytes(&format!("results/{file}")).is_empty());
     }

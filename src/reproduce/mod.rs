@@ -7,6 +7,9 @@ mod angara_figure_4;
 mod angara_figure_5;
 mod angara_figure_6;
 mod angara_table_2;
+mod nue_faults;
+mod nue_runtime;
+mod nue_tables;
 mod outflank;
 mod outflank_angara;
 mod tori;
@@ -15,6 +18,8 @@ pub use angara_figure_4::angara_figure_4;
 pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;
 pub use angara_table_2::angara_table_2;
+pub use nue_faults::nue_faults;
+pub use nue_runtime::nue_runtime;
 pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
 

@@ -23,7 +23,8 @@ pub enum Style {
     Dots,
 }
 
-/// A series of points, x and y; on a logarithmic axis those above 0 are shown.
+/// A series of points, x and y; on a logarithmic axis those above 0 are shown. A curve has a gap where y is not a
+/// number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub label: String,
@@ -52,7 +53,11 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     let mut panel = Panel::new(y_axis);
     for (number, series) in series.iter().enumerate() {
         let (colour, marker) = of_series(number);
-        let points = series.points.iter().copied().filter(shown);
+        let runs = series.points.split(|point| point.1.is_nan());
+        let run = |points: &[(f64, f64)]| {
+            let points = points.iter().copied().filter(shown);
+            points.map(|(x, y)| chart::Sample::new(x, y)).collect::<Vec<_>>()
+        };
         panel.curves.push(chart::Curve {
             label: series.label.clone(),
             column: "y",
@@ -65,7 +70,7 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
                 Style::Curve => Markers::All(marker),
                 Style::Dots => Markers::Dots,
             },
-            runs: vec![points.map(|(x, y)| chart::Sample::new(x, y)).collect()],
+            runs: runs.map(run).filter(|run| !run.is_empty()).collect(),
         });
     }
     Figure::of_chart(Chart::single(title, x_axis, panel, legend))

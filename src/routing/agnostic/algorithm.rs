@@ -145,6 +145,12 @@ impl fmt::Display for NoTable {
 impl std::error::Error for NoTable {}
 
 impl Algorithm {
+    /// Whether no table that it makes can deadlock.
+    #[must_use]
+    pub fn avoids_deadlock(self) -> bool {
+        !matches!(self, Self::MinHop | Self::DimensionOrder | Self::Sssp | Self::P2Sssp)
+    }
+
     /// # Errors
     /// If the algorithm does not apply to the fabric.
     pub fn generate(self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {

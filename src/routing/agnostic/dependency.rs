@@ -25,7 +25,8 @@ pub(super) struct Dependencies<'a> {
     searches: u32,
     ahead: Vec<Channel>,
     behind: Vec<Channel>,
-    ranks: Vec<u32>,
+    /// Channels with their ranks in front.
+    sorted: Vec<u64>,
     added: Vec<(Channel, Channel)>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Dependencies<'a> {
             searches: 0,
             ahead: Vec::new(),
             behind: Vec::new(),
-            ranks: Vec::new(),
+            sorted: Vec::new(),
             added: Vec::new(),
         }
     }
@@ -64,11 +65,28 @@ impl<'a> Dependencies<'a> {
         word >> (port % 64) & 1 == 1
     }
 
+    /// The first input port from `start` on by which a channel comes in whose dependency is there.
+    #[inline]
+    pub(super) fn next_input(&self, to: Channel, start: u32) -> Option<u32> {
+        let words = &self.back[to as usize * self.words..][..self.words];
+        let mut mask = u64::MAX << (start % 64);
+        for (word, bits) in words.iter().enumerate().skip(start as usize / 64) {
+            let bits = bits & mask;
+            if bits != 0 {
+                return Some(word as u32 * 64 + bits.trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// Adds a dependency, unless it closes a cycle: then it returns false.
     pub(super) fn insert(&mut self, from: Channel, to: Channel) -> bool {
-        if self.has(from, to) {
-            return true;
-        }
+        self.has(from, to) || self.insert_new(from, to)
+    }
+
+    /// As [`Self::insert`], of a dependency that is not there.
+    pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
         if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
             return false;
         }
@@ -115,13 +133,18 @@ impl<'a> Dependencies<'a> {
         self.back[to as usize * self.words + into / 64] ^= 1 << (into % 64);
     }
 
-    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from `to`.
-    fn reorder(&mut self, from: Channel, to: Channel) -> bool {
-        let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
+    /// Whether a dependency would close a cycle.
+    pub(super) fn closes_cycle(&mut self, from: Channel, to: Channel) -> bool {
+        self.rank[from as usize] > self.rank[to as usize] && self.leads_to(to, from)
+    }
+
+    /// Searches from a channel for another of a higher rank; those that it meets on the way are in `ahead`.
+    fn leads_to(&mut self, start: Channel, end: Channel) -> bool {
+        let high = self.rank[end as usize];
         self.searches += 1;
         self.ahead.clear();
-        self.ahead.push(to);
-        self.mark[to as usize] = self.searches;
+        self.ahead.push(start);
+        self.mark[start as usize] = self.searches;
         let mut place = 0;
         while let Some(&channel) = self.ahead.get(place) {
             place += 1;
@@ -131,8 +154,8 @@ impl<'a> Dependencies<'a> {
                 while bits != 0 {
                     let next = first + (word * 64) as u32 + bits.trailing_zeros();
                     bits &= bits - 1;
-                    if next == from {
-                        return false;
+                    if next == end {
+                        return true;
                     }
                     if self.rank[next as usize] < high && self.mark[next as usize] != self.searches
                     {
@@ -142,10 +165,19 @@ impl<'a> Dependencies<'a> {
                 }
             }
         }
+        false
+    }
+
+    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from `to`.
+    fn reorder(&mut self, from: Channel, to: Channel) -> bool {
+        if self.leads_to(to, from) {
+            return false;
+        }
+        let low = self.rank[to as usize];
         self.behind.clear();
         self.behind.push(from);
         self.mark[from as usize] = self.searches;
-        place = 0;
+        let mut place = 0;
         while let Some(&channel) = self.behind.get(place) {
             place += 1;
             let first = self.graph.first(self.graph.source(channel));
@@ -162,14 +194,20 @@ impl<'a> Dependencies<'a> {
                 }
             }
         }
-        let rank = &mut self.rank;
-        self.behind.sort_unstable_by_key(|&channel| rank[channel as usize]);
-        self.ahead.sort_unstable_by_key(|&channel| rank[channel as usize]);
-        self.ranks.clear();
-        self.ranks.extend(self.behind.iter().chain(&self.ahead).map(|&at| rank[at as usize]));
-        self.ranks.sort_unstable();
-        for (&channel, &new) in self.behind.iter().chain(&self.ahead).zip(&self.ranks) {
-            rank[channel as usize] = new;
+        let Self { rank, ahead, behind, sorted, .. } = self;
+        let key = |&at: &Channel| u64::from(rank[at as usize]) << 32 | u64::from(at);
+        sorted.clear();
+        sorted.extend(behind.iter().chain(&*ahead).map(key));
+        let middle = behind.len();
+        sorted[..middle].sort_unstable();
+        sorted[middle..].sort_unstable();
+        // They share their ranks: the lowest ones go to those behind.
+        let (mut one, mut other) = (0, middle);
+        for &channel in &*sorted {
+            let lower = other == sorted.len() || one < middle && sorted[one] < sorted[other];
+            let next = if lower { &mut one } else { &mut other };
+            rank[channel as u32 as usize] = (sorted[*next] >> 32) as u32;
+            *next += 1;
         }
         true
     }

@@ -50,6 +50,7 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
         let lane = lane_of_terminal[terminal as usize];
         paths.extend(sources(destination.router).map(|source| Path { terminal, source, lane }));
     }
+    let all = paths.len();
     let numbering = Numbering::new(graph);
     let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
     let mut channels = Vec::new();
@@ -72,15 +73,13 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
                     dealt.push(path);
                 }
                 None if rounds == 1 => return None,
+                // Another deal helps a few.
+                None if 100 * lost.len() > all => return None,
                 None => lost.push(path),
             }
         }
         if lost.is_empty() {
             return Some(lane_of);
-        }
-        // Another deal helps a few.
-        if 100 * lost.len() > dealt.len() {
-            return None;
         }
         lost.append(&mut dealt);
         paths = lost;
@@ -130,14 +129,7 @@ impl Layer<'_> {
             return true;
         }
         for pair in channels.windows(2) {
-            if used.has(pair[0], pair[1]) {
-                continue;
-            }
-            if used.insert(pair[0], pair[1]) {
-                used.remove(pair[0], pair[1]);
-            } else {
-                refused[number(pair)] = true;
-            }
+            refused[number(pair)] = used.closes_cycle(pair[0], pair[1]);
         }
         false
     }

@@ -308,7 +308,7 @@ mod tests {
                 }
                 Err(error) => {
                     assert!(cut_twice(&torus, &cables), "{seed}");
-                    assert!(error.to_string().ends_with("the ring is cut twice"), "{error}");
+                    assert!(error.to_string().contains(" is cut"), "{error}");
                     outcomes[1] += 1;
                 }
             }

@@ -31,6 +31,8 @@ pub(in super::super) struct Search<'a> {
     alternative: Vec<bool>,
     backtracks: u32,
     flow: Vec<u64>,
+    /// By router, those that come to it and have not been counted yet.
+    followers: Vec<u32>,
     order: Vec<u32>,
 }
 
@@ -55,6 +57,7 @@ impl<'a> Search<'a> {
             alternative: vec![false; slots],
             backtracks: 0,
             flow: vec![0; routers],
+            followers: vec![0; routers],
             order: Vec::with_capacity(routers),
         }
     }
@@ -149,14 +152,16 @@ impl<'a> Search<'a> {
 
     /// Takes a dependency into use, or blocks it if it closes a cycle.
     fn take(&mut self, from: Channel, to: Channel) -> bool {
-        if self.used.has(from, to) {
-            return true;
-        }
+        self.used.has(from, to) || self.take_new(from, to)
+    }
+
+    /// As [`Self::take`], of a dependency that is not in use.
+    fn take_new(&mut self, from: Channel, to: Channel) -> bool {
         let number = self.number(from, to);
         if self.blocked[number] {
             return false;
         }
-        if self.used.insert(from, to) {
+        if self.used.insert_new(from, to) {
             self.fresh[number] = true;
             self.fresh_list.push((from, to));
             true
@@ -198,41 +203,53 @@ impl<'a> Search<'a> {
     /// Looks at the channels that lead into a channel, those first whose dependencies are in use.
     fn extend(&mut self, channel: Channel, distance: u64, weights: &[u64]) {
         let graph = self.graph;
-        let first = graph.first(graph.source(channel));
-        let ports = graph.ports(graph.source(channel)) as u32;
-        for in_use in [true, false] {
-            for port in 0..ports {
-                let from = graph.opposite(first + port);
-                if self.used.has_from_port(port, channel) != in_use
-                    || from == NONE
-                    || self.turns_back(from, channel)
-                {
-                    continue;
-                }
-                let router = graph.source(from);
-                let new = distance + weights[from as usize];
-                let nearer = new < self.distance[router as usize];
-                if !(in_use || nearer && self.take(from, channel)) {
-                    continue;
-                }
-                let reached = self.way[router as usize] != NONE || router == self.destination;
-                if !nearer {
-                    if self.backtracks == 0 || !reached {
-                        self.through[from as usize] = new;
-                        self.alternative[from as usize] = true;
-                    }
-                } else if self.backtracks > 0
-                    && reached
-                    && self.found_after[router as usize] != self.backtracks
-                {
-                    if self.shorten(from) {
-                        self.distance[router as usize] = new;
-                        self.way[router as usize] = from;
-                    }
-                } else {
-                    self.reach(from, new);
-                }
+        let (at, back) = (graph.source(channel), graph.target(channel));
+        let first = graph.first(at);
+        let mut next = 0;
+        while let Some(port) = self.used.next_input(channel, next) {
+            next = port + 1;
+            let (from, router) = (graph.opposite(first + port), graph.target(first + port));
+            let new = distance + weights[from as usize];
+            if router == back {
+                continue;
             }
+            if new < self.distance[router as usize] {
+                self.come_nearer(from, new);
+            } else if self.backtracks == 0 || !self.reached(router) {
+                self.through[from as usize] = new;
+                self.alternative[from as usize] = true;
+            }
+        }
+        for port in 0..graph.ports(at) as u32 {
+            let (from, router) = (graph.opposite(first + port), graph.target(first + port));
+            if from == NONE || router == back {
+                continue;
+            }
+            let new = distance + weights[from as usize];
+            if new < self.distance[router as usize]
+                && !self.used.has_from_port(port, channel)
+                && self.take_new(from, channel)
+            {
+                self.come_nearer(from, new);
+            }
+        }
+    }
+
+    fn reached(&self, router: u32) -> bool {
+        self.way[router as usize] != NONE || router == self.destination
+    }
+
+    /// Takes a channel, whose dependency is in use, for the way of its source, which is shorter.
+    fn come_nearer(&mut self, channel: Channel, distance: u64) {
+        let router = self.graph.source(channel);
+        let found_before = self.backtracks > 0
+            && self.reached(router)
+            && self.found_after[router as usize] != self.backtracks;
+        if !found_before {
+            self.reach(channel, distance);
+        } else if self.shorten(channel) {
+            self.distance[router as usize] = distance;
+            self.way[router as usize] = channel;
         }
     }
 
@@ -368,25 +385,30 @@ impl<'a> Search<'a> {
     /// Adds to each channel the terminals whose paths take it; a router counts as one more.
     pub(in super::super) fn add_weights(&mut self, weights: &mut [u64]) {
         let graph = self.graph;
+        // Leaves of the tree first.
+        self.followers.fill(0);
+        for &way in self.way.iter().filter(|&&way| way != NONE) {
+            self.followers[graph.target(way) as usize] += 1;
+        }
         self.order.clear();
-        self.order.push(self.destination);
-        let mut place = 0;
-        while let Some(&router) = self.order.get(place) {
-            place += 1;
-            for input in graph.inputs(router) {
-                let from = graph.source(input);
-                if self.way[from as usize] == input {
-                    self.order.push(from);
-                }
+        for router in 0..graph.routers() as u32 {
+            self.flow[router as usize] = u64::from(graph.hosts(router)) + 1;
+            if self.followers[router as usize] == 0 {
+                self.order.push(router);
             }
         }
-        for &router in &self.order {
-            self.flow[router as usize] = u64::from(graph.hosts(router)) + 1;
-        }
-        for &router in self.order[1..].iter().rev() {
+        while let Some(router) = self.order.pop() {
             let way = self.way[router as usize];
+            if way == NONE {
+                continue;
+            }
+            let next = graph.target(way) as usize;
             weights[way as usize] += self.flow[router as usize];
-            self.flow[graph.target(way) as usize] += self.flow[router as usize];
+            self.flow[next] += self.flow[router as usize];
+            self.followers[next] -= 1;
+            if self.followers[next] == 0 {
+                self.order.push(next as u32);
+            }
         }
     }
 }

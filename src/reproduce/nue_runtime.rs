@@ -1,0 +1,120 @@
+//! CPU time of making routing tables: every algorithm on the seven fabrics that the Nue slides compare, and over the
+//! size of a torus in which nothing has failed. The slides show run times only on tori with failures
+//! ([`nue_faults`](super::nue_faults)); what they say of them is that Nue is faster than DFSSSP and LASH at larger
+//! scale.
+
+use std::fmt::Write;
+
+use super::nue_tables::{
+    COMPARED, Named, Row, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
+};
+use super::{Extent, Flawed, Progress, Reproduction, json};
+use crate::report::rows_text;
+use crate::routing::agnostic::{ALGORITHMS, Algorithm};
+use crate::topology::builders::{
+    Cascade, DirectorTree, Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree,
+};
+use crate::topology::{Cabling, TopologyError};
+
+/// All fabrics under all algorithms.
+///
+/// # Errors
+/// If a table is wrong.
+pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+    let algorithms = ALGORITHMS.map(|(_, algorithm)| algorithm);
+    let fabrics = if extent.quick { kautz_and_tree() } else { published() };
+    let tori = tori(extent.quick).into_iter().map(|sizes| named(torus(&sizes)));
+    let count = fabrics.len() * algorithms.len();
+    let fabrics: Vec<Named> = fabrics.into_iter().map(named).chain(tori).collect();
+    let mut rows = rows(&fabrics, &algorithms, extent, progress)?;
+    let tori = rows.split_off(count);
+    let figure = time_figure(&tori, &COMPARED, "3D tori, 8 lanes");
+    Ok(Reproduction {
+        text: text(&rows, &tori, &algorithms),
+        tables: vec![("fabrics", rows_text(&rows)), ("tori", rows_text(&tori))],
+        figures: vec![("times".into(), figure)],
+        json: serde_json::json!({ "fabrics": json(&rows), "tori": json(&tori) }),
+    })
+}
+
+fn named((name, cabling): (String, Cabling)) -> Named {
+    let fabric = cabling.fabric().expect("nothing has failed");
+    Named { name, fabric, failed_cables: 0 }
+}
+
+fn built(name: &str, cabling: Result<Cabling, TopologyError>) -> (String, Cabling) {
+    (name.into(), cabling.expect("published sizes"))
+}
+
+/// The fabrics of the slides' Table 1. Which random graph theirs was is open.
+fn published() -> Vec<(String, Cabling)> {
+    let random = RandomRegular { routers: 125, degree: 16, terminals: 8, seed: 1 };
+    let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
+    let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+    let mut fabrics = vec![built("random", random.cabling()), built("6x5x5", torus.cabling())];
+    fabrics.extend(kautz_and_tree());
+    fabrics.extend([
+        built("dragonfly", dragonfly.cabling()),
+        built("cascade", Cascade::default().cabling()),
+        built("tsubame2.5", DirectorTree::default().cabling()),
+    ]);
+    fabrics
+}
+
+fn kautz_and_tree() -> Vec<(String, Cabling)> {
+    let tree = Tree { arity: 10, levels: 3, terminals: 11 };
+    let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
+    vec![built("10-ary 3-tree", tree.cabling()), built("kautz", kautz.cabling())]
+}
+
+fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
+    let mut text = String::new();
+    // Narrow enough for a terminal.
+    for (some, part) in algorithms.chunks(algorithms.len().div_ceil(2)).zip(["", ", continued"]) {
+        let some_rows: Vec<Row> = fabrics
+            .iter()
+            .filter(|row| some.iter().any(|&algorithm| name(algorithm) == row.algorithm))
+            .cloned()
+            .collect();
+        let title = format!("CPU time in ms{part}");
+        text += &matrix(&some_rows, some, &title, milliseconds);
+        text.push('\n');
+    }
+    let compared = |row: &&Row| COMPARED.iter().any(|&algorithm| name(algorithm) == row.algorithm);
+    let compared: Vec<Row> = tori.iter().filter(compared).cloned().collect();
+    text += &matrix(&compared, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
+    text += "-: no table; *: a table with which packets can deadlock\n\n";
+    for other in [Algorithm::Dfsssp, Algorithm::Lash] {
+        let pairs = || of(tori, Algorithm::Nue).zip(of(tori, other)).filter(|pair| pair.1.applies);
+        let ratio = |(nue, other): (&Row, &Row)| other.cpu_seconds / nue.cpu_seconds;
+        if let Some((nue, last)) = pairs().last() {
+            let _ = writeln!(
+                text,
+                "{} takes {:.2} times as long as nue on {}, the largest torus for which it has a table \
+                 (slides: nue is faster at larger scale)",
+                name(other),
+                ratio((nue, last)),
+                last.fabric
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_is_timed_on_every_fabric() {
+        let extent = Extent { quick: true, threads: 2 };
+        let found = nue_runtime(extent, &mut |_, _, _| {}).unwrap();
+        let fabrics = found.json["fabrics"].as_array().unwrap();
+        assert_eq!(fabrics.len(), 2 * ALGORITHMS.len());
+        let on_tree = |algorithm: &str| {
+            fabrics.iter().find(|row| row["algorithm"] == algorithm).unwrap()["applies"] == true
+        };
+        assert!(on_tree("d-mod-k") && on_tree("nue") && !on_tree("torus-2qos"));
+        assert_eq!(published().len(), 7);
+    }
+}

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::nue_tables::{
-    COMPARED, Named, Row, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
+    COMPARED, Named, Row, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
@@ -85,7 +85,7 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
                 text,
                 "{} takes {:.2} times as long as nue on {}, the largest torus for which it has a table \
                  (slides: nue is faster at larger scale)",
-                name(other),
+                other.name(),
                 ratio((nue, last)),
                 last.fabric
             );
@@ -114,7 +114,7 @@ mod tests {
         let tori = found.json["tori"].as_array().unwrap();
         for (cell, algorithm) in line.split_whitespace().skip(1).zip(COMPARED) {
             let row = |row: &&serde_json::Value| {
-                row["fabric"] == "3x3x3" && row["algorithm"] == name(algorithm)
+                row["fabric"] == "3x3x3" && row["algorithm"] == algorithm.name()
             };
             let seconds = tori.iter().find(row).unwrap()["cpu_seconds"].as_f64().unwrap();
             if let Ok(shown) = cell.trim_end_matches('*').parse::<f64>() {

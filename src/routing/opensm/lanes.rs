@@ -1,5 +1,7 @@
 //! Service levels of paths, and the switches' maps to virtual lanes.
 
+use std::collections::HashMap;
+
 use super::directory::{Directory, Far, hexadecimal, number_behind};
 use super::{Dump, DumpError};
 use crate::routing::{Lanes, SERVICE_LEVELS, ServiceLevels};
@@ -44,14 +46,14 @@ impl Dump {
         text: &str,
         found: &mut ServiceLevels,
     ) -> Result<(), DumpError> {
-        let by_lid = |word: &str| {
-            let lid = Some(word.parse::<u16>().ok()?);
-            self.lids.iter().position(|&other| other == lid)
-        };
-        let by_guid = |word: &str| {
-            let guid = hexadecimal(word.strip_prefix("0x")?)?;
-            netlist.adapters.iter().position(|adapter| adapter.guid == guid)
-        };
+        // Of several terminals of an adapter the first.
+        let terminals = || (0..self.lids.len() as u32).rev();
+        let lids: HashMap<u16, u32> =
+            terminals().filter_map(|at| Some((self.lids[at as usize]?, at))).collect();
+        let guids: HashMap<u64, u32> =
+            terminals().map(|at| (netlist.adapters[at as usize].guid, at)).collect();
+        let by_lid = |word: &str| lids.get(&word.parse().ok()?).copied();
+        let by_guid = |word: &str| guids.get(&hexadecimal(word.strip_prefix("0x")?)?).copied();
         for (number, line) in (1..).zip(text.lines()) {
             let words: Vec<&str> = line.split_whitespace().collect();
             if words.is_empty() || words[0].starts_with('#') {
@@ -68,8 +70,9 @@ impl Dump {
             let level =
                 level.parse().ok().filter(|&level: &u8| usize::from(level) < SERVICE_LEVELS);
             let level = level.ok_or_else(|| wrong("service levels are numbered from 0 to 15"))?;
-            let router = netlist.fabric.terminal_router(source as u32).expect("live");
-            found.set_level(router, destination as u32, level);
+            let router = netlist.fabric.terminal_router(source);
+            let router = router.ok_or_else(|| wrong("the source has failed"))?;
+            found.set_level(router, destination, level);
         }
         Ok(())
     }

@@ -68,7 +68,8 @@ impl Dump {
             let level =
                 level.parse().ok().filter(|&level: &u8| usize::from(level) < SERVICE_LEVELS);
             let level = level.ok_or_else(|| wrong("service levels are numbered from 0 to 15"))?;
-            let router = netlist.fabric.terminal_router(source as u32).expect("live");
+            let router = netlist.fabric.terminal_router(source as u32);
+            let router = router.ok_or_else(|| wrong("this source is at a failed switch"))?;
             found.set_level(router, destination as u32, level);
         }
         Ok(())

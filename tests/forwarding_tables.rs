@@ -152,6 +152,8 @@ fn what_means_nothing_is_refused_with_what_does() {
     let lanes = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
     refused(&lanes("kautz.toml", "sssp"), &["--lanes means nothing to sssp", "dfsssp, lash"]);
     refused(&lanes("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
+    let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
+    refused(&[&named, "--lanes", "2"], &["nothing to the table that the scenario names"]);
     let partition = with(&choose("kautz.toml", "lash"), &["--partition", "in-turn"]);
     refused(&partition, &["--partition means nothing to lash", "it is for nue, nue-balanced"]);
     let lash_tor = with(&lanes("torus.toml", "lash-tor"), &["--save", "table"]);

@@ -163,19 +163,20 @@ impl Route {
                 }
             }
         };
-        if let Maker::Angara(algorithm, _) = maker {
-            for (given, option) in
-                [(self.lanes.is_some(), "--lanes"), (self.partition.is_some(), "--partition")]
-            {
-                if given {
-                    return Err(Failure::Input(format!(
-                        "error: {option} means nothing to {}, which is for Angara's virtual channels\n\
-                         help: leave {option} out, or name an algorithm that parts paths among lanes, \
-                         such as --algorithm nue",
-                        angara::name(algorithm)
-                    )));
-                }
+        let fixed = match &maker {
+            Maker::Angara(algorithm, _) => {
+                format!("{}, which is for Angara's virtual channels", angara::name(*algorithm))
             }
+            Maker::OpenSm(_) => "the table that the scenario names".into(),
+            Maker::Agnostic(..) => return Ok(maker),
+        };
+        let options =
+            [(self.lanes.is_some(), "--lanes"), (self.partition.is_some(), "--partition")];
+        if let Some((_, option)) = options.iter().find(|(given, _)| *given) {
+            return Err(Failure::Input(format!(
+                "error: {option} means nothing to {fixed}\nhelp: leave {option} out, or name an algorithm that \
+                 parts paths among lanes, such as --algorithm nue"
+            )));
         }
         Ok(maker)
     }

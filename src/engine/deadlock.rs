@@ -184,8 +184,6 @@ impl<O: Observer, const LANES: usize> Simulator<'_, O, LANES> {
         let input = buffer as usize / LANES + cut.first_input(number) as usize;
         let wish = part.wishes(buffer)[0];
         let channel_name = |channel: u32| network.channel_name(fabric, channel);
-        let terminal_name =
-            |terminal: u32| fabric.router_name(fabric.terminal_router(terminal).expect("live"));
         Waiting {
             router: fabric.router_name(network.router_of_input[input]),
             input: channel_name(network.channel_of_input[input]),
@@ -194,8 +192,8 @@ impl<O: Observer, const LANES: usize> Simulator<'_, O, LANES> {
                 Routes::Forwarding(_) => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(virtual_channel)).copied(),
             },
-            source: terminal_name(part.packets.packets[head].source),
-            destination: fabric.router_name(part.packets.origins[head].router),
+            source: fabric.terminal_name(part.packets.packets[head].source),
+            destination: fabric.terminal_name(part.packets.origins[head].destination),
             output: channel_name(part.in_whole(wish.output)),
             needed: wish.need,
             free: part.credits_due(wish.output, usize::from(wish.virtual_channel)),

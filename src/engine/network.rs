@@ -62,6 +62,8 @@ pub(super) struct Network {
     /// Distinct flit times, fastest first; the last one repeated if there are fewer.
     pub flit_times: [Picoseconds; RATE_CLASSES],
     pub injection_channels: u32,
+    /// Ejection channels of a terminal.
+    ejections: u32,
 }
 
 impl Network {
@@ -84,6 +86,7 @@ impl Network {
             timings,
             flit_times,
             injection_channels: injections,
+            ejections,
         };
         for router in 0..fabric.routers() {
             network.first_output.push(network.ring_of_channel.len() as u32);
@@ -210,16 +213,27 @@ impl Network {
     pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
             let (terminal, number) = self.injector(channel);
-            let router = fabric.terminal_router(terminal).expect("live");
-            return format!("{} injection {number}", fabric.router_name(router));
+            return format!("{} injection {number}", fabric.terminal_name(terminal));
         }
         let router = self.router_of_output(channel);
         let port = channel - self.first_output[router as usize];
         let ports = fabric.outputs(router).len() as u32;
         if port < ports {
-            fabric.channel_name(fabric.outputs(router).start + port)
-        } else {
-            format!("{} ejection {}", fabric.router_name(router), port - ports)
+            return fabric.channel_name(fabric.outputs(router).start + port);
+        }
+        // Of a torus there may be a million, a terminal a router.
+        let of_terminal = |first: u32| first <= channel && channel < first + self.ejections;
+        let place = match fabric.torus() {
+            Some(_) => None,
+            None => self.ejection_of_terminal.iter().position(|&first| of_terminal(first)),
+        };
+        match place {
+            Some(terminal) => {
+                let first = self.ejection_of_terminal[terminal];
+                let name = fabric.terminal_name(terminal as u32);
+                format!("{name} ejection {}", channel - first)
+            }
+            None => format!("{} ejection {}", fabric.router_name(router), port - ports),
         }
     }
 

@@ -65,9 +65,10 @@ impl Interruption {
         let mut failed_routers: Vec<bool> = (0..whole.routers())
             .map(|router| !lives(router) && whole.outputs(router).any(|channel| lacks(&channel)))
             .collect();
+        // A router that is left alone with its terminals works for these.
         for terminal in whole.live_terminals() {
             let router = whole.terminal_router(terminal).expect("live");
-            failed_routers[router as usize] |= left.terminal_router(terminal).is_none();
+            failed_routers[router as usize] = left.terminal_router(terminal).is_none();
         }
         Self { at, ready, failed_channels, failed_routers, table }
     }

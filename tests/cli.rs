@@ -28,7 +28,11 @@ fn every_scenario_of_the_repository_checks_and_runs() {
             let more = if exchange { &["--set", "exchange.message=512 B"][..] } else { &SHORT };
             let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
             let more = if path.contains("/scale/") { &with(more, &small) } else { more };
-            let few = ["--set", "exchange.pattern=random-permutation"];
+            let few = if exchange {
+                ["--set", "exchange.pattern=random-permutation"]
+            } else {
+                ["--set", "interruption.time=20 us"]
+            };
             let more = if path.contains("/nue/") { &with(more, &few) } else { more };
             let result = place.json(&with(&["run", &path, "--json"], more));
             assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");

@@ -82,10 +82,11 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
     let (fabric, routes, channel) = two_switches();
     let parameters = parameters();
     let (granted, across) = across(&parameters);
-    let table = nue(&fabric.without(&[channel], &[]), 1);
+    let left = fabric.without(&[channel], &[]);
+    let table = nue(&left, 1);
     for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
         let times = (at, at + 10_000_000);
-        let interruption = Interruption::new(&fabric, times, &[channel], &[], table.clone());
+        let interruption = Interruption::new(&fabric, &left, times, table.clone());
         let messages = [message(0, 0, 1, 256), message(20_000_000, 0, 1, 256)];
         let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(counters.packets_lost, lost, "failure at {at}");
@@ -99,11 +100,12 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
 fn a_message_is_lost_with_any_of_its_packets() {
     let (fabric, routes, channel) = two_switches();
     let parameters = parameters();
-    let table = nue(&fabric.without(&[channel], &[]), 1);
+    let left = fabric.without(&[channel], &[]);
+    let table = nue(&left, 1);
     let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
     // The fourth packet is across, the fifth is not.
     let times = (across(&parameters).1 + 3 * packet + packet / 2, 100_000_000);
-    let interruption = Interruption::new(&fabric, times, &[channel], &[], table);
+    let interruption = Interruption::new(&fabric, &left, times, table);
     let messages = [message(0, 0, 1, 2560)];
     let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
     assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
@@ -136,7 +138,7 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         for message in messages.clone() {
             messages.push(Message { time: ready + 10_000_000, ..message });
         }
-        let interruption = Interruption::new(&fabric, (at, ready), &cables, &routers, table);
+        let interruption = Interruption::new(&fabric, &left, (at, ready), table);
         let routes = Routes::Forwarding(Arc::new(nue(&fabric, lanes)));
         let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
@@ -183,8 +185,9 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     let (fabric, routes, channel) = two_switches();
     let other = fabric.cables().find(|&cable| cable != channel).unwrap();
     assert_ne!(fabric.opposite(other), Some(channel));
-    let table = nue(&fabric.without(&[other], &[]), 1);
-    let interruption = Interruption::new(&fabric, (1, 5_000_000), &[other], &[], table);
+    let left = fabric.without(&[other], &[]);
+    let table = nue(&left, 1);
+    let interruption = Interruption::new(&fabric, &left, (1, 5_000_000), table);
     let messages: Vec<Message> =
         (0..40).map(|time| message(time * 50_000, 0, 1, Bytes(256).0)).collect();
     let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);

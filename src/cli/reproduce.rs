@@ -10,7 +10,7 @@ use super::{Failure, folder};
 use crate::report::figure::Medium;
 use crate::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
-    nue_faults, nue_runtime, outflank, outflank_angara,
+    nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -62,6 +62,9 @@ enum Published {
     /// Which algorithms route 25 tori with 1% of the cables failed, and how fast (Domke et al., Nue)
     #[value(name = "nue-faults")]
     NueFaults,
+    /// Throughput of all-to-all exchanges on the slides' seven fabrics, under Nue and OpenSM's algorithms
+    #[value(name = "nue-throughput")]
+    NueThroughput,
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
     #[value(name = "nue-runtime")]
     NueRuntime,
@@ -93,6 +96,7 @@ impl Reproduce {
             Published::OutflankFig5 => outflank(Outflank::Figure5, extent, progress),
             Published::OutflankAngara => outflank_angara(extent, progress),
             Published::NueFaults => nue_faults(extent, progress).map_err(flawed)?,
+            Published::NueThroughput => nue_throughput(extent, progress).map_err(flawed)?,
             Published::NueRuntime => nue_runtime(extent, progress).map_err(flawed)?,
         };
         if let Some(bar) = bar {

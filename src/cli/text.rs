@@ -6,7 +6,7 @@ use crate::report::{ChannelRow, PointRow, Status};
 use crate::scenario::{Network, TopologySpec};
 use crate::sweep::{Simulation, Work};
 use crate::topology::{Fabric, Torus};
-use crate::units::Picoseconds;
+use crate::units::{Picoseconds, time_text};
 
 /// How many of the busiest channels are listed.
 const BUSIEST: usize = 8;
@@ -137,6 +137,15 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         .iter()
         .filter_map(|(kind, share)| Some(format!("{:.2}% {kind}", 100.0 * (*share)?)))
         .collect();
+    if let (Some(packets), Some(messages)) = (row.packets_lost, row.messages_lost) {
+        line("lost", format!("{packets} packets; {messages} messages are not received"));
+        let after = |time: Option<Picoseconds>| match time {
+            Some(time) => format!("after {}", time_text(time)),
+            None => "not before the end".into(),
+        };
+        line("sources went on", after(row.interruption));
+        line("recovered", after(row.recovery));
+    }
     if !derouted.is_empty() {
         line("derouted packets", derouted.join(", "));
     }

@@ -45,36 +45,29 @@ pub struct InterruptionReport {
 }
 
 impl Interruption {
-    /// Cables, by one of their channels each, and routers fail at a time; `table` is there after it and
-    /// leads round them, in the numbers of the whole fabric.
+    /// At a time, `whole` becomes `left`, which lacks some of its channels and terminals and has the same
+    /// numbers; from another time on, `table` leads through what is left.
     ///
     /// # Panics
-    /// If the table is there before the failure.
+    /// If the table is there before the failure, or is none for these fabrics.
     #[must_use]
     pub fn new(
-        fabric: &Fabric,
+        whole: &Fabric,
+        left: &Fabric,
         (at, ready): (Picoseconds, Picoseconds),
-        cables: &[Channel],
-        routers: &[u32],
         table: ForwardingTable,
     ) -> Self {
         assert!(ready > at, "a table is made after the failure");
-        let mut failed_routers = vec![false; fabric.routers() as usize];
-        for &router in routers {
-            failed_routers[router as usize] = true;
-        }
-        let mut failed_channels = vec![false; fabric.channel_slots() as usize];
-        let at_router = |channel: &Channel| {
-            let target = fabric.target(*channel).unwrap_or(NONE) as usize;
-            failed_routers[fabric.source(*channel) as usize]
-                || failed_routers.get(target).is_some_and(|&failed| failed)
-        };
-        let channels = (0..fabric.channel_slots()).filter(at_router);
-        for channel in channels.chain(cables.iter().copied()) {
-            failed_channels[channel as usize] = true;
-            if let Some(opposite) = fabric.opposite(channel) {
-                failed_channels[opposite as usize] = true;
-            }
+        assert_eq!((table.routers(), table.terminals()), (whole.routers(), whole.terminals()));
+        let lacks = |&channel: &Channel| whole.target(channel) != left.target(channel);
+        let failed_channels = (0..whole.channel_slots()).map(|channel| lacks(&channel)).collect();
+        let lives = |router| left.outputs(router).any(|channel| left.target(channel).is_some());
+        let mut failed_routers: Vec<bool> = (0..whole.routers())
+            .map(|router| !lives(router) && whole.outputs(router).any(|channel| lacks(&channel)))
+            .collect();
+        for terminal in whole.live_terminals() {
+            let router = whole.terminal_router(terminal).expect("live");
+            failed_routers[router as usize] |= left.terminal_router(terminal).is_none();
         }
         Self { at, ready, failed_channels, failed_routers, table }
     }

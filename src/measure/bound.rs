@@ -9,7 +9,7 @@
 
 use crate::engine::{Parameters, zero_load_latency};
 use crate::routing::Routes;
-use crate::topology::Fabric;
+use crate::topology::{Channel, Fabric};
 use crate::traffic::{Access, Pattern};
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
@@ -105,6 +105,8 @@ struct Flows<'a> {
     latency: f64,
     hops_maximum: u32,
     latency_maximum: u64,
+    /// The channels between the pair at hand.
+    way: Vec<Channel>,
 }
 
 impl<'a> Flows<'a> {
@@ -121,6 +123,7 @@ impl<'a> Flows<'a> {
             latency: 0.0,
             hops_maximum: 0,
             latency_maximum: 0,
+            way: Vec::new(),
         }
     }
 
@@ -134,8 +137,10 @@ impl<'a> Flows<'a> {
         packets: &[(f64, u32)],
         message_flits: f64,
     ) {
-        let mut hops = 0;
-        self.routes.for_each_channel(self.fabric, source, destination, |_| hops += 1);
+        self.way.clear();
+        let way = &mut self.way;
+        self.routes.for_each_channel(self.fabric, source, destination, |it| way.push(it));
+        let hops = self.way.len() as u32;
         self.hops_maximum = self.hops_maximum.max(hops);
         let mut load = 0.0;
         for &(count, flits) in packets {
@@ -148,10 +153,9 @@ impl<'a> Flows<'a> {
         }
         self.injected[source as usize] += load;
         self.ejected[destination as usize] += load;
-        let channels = &mut self.channels;
-        self.routes.for_each_channel(self.fabric, source, destination, |channel| {
-            channels[channel as usize] += load;
-        });
+        for &channel in &self.way {
+            self.channels[channel as usize] += load;
+        }
     }
 
     fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {

@@ -11,6 +11,7 @@
 //! `maximum_windows` have passed. Packets count in the window in which they are delivered.
 
 use super::collector::{Collector, Distribution};
+use super::interruption::Recovery;
 use super::interval::{half_width_95, jain_fairness};
 use super::settings::Settings;
 use super::trend::slope;
@@ -38,6 +39,8 @@ pub enum Status {
     NotSteady { growth: f64 },
     /// Packets wait for each other in a cycle.
     Deadlock(Deadlock),
+    /// Something failed meanwhile.
+    Interrupted(Recovery),
 }
 
 impl Status {
@@ -118,19 +121,14 @@ pub fn measure_load(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
 ) -> LoadMeasurement {
-    let mut point = LoadPoint {
-        window: settings.window.unwrap_or_else(|| offered.window()),
-        offered: *offered,
-        backlog: Vec::new(),
-        history: Vec::new(),
-        engine,
-    };
+    let window = settings.window.unwrap_or_else(|| offered.window());
+    let mut point = LoadPoint::new(engine, offered, window);
     let warmed_up = point.warm_up(settings, progress);
     point.measure(senders, settings, warmed_up, progress)
 }
 
-struct LoadPoint<'e, 'f> {
-    engine: &'e mut Engine<'f, Collector>,
+pub(super) struct LoadPoint<'e, 'f> {
+    pub engine: &'e mut Engine<'f, Collector>,
     offered: Offered,
     window: Picoseconds,
     /// Flits under way at each sampling time.
@@ -138,7 +136,40 @@ struct LoadPoint<'e, 'f> {
     history: Vec<Window>,
 }
 
-impl LoadPoint<'_, '_> {
+impl<'e, 'f> LoadPoint<'e, 'f> {
+    pub(super) fn new(
+        engine: &'e mut Engine<'f, Collector>,
+        offered: &Offered,
+        window: Picoseconds,
+    ) -> Self {
+        Self { engine, offered: *offered, window, backlog: Vec::new(), history: Vec::new() }
+    }
+
+    /// The windows so far.
+    pub(super) fn history(&self) -> &[Window] {
+        &self.history
+    }
+
+    /// Simulates windows up to a time, the last of which may be shorter.
+    pub(super) fn run_to(
+        &mut self,
+        end: Picoseconds,
+        phase: Phase,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Deadlock> {
+        let most = (end / self.window) as u32;
+        while self.engine.now() < end {
+            let window = self.window;
+            self.window = window.min(end - self.engine.now());
+            let outcome = self.run_window(phase);
+            self.window = window;
+            outcome?;
+            let (time, done) = (self.engine.now(), self.history.len() as u32);
+            progress(Progress { phase, time, done, most: most.max(done) });
+        }
+        Ok(())
+    }
+
     /// Simulates a window and samples what is under way.
     fn run_window(&mut self, phase: Phase) -> Result<(), Deadlock> {
         let (start, before) = (self.engine.now(), self.engine.counters());
@@ -255,7 +286,8 @@ impl LoadPoint<'_, '_> {
         })
     }
 
-    fn result(
+    /// What was measured from `start` on.
+    pub(super) fn result(
         &mut self,
         status: Status,
         start: Picoseconds,

@@ -6,6 +6,7 @@
 mod bound;
 mod collector;
 mod exchange;
+mod interruption;
 mod interval;
 mod load_point;
 mod saturation;
@@ -16,6 +17,7 @@ mod window;
 pub use bound::{Bottleneck, Outlook, outlook};
 pub use collector::{Collector, Delivered, Distribution, Quantile};
 pub use exchange::{ExchangeMeasurement, measure_exchange};
+pub use interruption::{Recovery, measure_interruption};
 pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{LoadMeasurement, Offered, Status, measure_load};
 pub use saturation::{Saturation, bisect};

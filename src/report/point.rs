@@ -118,6 +118,17 @@ pub struct PointRow {
     /// Nodes of the network, the failed ones not counted.
     #[serde(default)]
     pub nodes: Option<u32>,
+    /// Where something failed during operation: packets cut or swallowed, and messages that are not received
+    /// for it, those of failed nodes included.
+    #[serde(default)]
+    pub packets_lost: Option<u64>,
+    #[serde(default)]
+    pub messages_lost: Option<u64>,
+    /// From the failure until sources went on with new tables, and until no more was under way than before.
+    #[serde(rename = "interruption_us", default, with = "microseconds")]
+    pub interruption: Option<Picoseconds>,
+    #[serde(rename = "recovery_us", default, with = "microseconds")]
+    pub recovery: Option<Picoseconds>,
     /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
     #[serde(default)]
     pub settings: String,

@@ -10,6 +10,7 @@ mod angara_table_2;
 mod nue_faults;
 mod nue_runtime;
 mod nue_tables;
+mod nue_throughput;
 mod outflank;
 mod outflank_angara;
 mod tori;
@@ -20,6 +21,7 @@ pub use angara_figure_6::angara_figure_6;
 pub use angara_table_2::angara_table_2;
 pub use nue_faults::nue_faults;
 pub use nue_runtime::nue_runtime;
+pub use nue_throughput::nue_throughput;
 pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
 

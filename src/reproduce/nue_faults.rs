@@ -12,8 +12,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::nue_tables::{
-    COMPARED, LANES, Named, Row, figure, matrix, milliseconds, name, of, rows, time_figure, tori,
-    torus,
+    COMPARED, LANES, Named, Row, figure, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
@@ -85,7 +84,7 @@ fn text(rows: &[Row]) -> String {
         let published = PUBLISHED.iter().find(|(other, _)| *other == algorithm);
         let lanes = good().filter_map(|row| row.lanes).max();
         text += &line([
-            name(algorithm),
+            algorithm.name(),
             &good().count().to_string(),
             &lanes.map_or("-".into(), |lanes| lanes.to_string()),
             bad.map_or("none", |row| &row.fabric),
@@ -95,7 +94,7 @@ fn text(rows: &[Row]) -> String {
     text += "\nwhy there is no table, at the first such torus:\n";
     for algorithm in COMPARED {
         if let Some(reason) = of(rows, algorithm).find_map(|row| row.reason.as_ref()) {
-            let _ = writeln!(text, "  {:<17}{reason}", name(algorithm));
+            let _ = writeln!(text, "  {:<17}{reason}", algorithm.name());
         }
     }
     text += &comparison(rows);
@@ -111,7 +110,7 @@ fn comparison(rows: &[Row]) -> String {
         let _ = writeln!(
             text,
             "nue is faster than {} on {faster} of the {} tori where that has a table for {LANES} lanes",
-            name(other),
+            other.name(),
             pairs().count()
         );
     }

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::nue_tables::{
-    COMPARED, Named, Row, matrix, milliseconds, name, of, rows, time_figure, tori, torus,
+    COMPARED, Named, Row, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
@@ -71,18 +71,11 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
     let mut text = String::new();
     // Narrow enough for a terminal.
     for (some, part) in algorithms.chunks(algorithms.len().div_ceil(2)).zip(["", ", continued"]) {
-        let some_rows: Vec<Row> = fabrics
-            .iter()
-            .filter(|row| some.iter().any(|&algorithm| name(algorithm) == row.algorithm))
-            .cloned()
-            .collect();
         let title = format!("CPU time in ms{part}");
-        text += &matrix(&some_rows, some, &title, milliseconds);
+        text += &matrix(fabrics, some, &title, milliseconds);
         text.push('\n');
     }
-    let compared = |row: &&Row| COMPARED.iter().any(|&algorithm| name(algorithm) == row.algorithm);
-    let compared: Vec<Row> = tori.iter().filter(compared).cloned().collect();
-    text += &matrix(&compared, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
+    text += &matrix(tori, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
     text += "-: no table; *: a table with which packets can deadlock\n\n";
     for other in [Algorithm::Dfsssp, Algorithm::Lash] {
         let pairs = || of(tori, Algorithm::Nue).zip(of(tori, other)).filter(|pair| pair.1.applies);
@@ -92,7 +85,7 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
                 text,
                 "{} takes {:.2} times as long as nue on {}, the largest torus for which it has a table \
                  (slides: nue is faster at larger scale)",
-                name(other),
+                other.name(),
                 ratio((nue, last)),
                 last.fabric
             );
@@ -116,5 +109,17 @@ mod tests {
         };
         assert!(on_tree("d-mod-k") && on_tree("nue") && !on_tree("torus-2qos"));
         assert_eq!(published().len(), 7);
+        // Columns have the values of their algorithms.
+        let line = found.text.lines().find(|line| line.starts_with("3x3x3")).unwrap();
+        let tori = found.json["tori"].as_array().unwrap();
+        for (cell, algorithm) in line.split_whitespace().skip(1).zip(COMPARED) {
+            let row = |row: &&serde_json::Value| {
+                row["fabric"] == "3x3x3" && row["algorithm"] == algorithm.name()
+            };
+            let seconds = tori.iter().find(row).unwrap()["cpu_seconds"].as_f64().unwrap();
+            if let Ok(shown) = cell.trim_end_matches('*').parse::<f64>() {
+                assert!((shown / (1e3 * seconds) - 1.0).abs() < 0.01, "{algorithm:?}: {line}");
+            }
+        }
     }
 }

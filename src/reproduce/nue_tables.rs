@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::tori::{on_one_thread, sizes_text};
 use super::{Extent, Flawed, Progress, all};
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
-use crate::routing::agnostic::{ALGORITHMS, Algorithm, Parameters};
+use crate::routing::agnostic::{Algorithm, Parameters};
 use crate::routing::{ForwardingQuality, prove_forwarding};
 use crate::topology::builders::SwitchedTorus;
 use crate::topology::{Cabling, Fabric};
@@ -114,7 +114,7 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
         terminals: fabric.terminals(),
         cables: fabric.channels() / 2,
         failed_cables: named.failed_cables,
-        algorithm: name(algorithm),
+        algorithm: algorithm.name(),
         applies: false,
         reason: None,
         lanes: None,
@@ -130,7 +130,7 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
             let expected = !algorithm.avoids_deadlock() && proof.cycle().is_some();
             if let Some(flaw) = proof.flaws.first().filter(|_| !expected) {
                 let text = flaw.describe(fabric);
-                return Err(format!("{} on {}: {text}", name(algorithm), named.name));
+                return Err(format!("{} on {}: {text}", algorithm.name(), named.name));
             }
             let quality = ForwardingQuality::new(fabric, &made.table);
             row.applies = proof.holds();
@@ -146,11 +146,6 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
     Ok(row)
 }
 
-pub(super) fn name(algorithm: Algorithm) -> &'static str {
-    let named = ALGORITHMS.iter().find(|(_, other)| *other == algorithm);
-    named.expect("every algorithm has a name").0
-}
-
 /// A table for people: a line a fabric, a column an algorithm. `-` stands for no table, `*` for one that can
 /// deadlock.
 pub(super) fn matrix(
@@ -159,19 +154,20 @@ pub(super) fn matrix(
     title: &str,
     cell: impl Fn(&Row) -> Option<String>,
 ) -> String {
-    let widths = algorithms.iter().map(|&algorithm| name(algorithm).len().max(7) + 2);
+    let widths = algorithms.iter().map(|&algorithm| algorithm.name().len().max(7) + 2);
     let widths: Vec<usize> = widths.collect();
     let longest = rows.iter().map(|row| row.fabric.len()).max().unwrap_or(0).max(6);
     let mut text = format!("{title}\n{:<longest$}", "fabric");
     for (&algorithm, &width) in algorithms.iter().zip(&widths) {
-        let _ = write!(text, "{:>width$}", name(algorithm));
+        let _ = write!(text, "{:>width$}", algorithm.name());
     }
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let _ = write!(text, "{:<longest$}", of_fabric[0].fabric);
-        for (row, &width) in of_fabric.iter().zip(&widths) {
-            let mark = if row.applies || row.lanes.is_none() { "" } else { "*" };
-            let cell = row.lanes.and_then(|_| cell(row)).unwrap_or_else(|| "-".into());
+        for (&algorithm, &width) in algorithms.iter().zip(&widths) {
+            let row = of(of_fabric, algorithm).find(|row| row.lanes.is_some());
+            let mark = row.map_or("", |row| if row.applies { "" } else { "*" });
+            let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
             let _ = write!(text, "{:>width$}", cell + mark);
         }
         text.push('\n');
@@ -187,7 +183,7 @@ pub(super) fn milliseconds(row: &Row) -> Option<String> {
 }
 
 pub(super) fn of(rows: &[Row], algorithm: Algorithm) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(move |row| row.algorithm == name(algorithm))
+    rows.iter().filter(move |row| row.algorithm == algorithm.name())
 }
 
 /// CPU time over routers, a curve an algorithm, with gaps where it does not apply.
@@ -211,7 +207,7 @@ pub(super) fn figure(
                 (f64::from(row.routers), value.unwrap_or(f64::NAN))
             };
             let points = of(rows, algorithm).map(point).collect();
-            Series { label: name(algorithm).into(), style: Style::Curve, points }
+            Series { label: algorithm.name().into(), style: Style::Curve, points }
         })
         .filter(|series: &Series| series.points.iter().any(|point| !point.1.is_nan()))
         .collect();

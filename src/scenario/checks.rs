@@ -121,6 +121,9 @@ pub(super) fn run(
     checks.forwarding(draft);
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
+    if purpose != Purpose::Routes {
+        checks.interruption(draft, fabric);
+    }
     match &draft.workload {
         _ if purpose == Purpose::Routes => {}
         Some(WorkloadSpec::Load(load)) => {
@@ -219,6 +222,34 @@ impl Checks<'_> {
             "",
             Some("leave it out: with the default layout they can't".into()),
         );
+    }
+
+    /// Whether something can fail during this workload, and new tables lead round it.
+    fn interruption(&mut self, draft: &Draft, fabric: Option<&Fabric>) {
+        let Some(interruption) = &draft.interruption else { return };
+        let load = match &draft.workload {
+            Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
+            Some(WorkloadSpec::Exchange(_)) => false,
+            None => true,
+        };
+        if !load {
+            let message = "nothing can fail during an exchange, or while nodes read: what is lost is \
+                           not sent again, and they would wait for it for ever";
+            let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
+            self.report(&["interruption"], message.into(), "", Some(help.into()));
+        }
+        let agnostic = |it: &RoutingSpec| matches!(it, RoutingSpec::Agnostic { .. });
+        if draft.routing.as_ref().is_some_and(|routing| !agnostic(routing)) {
+            let message = "new tables need an algorithm that makes them for any fabric";
+            let help = "choose the routing in [routing.agnostic]";
+            self.report(&["interruption"], message.into(), "", Some(help.into()));
+        }
+        let Some(fabric) = fabric.filter(|_| self.sound(&["interruption"])) else { return };
+        if let Err(error) = interruption.failures.apply(fabric) {
+            let keys = FAILURES.map(|key| format!("interruption.{key}"));
+            let keys: Vec<&str> = keys.iter().map(String::as_str).chain(["interruption"]).collect();
+            self.report(&keys, error.to_string(), "", None);
+        }
     }
 
     /// Sizes of packets; false if nothing can be computed from them.

@@ -32,6 +32,7 @@ mod difference;
 mod document;
 mod file;
 mod identity;
+mod interruption;
 mod kind;
 mod network;
 mod range;
@@ -51,6 +52,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
+pub use interruption::InterruptionSpec;
 pub use network::Network;
 pub use reference::{KeyDoc, Reference, VariantDoc};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
@@ -85,6 +87,8 @@ pub struct Scenario {
     pub parameters: Parameters,
     pub workload: WorkloadSpec,
     pub measure: Settings,
+    /// Of a load only.
+    pub interruption: Option<InterruptionSpec>,
 }
 
 /// What is sent.
@@ -150,6 +154,7 @@ impl Scenario {
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
+            interruption: draft.interruption,
         };
         Ok((scenario, reading.resolved))
     }

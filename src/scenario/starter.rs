@@ -7,7 +7,7 @@ use super::reference::{Item, KeyDoc, Reference, comment, write_items};
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
 
-/// Of Angara's router; other ones are shown by their preset.
+/// Of Angara's router; InfiniBand's is shown by its preset.
 const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"];
 
 /// The keys of a topology that are left out, besides those whose defaults follow from others.
@@ -132,7 +132,7 @@ impl Starter {
     /// Whether a key is shown, and its value if that is not the default.
     fn value(&self, key: &KeyDoc) -> Option<Option<String>> {
         let path = key.path.as_str();
-        let angara = self.routing != AGNOSTIC;
+        let angara = self.topology == TORUS;
         if SHOWN.contains(&path) || angara && SHOWN_OF_ANGARA.contains(&path) {
             let measured = matches!(self.workload, StarterWorkload::Load(_));
             return (measured || !path.starts_with("measure.")).then_some(None);
@@ -149,6 +149,8 @@ impl Starter {
         let pattern = || format!("\"{}\"", self.pattern);
         let value = match (path, &self.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
+            // A torus takes in more than one of InfiniBand's adapters gives.
+            ("router.preset", _) if self.routing == AGNOSTIC => "\"angara\"".into(),
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
             ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
             ("sweep.grid", StarterWorkload::Load(_)) => {

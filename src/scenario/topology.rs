@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::kind::Places;
 use crate::topology::builders::Builder;
-use crate::topology::netlist::Netlist;
+use crate::topology::netlist::{Adapter, Netlist, Switch};
 use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};
 
 /// What a scenario's fabric is, and what has failed in it.
@@ -36,9 +36,12 @@ pub enum Plan {
 /// A netlist that was read from a file.
 #[derive(Clone, Debug)]
 pub struct NetlistFile {
-    pub netlist: Netlist,
     /// The file's name, without folders.
     pub name: String,
+    /// By router.
+    pub switches: Vec<Switch>,
+    /// By terminal.
+    pub adapters: Vec<Adapter>,
     /// Of its content.
     pub(super) hash: String,
 }
@@ -89,14 +92,18 @@ impl TopologySpec {
     /// # Errors
     /// As [`Self::fabric`].
     pub fn netlist(&self) -> Result<Netlist, TopologyError> {
+        let fabric = self.fabric()?;
         let whole = match self {
             Self::Torus(torus, _) => Netlist::of(torus.fabric(&Faults::default())?),
             Self::Switched(spec) => match &spec.plan {
                 Plan::Built(_) => Netlist::of(spec.whole.clone()),
-                Plan::Netlist(file) => file.netlist.clone(),
+                Plan::Netlist(file) => {
+                    let (switches, adapters) = (file.switches.clone(), file.adapters.clone());
+                    return Ok(Netlist { fabric, switches, adapters });
+                }
             },
         };
-        Ok(Netlist { fabric: self.fabric()?, ..whole })
+        Ok(Netlist { fabric, ..whole })
     }
 }
 
@@ -105,7 +112,7 @@ impl fmt::Display for Plan {
         match self {
             Self::Built(builder) => builder.fmt(formatter),
             Self::Netlist(file) => {
-                write!(formatter, "{} of {} switches", file.name, file.netlist.switches.len())
+                write!(formatter, "{} of {} switches", file.name, file.switches.len())
             }
         }
     }

@@ -10,14 +10,17 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine};
+use crate::engine::{Counters, Deadlock, Engine, Interruption};
 use crate::measure::{
     Collector, Delivered, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook,
-    Phase, Progress, Quantile, Status, Window, measure_exchange, measure_load, outlook,
+    Phase, Progress, Quantile, Status, Window, measure_exchange, measure_interruption,
+    measure_load, outlook,
 };
 use crate::report::{self, ChannelRow, LatencyRow, PointRow, WindowPhase, WindowRow};
-use crate::routing::Routes;
-use crate::scenario::{RoutingError, RoutingSpec, Scenario, WorkloadSpec};
+use crate::routing::{ForwardingTable, Routes};
+use crate::scenario::{
+    InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
+};
 use crate::topology::Fabric;
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
 use crate::units::Picoseconds;
@@ -48,6 +51,7 @@ impl std::error::Error for SetupError {}
 pub struct Simulation {
     scenario: Scenario,
     traffic: Traffic,
+    interruption: Option<Interruption>,
     threads: usize,
     outlook: OnceLock<Outlook>,
 }
@@ -133,13 +137,27 @@ impl Simulation {
                 Pattern::new(&spec.pattern, fabric, scenario.seed).map_err(SetupError::Pattern)?,
             ),
         };
-        Ok(Self { scenario: scenario.clone(), traffic, threads: 1, outlook: OnceLock::new() })
+        let interruption =
+            scenario.interruption.as_ref().map(|it| interruption(it, &scenario.network));
+        Ok(Self {
+            scenario: scenario.clone(),
+            traffic,
+            interruption: interruption.transpose()?,
+            threads: 1,
+            outlook: OnceLock::new(),
+        })
     }
 
     /// Runs with at most so many threads; otherwise with one. Results do not depend on them.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+
+    /// What fails meanwhile, and the table that leads round it.
+    #[must_use]
+    pub fn interruption(&self) -> Option<&Interruption> {
+        self.interruption.as_ref()
     }
 
     #[must_use]
@@ -249,7 +267,9 @@ impl Simulation {
         let collector = Collector::new(self.fabric().terminals());
         let (fabric, routes) = (self.fabric(), self.routes());
         let parameters = &self.scenario.parameters;
-        Engine::on_threads(self.threads, fabric, routes, parameters, workload, collector)
+        // What is lost is counted by one thread.
+        let threads = if self.interruption.is_some() { 1 } else { self.threads };
+        Engine::on_threads(threads, fabric, routes, parameters, workload, collector)
     }
 
     fn run_load(
@@ -266,8 +286,13 @@ impl Simulation {
         let mut engine = self.engine(Workload::Load(load));
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
-        let measured =
-            measure_load(&mut engine, &offered, &senders, &self.scenario.measure, progress);
+        let settings = &self.scenario.measure;
+        let measured = match &self.interruption {
+            None => measure_load(&mut engine, &offered, &senders, settings, progress),
+            Some(it) => {
+                measure_interruption(&mut engine, it, &offered, &senders, settings, progress)
+            }
+        };
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, measured.counters, memory, nodes, others);
@@ -277,6 +302,7 @@ impl Simulation {
                 Status::Steady | Status::SteadyImprecise => report::Status::Steady,
                 Status::NotSteady { .. } => report::Status::NotSteady,
                 Status::Deadlock(_) => report::Status::Deadlock,
+                Status::Interrupted(_) => report::Status::Completed,
             },
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
@@ -294,7 +320,7 @@ impl Simulation {
             digest: Some(measured.digest.0),
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
-        let row = self.with_derouted(row, measured.derouted);
+        let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.status);
         let channels = channel_rows(&row, &measured.channels);
         let latencies = latency_rows(&row, &measured.packet_latency_quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
@@ -396,6 +422,31 @@ impl Simulation {
                 work,
             },
         }
+    }
+}
+
+/// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.
+fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
+    let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
+    let whole = &network.fabric;
+    let left = spec.failures.apply(whole).map_err(|error| refuse(error.to_string()))?;
+    let routes = network.routing.routes(&left, network.seed).map_err(SetupError::Routing)?;
+    let Routes::Forwarding(table) = routes else {
+        return Err(refuse("new tables need [routing.agnostic]".into()));
+    };
+    let times = (spec.time, spec.time + spec.new_tables_after);
+    Ok(Interruption::new(whole, &left, times, ForwardingTable::clone(&table)))
+}
+
+/// Fills in how an interruption passed, if there was one.
+fn with_recovery(row: PointRow, status: &Status) -> PointRow {
+    let Status::Interrupted(recovery) = status else { return row };
+    PointRow {
+        packets_lost: Some(recovery.report.packets_lost),
+        messages_lost: Some(recovery.report.messages_lost),
+        interruption: recovery.interruption,
+        recovery: recovery.recovery,
+        ..row
     }
 }
 
@@ -513,6 +564,11 @@ fn load_warnings(
                 "the bubble rule is switched off: rings deadlock without it (router.bubble)".into(),
             ]
         }
-        Status::Deadlock(_) | Status::Steady => Vec::new(),
+        Status::Interrupted(recovery) if recovery.recovery.is_none() => vec![
+            "the network had not recovered at the end: more was under way than before the failure; a \
+             lower load, or less that fails, leaves it time to"
+                .into(),
+        ],
+        Status::Deadlock(_) | Status::Steady | Status::Interrupted(_) => Vec::new(),
     }
 }

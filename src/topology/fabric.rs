@@ -132,12 +132,14 @@ impl Fabric {
 
     /// The channel numbers of a router's output ports, in port order, vacant ones included.
     #[must_use]
+    #[inline]
     pub fn outputs(&self, router: u32) -> std::ops::Range<Channel> {
         self.first_channel[router as usize]..self.first_channel[router as usize + 1]
     }
 
     /// The router at the channel's far end; `None` for a vacant port.
     #[must_use]
+    #[inline]
     pub fn target(&self, channel: Channel) -> Option<u32> {
         let target = self.target[channel as usize];
         (target != NONE).then_some(target)

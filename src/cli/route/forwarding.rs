@@ -44,11 +44,6 @@ fn names(those: impl Fn(Algorithm) -> bool) -> String {
     names.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-fn name(algorithm: Algorithm) -> &'static str {
-    let named = ALGORITHMS.iter().find(|(_, other)| *other == algorithm);
-    named.expect("every algorithm has a name").0
-}
-
 impl Route {
     /// The algorithm with what it was given on the command line, or else in the scenario.
     pub(super) fn agnostic(
@@ -82,7 +77,7 @@ fn meaningful(
     }
     Err(Failure::Input(format!(
         "error: {option} means nothing to {}\nhelp: it is for {}",
-        name(algorithm),
+        algorithm.name(),
         names(those)
     )))
 }
@@ -98,7 +93,7 @@ pub(super) fn make(
     let made = algorithm.generate(fabric, &parameters).map_err(no_table)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = Report::new(fabric_text(network), fabric);
-    report.algorithm = Some(name(algorithm));
+    report.algorithm = Some(algorithm.name());
     report.lanes = takes_lanes(algorithm).then_some(parameters.lanes);
     report.escape_falls = made.escape_falls;
     report.cpu_seconds = Some(cpu);

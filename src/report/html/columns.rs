@@ -41,7 +41,7 @@ const fn more(name: &'static str, title: &'static str, unit: &'static str, role:
 }
 
 /// All columns of points.csv, in the page's order.
-const COLUMNS: [Column; 39] = [
+const COLUMNS: [Column; 43] = [
     usual("series", "series", "", Role::Name),
     more("figure", "figure", "", Role::Name),
     more("point", "point", "", Role::Name),
@@ -80,6 +80,10 @@ const COLUMNS: [Column; 39] = [
     more("derouted_outflank", "derouted by outflank nodes", "share", Role::Throughput),
     more("derouted_wraparound", "derouted by wraparound nodes", "share", Role::Throughput),
     more("derouted_orthant", "derouted into other orthants", "share", Role::Throughput),
+    usual("interruption_us", "interruption", "us", Role::Exchange),
+    usual("recovery_us", "recovery", "us", Role::Exchange),
+    usual("packets_lost", "packets lost", "", Role::Exchange),
+    more("messages_lost", "messages lost", "", Role::Exchange),
     more("packets", "packets", "", Role::Course),
     more("simulated_time_us", "simulated time", "us", Role::Course),
     more("warm_up_us", "warm-up", "us", Role::Course),

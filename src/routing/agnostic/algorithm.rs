@@ -145,6 +145,13 @@ impl fmt::Display for NoTable {
 impl std::error::Error for NoTable {}
 
 impl Algorithm {
+    /// As scenarios and the command line call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let named = ALGORITHMS.iter().find(|(_, other)| *other == self);
+        named.expect("every algorithm has a name").0
+    }
+
     /// Whether no table that it makes can deadlock.
     #[must_use]
     pub fn avoids_deadlock(self) -> bool {

@@ -3,6 +3,7 @@
 mod adaptive;
 mod exchange;
 mod forwarding;
+mod interruption;
 mod load;
 mod matrix;
 mod measure;
@@ -13,7 +14,7 @@ mod topology;
 mod traffic;
 
 use super::{
-    RoutingSpec, TopologySpec, WorkloadSpec,
+    InterruptionSpec, RoutingSpec, TopologySpec, WorkloadSpec,
     kind::{LARGEST, ScenarioName, Text, Whole},
     reader::Reader,
     sweep,
@@ -33,6 +34,7 @@ pub(super) struct Draft {
     pub routing: Option<RoutingSpec>,
     pub workload: Option<WorkloadSpec>,
     pub measure: Settings,
+    pub interruption: Option<InterruptionSpec>,
 }
 
 /// Reads, or documents, all keys.
@@ -62,11 +64,23 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
     let routing = routing::read(reader, spec, &parameters);
     let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters);
     let measure = measure::read(reader);
+    let interruption = interruption::read(reader, spec, seed);
     if reader.is_documenting() {
         let _ = sweep::read_table(reader);
     } else {
         reader.ignore("sweep");
     }
     reader.finish();
-    Draft { name, title, seed, topology, preset, parameters, routing, workload, measure }
+    Draft {
+        name,
+        title,
+        seed,
+        topology,
+        preset,
+        parameters,
+        routing,
+        workload,
+        measure,
+        interruption,
+    }
 }

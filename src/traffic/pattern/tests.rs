@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use rand::SeedableRng;
 
 use super::*;
+use crate::topology::builders::SwitchedTorus;
 use crate::topology::{Faults, Torus};
 
 const PERMUTATIONS: [PatternSpec; 9] = [
@@ -427,4 +428,49 @@ fn refusals_name_what_is_wrong_in_a_list() {
     ] {
         assert_eq!(refusal(spec), text);
     }
+}
+
+/// A torus of switches.
+fn switches(sizes: &[u32], terminals: u32) -> Fabric {
+    let torus = SwitchedTorus { sizes: sizes.to_vec(), terminals, redundancy: 1 };
+    torus.cabling().unwrap().fabric().unwrap()
+}
+
+#[test]
+fn terminals_of_a_switch_are_nodes_of_their_own() {
+    let fabric = switches(&[4, 2], 2);
+    let bind = |spec: &PatternSpec| Pattern::new(spec, &fabric, 1);
+    let images = |spec: &PatternSpec| -> Vec<u32> {
+        let pattern = bind(spec).unwrap();
+        (0..16).map(|source| pattern.partner(source, 0).unwrap_or(source)).collect()
+    };
+    assert_eq!(images(&PatternSpec::BitComplement), (0..16).rev().collect::<Vec<_>>());
+    assert_eq!(images(&PatternSpec::TransposeLinear)[..5], [0, 4, 8, 12, 1]);
+    assert_eq!(bind(&PatternSpec::AllToAll).unwrap().steps(), Some(15));
+    let pairs = PatternSpec::Pairs { pairs: vec![(15, 14)] };
+    assert_eq!(bind(&pairs).unwrap().destination(15, 0, &mut random()), Some(14), "same switch");
+    assert_eq!(shares(&bind(&UNIFORM).unwrap(), 3).len(), 15);
+    for spec in [PatternSpec::Tornado, PatternSpec::Neighbor, PatternSpec::Transpose] {
+        let refusal = bind(&spec).unwrap_err();
+        assert_eq!(refusal, PatternError::NoCoordinates { pattern: name(&spec) });
+    }
+}
+
+#[test]
+fn one_terminal_a_switch_has_the_switch_s_coordinates() {
+    for spec in all_kinds() {
+        let (switched, torus) = (switches(&[4, 4], 1), fabric(&[4, 4], &[]));
+        let bound = [&switched, &torus].map(|fabric| Pattern::new(&spec, fabric, 1).unwrap());
+        for source in 0..16 {
+            assert_eq!(shares(&bound[0], source), shares(&bound[1], source), "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn terminals_of_failed_switches_neither_send_nor_receive() {
+    let fabric = switches(&[4, 2], 2).without(&[], &[3]);
+    let pattern = Pattern::new(&UNIFORM, &fabric, 1).unwrap();
+    assert_eq!((pattern.rate(6), pattern.rate(8)), (0.0, 1.0));
+    assert!(shares(&pattern, 0).keys().all(|node| ![6, 7].contains(node)));
 }

@@ -17,7 +17,11 @@ use super::report_repeated;
 const SHOWN: usize = 12;
 
 /// Reads what has failed; `fabric` is `None` if it is wrong itself.
-pub(super) fn read(reader: &mut Reader<'_>, fabric: Option<&Fabric>, seed: u64) -> Failures {
+pub(in crate::scenario::schema) fn read(
+    reader: &mut Reader<'_>,
+    fabric: Option<&Fabric>,
+    seed: u64,
+) -> Failures {
     let switch = SwitchName { fabric };
     let cables = reader.tables(
         "failed_cables",

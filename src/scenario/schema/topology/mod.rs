@@ -1,6 +1,6 @@
 //! `[topology]`: which fabric, and what has failed in it.
 
-mod failures;
+pub(super) mod failures;
 mod netlist;
 mod switched;
 mod torus;

@@ -30,8 +30,9 @@ pub(super) fn variant<'v, 'd>(seed: u64) -> Variant<'v, 'd, TopologySpec> {
         let fabric = netlist.as_ref().map(|(_, netlist)| &netlist.fabric);
         let failures = failures::read(reader, fabric, seed);
         let (file, netlist) = netlist?;
-        let whole = netlist.fabric.clone();
-        let plan = Plan::Netlist(NetlistFile { netlist, name: file.name(), hash: file.hash });
+        let Netlist { fabric: whole, switches, adapters } = netlist;
+        let (name, hash) = (file.name(), file.hash);
+        let plan = Plan::Netlist(NetlistFile { name, switches, adapters, hash });
         Some(TopologySpec::Switched(Arc::new(SwitchedSpec { plan, failures, whole })))
     })
 }

@@ -1,0 +1,77 @@
+//! A load during which something fails: what was delivered window by window, what was lost, and how long
+//! it takes until the network is as it was.
+//!
+//! The time before the failure is warm-up in its first half and measured in its second. From the
+//! failure on all is measured, until as much time as before it has passed since the sources went on. The
+//! network has recovered with the first window, after that, at whose end no more is under way than at the
+//! ends of the windows measured before the failure.
+
+use super::load_point::{LoadPoint, Status};
+use super::{Collector, LoadMeasurement, Offered, Phase, Progress, Settings};
+use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
+use crate::units::Picoseconds;
+
+/// Windows in each half of the time before the failure.
+const WINDOWS_A_HALF: u64 = 20;
+
+/// How much more than before the failure may be under way in a network that has recovered.
+const TOLERANCE: f64 = 1.05;
+
+/// How an interruption passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    pub report: InterruptionReport,
+    /// From the failure until the sources went on.
+    pub interruption: Option<Picoseconds>,
+    /// From the failure until the network had recovered.
+    pub recovery: Option<Picoseconds>,
+}
+
+/// Runs a load through an interruption; `progress` is told after every window.
+pub fn measure_interruption<'f>(
+    engine: &mut Engine<'f, Collector>,
+    interruption: &'f Interruption,
+    offered: &Offered,
+    senders: &[u32],
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+) -> LoadMeasurement {
+    engine.interrupt(interruption);
+    let half = interruption.at / 2;
+    let most = half.div_ceil(WINDOWS_A_HALF).max(1);
+    let window = settings.window.map_or(most, |window| window.min(most));
+    let mut point = LoadPoint::new(engine, offered, window);
+    let mut run = || -> Result<Recovery, Deadlock> {
+        point.run_to(half, Phase::WarmUp, progress)?;
+        point.engine.reset_channels();
+        point.engine.observer().start();
+        let first = point.history().len();
+        point.run_to(interruption.at, Phase::Measuring, progress)?;
+        let before = point.history()[first..].iter().map(|window| window.under_way).max();
+        let level = before.unwrap_or(0) as f64 * TOLERANCE;
+        let report = loop {
+            point.run_to(point.engine.now() + window, Phase::Measuring, progress)?;
+            let report = point.engine.interruption().expect("there is one");
+            if report.resumed.is_some() {
+                break report;
+            }
+        };
+        let resumed = report.resumed.expect("it was waited for");
+        point.run_to(resumed + interruption.at, Phase::Measuring, progress)?;
+        let recovered = point
+            .history()
+            .iter()
+            .find(|window| window.end > resumed && window.under_way as f64 <= level);
+        Ok(Recovery {
+            report: point.engine.interruption().expect("there is one"),
+            interruption: Some(resumed - interruption.at),
+            recovery: recovered.map(|window| window.end - interruption.at),
+        })
+    };
+    let status = match run() {
+        Ok(recovery) => Status::Interrupted(recovery),
+        Err(deadlock) => Status::Deadlock(deadlock),
+    };
+    let windows = point.history().iter().filter(|it| it.phase == Phase::Measuring).count();
+    point.result(status, half, windows as u32, None, senders)
+}

@@ -1,0 +1,312 @@
+//! Figure 10 of the Nue slides (Domke, Hoefler, Matsuoka, "Routing on the Dependency Graph", 2016): throughput of an
+//! all-to-all exchange of 2 KiB messages on seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes,
+//! under Nue with 1 to 8 lanes and under the algorithms of OpenSM that have a table free of deadlock.
+//!
+//! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other algorithm, and
+//! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
+//! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use crate::report::{PointRow, Status, rows_text};
+use crate::scenario::{Diagnostics, Document, Scenario};
+use crate::sweep::Simulation;
+
+/// The fabrics of the slides' Table 1.
+const FABRICS: [(&str, &str); 7] = [
+    ("random", "random_regular = { switches = 125, degree = 16, terminals = 8, seed = 1 }"),
+    ("6x5x5", "switched_torus = { dimensions = [6, 5, 5], terminals = 7, redundancy = 4 }"),
+    ("10-ary 3-tree", "tree = { arity = 10, levels = 3, terminals = 11 }"),
+    ("kautz", "kautz = { degree = 5, length = 3, terminals = 7, redundancy = 2 }"),
+    ("dragonfly", "dragonfly = { groups = 15, group_size = 12, global_cables = 6, terminals = 6 }"),
+    ("cascade", "cascade = {}"),
+    ("tsubame2.5", "director_tree = {}"),
+];
+
+/// Small ones of the same kinds.
+const SMALL: [(&str, &str); 2] = [
+    ("3x3x3", "switched_torus = { dimensions = [3, 3, 3], terminals = 2 }"),
+    ("2-ary 3-tree", "tree = { arity = 2, levels = 3 }"),
+];
+
+/// Those of OpenSM.
+const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
+
+const LANES: u8 = 8;
+
+/// The least and the most of Nue's throughput beside the best other's, in percent.
+const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)];
+
+/// A simulation.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    fabric: &'static str,
+    topology: &'static str,
+    algorithm: &'static str,
+    lanes: u8,
+}
+
+/// What a simulation gave, or why there is none.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    fabric: &'static str,
+    algorithm: &'static str,
+    lanes: u8,
+    /// Payload that a terminal receives.
+    #[serde(rename = "throughput_GB_per_s_per_node")]
+    throughput: Option<f64>,
+    /// Beside the best of OpenSM's other algorithms on the fabric.
+    of_best_other: Option<f64>,
+    #[serde(rename = "completion_time_us")]
+    completion_time: Option<f64>,
+    #[serde(rename = "packet_latency_mean_ns")]
+    packet_latency_mean: Option<f64>,
+    hops_mean: Option<f64>,
+    reason: Option<String>,
+    /// Of the event stream.
+    digest: Option<String>,
+}
+
+/// All fabrics under all algorithms.
+///
+/// # Errors
+/// If packets deadlock in spite of a proof.
+pub fn nue_throughput(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+    let mut rows: Vec<Row> = all(&cases(extent.quick), extent, run, note, progress)
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    relate(&mut rows);
+    let mut figures = Vec::new();
+    for (name, algorithm) in
+        [("nue-over-lanes", "nue"), ("nue-balanced-over-lanes", "nue-balanced")]
+    {
+        figures.push((name.to_owned(), over_lanes(&rows, algorithm)));
+    }
+    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+        let name = of_fabric[0].fabric;
+        figures.push((format!("throughput-{}", name.replace([' ', '.'], "-")), bars(of_fabric)));
+    }
+    Ok(Reproduction {
+        text: text(&rows),
+        tables: vec![("throughput", rows_text(&rows))],
+        figures,
+        json: json(&rows),
+    })
+}
+
+fn cases(quick: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &(fabric, topology) in if quick { &SMALL[..] } else { &FABRICS[..] } {
+        let mut case = |algorithm, lanes| cases.push(Case { fabric, topology, algorithm, lanes });
+        OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
+        (1..=LANES).for_each(|lanes| case("nue", lanes));
+        [1, 2, 4, LANES].into_iter().for_each(|lanes| case("nue-balanced", lanes));
+    }
+    cases
+}
+
+/// Simulates a case.
+fn run(case: &Case) -> Result<Row, Flawed> {
+    let Case { fabric, topology, algorithm, lanes } = *case;
+    let text = format!(
+        "topology.{topology}\n\
+         routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}\n\
+         router.preset = \"infiniband-4xqdr\"\n\
+         exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }}\n"
+    );
+    let document = Document::parse("nue-throughput", &text);
+    let mut row = Row {
+        fabric,
+        algorithm,
+        lanes,
+        throughput: None,
+        of_best_other: None,
+        completion_time: None,
+        packet_latency_mean: None,
+        hops_mean: None,
+        reason: None,
+        digest: None,
+    };
+    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
+    let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
+    let simulation = Scenario::read(&document)
+        .map_err(refused)
+        .and_then(|scenario| Simulation::new(&scenario).map_err(|error| Some(error.to_string())));
+    let simulation = match simulation {
+        Ok(simulation) => simulation,
+        Err(reason) if OTHERS.contains(&algorithm) => {
+            row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
+            return Ok(row);
+        }
+        Err(reason) => {
+            return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
+        }
+    };
+    let PointRow {
+        status, bandwidth, completion_time, packet_latency_mean, hops_mean, digest, ..
+    } = simulation.run("", 0, &mut |_| {}).row;
+    if status == Status::Deadlock {
+        return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
+    }
+    row.throughput = bandwidth;
+    row.completion_time = completion_time.map(|time| time as f64 / 1e6);
+    row.packet_latency_mean = packet_latency_mean.map(|time| time as f64 / 1e3);
+    row.hops_mean = hops_mean;
+    row.digest = digest.map(|digest| format!("{digest:016x}"));
+    Ok(row)
+}
+
+/// Fills in throughputs beside the best other algorithm's.
+fn relate(rows: &mut [Row]) {
+    for of_fabric in rows.chunk_by_mut(|one, other| one.fabric == other.fabric) {
+        let best = of_fabric
+            .iter()
+            .filter(|row| OTHERS.contains(&row.algorithm))
+            .filter_map(|row| row.throughput)
+            .fold(0.0, f64::max);
+        for row in of_fabric {
+            row.of_best_other = row.throughput.filter(|_| best > 0.0).map(|own| own / best);
+        }
+    }
+}
+
+fn note(row: &Result<Row, Flawed>) -> String {
+    let Ok(row) = row else { return String::new() };
+    let found = match (row.throughput, &row.reason) {
+        (Some(throughput), _) => format!("{throughput:.3} GB/s"),
+        (None, reason) => reason.clone().unwrap_or_default(),
+    };
+    format!("{:<14} {:<13} {} lanes  {found}", row.fabric, row.algorithm, row.lanes)
+}
+
+/// Throughput beside the best other's over the lanes given, a curve a fabric.
+fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
+    let own = rows.chunk_by(|one, other| one.fabric == other.fabric).map(|of_fabric| Series {
+        label: of_fabric[0].fabric.into(),
+        style: Style::Curve,
+        points: of_fabric
+            .iter()
+            .filter(|row| row.algorithm == algorithm)
+            .filter_map(|row| Some((f64::from(row.lanes), row.of_best_other?)))
+            .collect(),
+    });
+    let title = format!("{algorithm}, all-to-all of 2 KiB messages");
+    let y = ("Throughput / best other algorithm's", Scale::Linear);
+    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &own.collect::<Vec<_>>())
+}
+
+/// All throughputs on a fabric.
+fn bars(of_fabric: &[Row]) -> Figure {
+    let bar = |row: &Row| {
+        let lanes = if row.lanes == 1 { "1 lane".into() } else { format!("{} lanes", row.lanes) };
+        let name = match row.algorithm {
+            "nue" | "nue-balanced" => format!("{}, {lanes}", row.algorithm),
+            other => other.into(),
+        };
+        Some((name, row.throughput?))
+    };
+    let values: Vec<(String, f64)> = of_fabric.iter().filter_map(bar).collect();
+    let title = format!("{}, all-to-all of 2 KiB messages", of_fabric[0].fabric);
+    ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
+}
+
+fn text(rows: &[Row]) -> String {
+    let mut text = String::from("throughput in GB/s of payload a node\n");
+    let columns: Vec<(&str, u8)> = OTHERS
+        .into_iter()
+        .map(|algorithm| (algorithm, LANES))
+        .chain([("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)])
+        .collect();
+    let _ = write!(text, "{:<14}", "");
+    columns.iter().for_each(|(algorithm, _)| {
+        let _ = write!(text, "{:>13}", algorithm);
+    });
+    let _ = write!(text, "\n{:<14}", "lanes");
+    columns.iter().for_each(|(_, lanes)| {
+        let _ = write!(text, "{lanes:>13}");
+    });
+    text.push('\n');
+    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+        let _ = write!(text, "{:<14}", of_fabric[0].fabric);
+        for &(algorithm, lanes) in &columns {
+            let row = of_fabric.iter().find(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
+            let cell = row.and_then(|row| row.throughput);
+            let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
+            let _ = write!(text, "{cell:>13}");
+        }
+        text.push('\n');
+    }
+    text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
+    let _ = writeln!(
+        text,
+        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+        "", "best other", "nue", "(lanes)", "nue-balanced", "slides"
+    );
+    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+        let best = |of: &dyn Fn(&&Row) -> bool| {
+            let rows = of_fabric.iter().filter(of).filter(|row| row.throughput.is_some());
+            rows.max_by(|a, b| a.throughput.partial_cmp(&b.throughput).expect("no NaN"))
+        };
+        let other = best(&|row| OTHERS.contains(&row.algorithm));
+        let nue = best(&|row| row.algorithm == "nue");
+        let balanced = best(&|row| row.algorithm == "nue-balanced");
+        let percent = |row: Option<&Row>| {
+            let share = row.and_then(|row| row.of_best_other);
+            share.map_or("-".into(), |share| format!("{:.1}%", 100.0 * share))
+        };
+        let published = PUBLISHED.iter().find(|(fabric, _)| *fabric == of_fabric[0].fabric);
+        let _ = writeln!(
+            text,
+            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+            of_fabric[0].fabric,
+            other.map_or("-", |row| row.algorithm),
+            percent(nue),
+            nue.map_or("-".into(), |row| row.lanes.to_string()),
+            percent(balanced),
+            published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fabrics_have_the_slides_sizes() {
+        let sizes = [125, 150, 300, 150, 180, 192, 243];
+        for ((name, topology), switches) in FABRICS.into_iter().zip(sizes) {
+            let text = format!(
+                "topology.{topology}\n\
+                 exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\" }}\n"
+            );
+            let scenario = Scenario::read(&Document::parse("nue", &text)).unwrap();
+            assert_eq!(scenario.network.fabric.routers(), switches, "{name}");
+            assert_eq!(scenario.parameters.virtual_channels, LANES);
+        }
+    }
+
+    #[test]
+    fn every_algorithm_that_applies_gives_a_throughput() {
+        let extent = Extent { quick: true, threads: 2 };
+        let found = nue_throughput(extent, &mut |_, _, _| {}).unwrap();
+        let rows = found.json.as_array().unwrap();
+        assert_eq!(rows.len(), 2 * (OTHERS.len() + 8 + 4));
+        for row in rows {
+            let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
+            let applies = match algorithm {
+                "torus-2qos" => fabric == "3x3x3",
+                "d-mod-k" => fabric == "2-ary 3-tree",
+                _ => true,
+            };
+            assert_eq!(row["throughput_GB_per_s_per_node"].is_number(), applies, "{row}");
+            assert_eq!(row["reason"].is_string(), !applies, "{row}");
+        }
+        assert!(found.text.contains("3x3x3"), "{}", found.text);
+    }
+}

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 const FAR: u64 = u64::MAX;
 
 /// 2^32 over the golden ratio: multiplying by it permutes the numbers and scatters neighbors.
-fn scatter(number: u32) -> u32 {
+pub(super) fn scatter(number: u32) -> u32 {
     number.wrapping_mul(0x9e37_79b9)
 }
 

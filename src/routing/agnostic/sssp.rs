@@ -6,7 +6,7 @@
 //! each channel the terminals whose paths take it. P²-SSSP does so after each path: a source takes the path
 //! that is the lightest at that moment. Paths to one destination join, as forwarding by destination has it.
 
-use super::frontier::Frontier;
+use super::frontier::{Frontier, scatter};
 use super::graph::{Destination, Graph};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
@@ -64,10 +64,17 @@ fn initial_weights(graph: &Graph) -> Vec<u64> {
     vec![terminals * terminals; graph.slots()]
 }
 
-/// Dijkstra's algorithm from a destination against the direction of the channels.
+/// The lightest paths from all routers to one, found against the direction of the channels: by levels of hops as
+/// long as no path with more hops than another can be lighter, else by Dijkstra's algorithm.
 pub(super) struct Search<'a> {
     graph: &'a Graph,
     weights: Vec<u64>,
+    /// What each weight was at first, and the most that was added to one.
+    initial: u64,
+    added: u64,
+    /// The router that `hops` lead to, which is the same for all its terminals; [`NONE`] if they don't.
+    levels_of: u32,
+    hops: Vec<u32>,
     frontier: Frontier,
     distance: Vec<u64>,
     /// By router, the channel towards the destination.
@@ -82,6 +89,10 @@ impl<'a> Search<'a> {
         Self {
             graph,
             weights: initial_weights(graph),
+            initial: (graph.destinations().len() as u64).pow(2),
+            added: 0,
+            levels_of: NONE,
+            hops: vec![NONE; graph.routers()],
             frontier: Frontier::default(),
             distance: vec![u64::MAX; graph.routers()],
             way: vec![NONE; graph.routers()],
@@ -92,6 +103,45 @@ impl<'a> Search<'a> {
 
     /// Finds the lightest paths from all routers to one.
     pub(super) fn search(&mut self, router: u32) {
+        if self.levels_of != router {
+            self.graph.fill_hops(router, &mut self.hops, &mut self.order);
+            self.levels_of = router;
+        }
+        let farthest = self.order.last().map_or(0, |&last| self.hops[last as usize]);
+        // A path of h hops weighs at most h (initial + added), one of more hops at least (h + 1) initial.
+        if u64::from(farthest) * self.added < self.initial {
+            self.search_by_levels(router);
+        } else {
+            self.search_any(router);
+        }
+    }
+
+    /// Of equally light ways the one over the router that Dijkstra's algorithm would leave first.
+    fn search_by_levels(&mut self, router: u32) {
+        let Self { graph, weights, hops, distance, way, order, .. } = self;
+        distance[router as usize] = 0;
+        way[router as usize] = NONE;
+        for &from in &order[1..] {
+            let nearer = hops[from as usize] - 1;
+            let mut best = (u64::MAX, u64::MAX, u32::MAX);
+            for channel in graph.outputs(from) {
+                let at = graph.target(channel);
+                if hops[at as usize] == nearer {
+                    let rest = distance[at as usize];
+                    let found = (rest + weights[channel as usize], rest, scatter(at));
+                    if found < best {
+                        best = found;
+                        way[from as usize] = channel;
+                    }
+                }
+            }
+            distance[from as usize] = best.0;
+        }
+    }
+
+    /// Dijkstra's algorithm.
+    fn search_any(&mut self, router: u32) {
+        self.levels_of = NONE;
         self.distance.fill(u64::MAX);
         self.way.fill(NONE);
         self.order.clear();
@@ -126,8 +176,39 @@ impl<'a> Search<'a> {
         for &router in self.order[1..].iter().rev() {
             let channel = self.way[router as usize];
             let flow = self.flow[router as usize];
-            self.weights[channel as usize] += flow;
+            let weight = &mut self.weights[channel as usize];
+            *weight += flow;
+            self.added = self.added.max(*weight - self.initial);
             self.flow[self.graph.target(channel) as usize] += flow;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{random_fabric, torus};
+    use super::*;
+
+    #[test]
+    fn levels_give_the_ways_of_dijkstras_algorithm() {
+        let fabrics = (0..40).map(random_fabric).chain([torus(&[4, 3, 3], 3, 2)]);
+        let mut ties = 0;
+        for fabric in fabrics {
+            let graph = Graph::new(&fabric);
+            let mut levels = Search::new(&graph);
+            let mut any = Search::new(&graph);
+            for destination in graph.destinations() {
+                levels.search(destination.router);
+                any.search_any(destination.router);
+                assert_eq!(levels.distance, any.distance);
+                assert_eq!(levels.way, any.way);
+                levels.add_weights();
+                any.add_weights();
+                ties += usize::from(levels.order != any.order);
+            }
+            assert_eq!(levels.weights, any.weights);
+            assert!(levels.added < levels.initial);
+        }
+        assert!(ties > 0, "routers are left in another order, and nothing depends on it");
     }
 }

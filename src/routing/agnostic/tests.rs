@@ -10,7 +10,7 @@ use crate::topology::netlist::Netlist;
 use crate::topology::{Cabling, Fabric};
 
 /// A connected fabric of up to 24 routers with 0 to 3 terminals each, parallel cables, and some cables gone.
-fn random_fabric(seed: u64) -> Fabric {
+pub(super) fn random_fabric(seed: u64) -> Fabric {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     let mut cabling = Cabling::default();
     let routers = random.random_range(2..=24u32);

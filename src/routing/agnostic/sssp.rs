@@ -75,6 +75,9 @@ pub(super) struct Search<'a> {
     /// The router that `hops` lead to, which is the same for all its terminals; [`NONE`] if they don't.
     levels_of: u32,
     hops: Vec<u32>,
+    /// The channels to routers nearer by: of the router at a place in `order`, `nearer[first[place]..]`.
+    nearer: Vec<Channel>,
+    first: Vec<usize>,
     frontier: Frontier,
     distance: Vec<u64>,
     /// By router, the channel towards the destination.
@@ -93,6 +96,8 @@ impl<'a> Search<'a> {
             added: 0,
             levels_of: NONE,
             hops: vec![NONE; graph.routers()],
+            nearer: Vec::new(),
+            first: Vec::new(),
             frontier: Frontier::default(),
             distance: vec![u64::MAX; graph.routers()],
             way: vec![NONE; graph.routers()],
@@ -104,8 +109,7 @@ impl<'a> Search<'a> {
     /// Finds the lightest paths from all routers to one.
     pub(super) fn search(&mut self, router: u32) {
         if self.levels_of != router {
-            self.graph.fill_hops(router, &mut self.hops, &mut self.order);
-            self.levels_of = router;
+            self.find_levels(router);
         }
         let farthest = self.order.last().map_or(0, |&last| self.hops[last as usize]);
         // A path of h hops weighs at most h (initial + added), one of more hops at least (h + 1) initial.
@@ -116,26 +120,45 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Finds the hops to a router, and the channels that lead nearer to it.
+    fn find_levels(&mut self, router: u32) {
+        let Self { graph, hops, order, nearer, first, .. } = self;
+        graph.fill_hops(router, hops, order);
+        nearer.clear();
+        first.clear();
+        for &from in &*order {
+            first.push(nearer.len());
+            let leads =
+                |channel: &Channel| hops[graph.target(*channel) as usize] < hops[from as usize];
+            nearer.extend(graph.outputs(from).filter(leads));
+        }
+        first.push(nearer.len());
+        self.levels_of = router;
+    }
+
     /// Of equally light ways the one over the router that Dijkstra's algorithm would leave first.
     fn search_by_levels(&mut self, router: u32) {
-        let Self { graph, weights, hops, distance, way, order, .. } = self;
+        let Self { graph, weights, distance, way, order, nearer, first, .. } = self;
         distance[router as usize] = 0;
         way[router as usize] = NONE;
-        for &from in &order[1..] {
-            let nearer = hops[from as usize] - 1;
-            let mut best = (u64::MAX, u64::MAX, u32::MAX);
-            for channel in graph.outputs(from) {
-                let at = graph.target(channel);
-                if hops[at as usize] == nearer {
-                    let rest = distance[at as usize];
-                    let found = (rest + weights[channel as usize], rest, scatter(at));
-                    if found < best {
-                        best = found;
-                        way[from as usize] = channel;
-                    }
+        for (place, &from) in order.iter().enumerate().skip(1) {
+            let (mut best, mut by) = (u64::MAX, NONE);
+            for &channel in &nearer[first[place]..first[place + 1]] {
+                let rest = distance[graph.target(channel) as usize];
+                let found = rest + weights[channel as usize];
+                if found > best {
+                    continue;
+                }
+                let sooner = |channel: Channel| {
+                    let at = graph.target(channel);
+                    (distance[at as usize], scatter(at))
+                };
+                if found < best || sooner(channel) < sooner(by) {
+                    (best, by) = (found, channel);
                 }
             }
-            distance[from as usize] = best.0;
+            distance[from as usize] = best;
+            way[from as usize] = by;
         }
     }
 

@@ -126,6 +126,8 @@ run_opensm() {
     printf 'per_module_logging_file %s\nmax_wire_smps 32\n' "$scratch/opensm/modules" >"$scratch/opensm/options"
     (
         TIMEFORMAT=%U
+        # ibsim's library leaves folders behind where it runs.
+        cd "$scratch/opensm"
         export OSM_CACHE_DIR=$scratch/opensm OSM_TMP_DIR=$scratch/opensm
         # -d 2: lines are in the log as soon as they are written. 0x40: tables are dumped.
         time env LD_PRELOAD="$preload" taskset -c "$cpu" opensm -F "$scratch/opensm/options" \

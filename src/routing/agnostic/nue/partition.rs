@@ -1,6 +1,7 @@
 //! Which destinations go into which lane.
 
 use super::bisection::Weighted;
+use crate::routing::agnostic::frontier::scatter;
 use crate::routing::agnostic::graph::{Destination, Graph};
 
 /// How the destinations are parted among the lanes.
@@ -41,13 +42,25 @@ impl Partition {
     }
 }
 
-/// Sorts destinations by their numbers, scattered; each number of an order scatters them another way.
+/// Sorts destinations into rounds: one of each router, then another of each, the routers of every round scattered
+/// another way. Each `number` of an order scatters them differently.
 ///
-/// The order matters much: if the terminals of a router come one after the other, the paths to the first few of
-/// them block what later destinations would need.
+/// The order matters much, if wildly. Paths to the first few terminals of a router block what later destinations
+/// would need: on 25 fabrics other than the slides', with one lane, 2,891 destinations fell back on the tree when
+/// routers came one after the other, 942 when all terminals were scattered, and 649 in rounds.
 pub(super) fn order(destinations: &mut [Destination], number: u32) {
-    destinations
-        .sort_unstable_by_key(|at| ((at.terminal + 1) ^ (2 * number)).wrapping_mul(0x9e37_79b9));
+    destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
+    let mut in_rounds = Vec::with_capacity(destinations.len());
+    for of_router in destinations.chunk_by(|one, other| one.router == other.router) {
+        for (round, destination) in (1..).zip(of_router) {
+            let scattered = scatter((destination.router + 1) ^ (2 * number));
+            in_rounds.push((round, scattered.wrapping_mul(2 * round + 1), *destination));
+        }
+    }
+    in_rounds.sort_unstable_by_key(|&(round, scattered, _)| (round, scattered));
+    for (destination, (_, _, next)) in destinations.iter_mut().zip(in_rounds) {
+        *destination = next;
+    }
 }
 
 /// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.

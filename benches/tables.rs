@@ -86,7 +86,7 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
     };
     let (least, table) = least_of(repetitions, run);
     let quality = Quality::new(&Region::new(&fabric), &table);
-    line(name, sizes, fabric.routers(), least, f64::from(quality.maximum_load), quality.mean_load);
+    line(name, sizes, fabric.routers(), least, quality.load.maximum as f64, quality.load.mean);
 }
 
 fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize) {
@@ -101,8 +101,8 @@ fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize)
     };
     let (least, table) = least_of(repetitions, run);
     let quality = ForwardingQuality::new(&fabric, &table);
-    let maximum = quality.maximum_load as f64;
-    line(name, sizes, fabric.routers(), least, maximum, quality.mean_load);
+    let maximum = quality.load.maximum as f64;
+    line(name, sizes, fabric.routers(), least, maximum, quality.load.mean);
 }
 
 /// The least time of several runs, and the table of the first.

@@ -27,11 +27,11 @@ struct Row {
     torus: String,
     nodes: u32,
     share_of_pairs_with_one_shortest_route: f64,
-    lower_bound: u32,
-    load_bfs: u32,
-    load_genetic: Option<u32>,
-    load_sssp: u32,
-    load_balanced: u32,
+    lower_bound: u64,
+    load_bfs: u64,
+    load_genetic: Option<u64>,
+    load_sssp: u64,
+    load_balanced: u64,
     seconds_bfs: f64,
     seconds_genetic: Option<f64>,
     seconds_sssp: f64,
@@ -39,7 +39,7 @@ struct Row {
 }
 
 impl Row {
-    fn load(&self, algorithm: &str) -> Option<u32> {
+    fn load(&self, algorithm: &str) -> Option<u64> {
         match algorithm {
             "bfs" => Some(self.load_bfs),
             "genetic" => self.load_genetic,
@@ -107,11 +107,11 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         torus: sizes_text(&job.sizes),
         nodes: fabric.routers(),
         share_of_pairs_with_one_shortest_route: choices.single_share(),
-        lower_bound: best.bound.map_or(0, |bound| bound.rounded()),
-        load_bfs: bfs.maximum_load,
-        load_genetic: genetic.as_ref().map(|(_, quality, _)| quality.maximum_load),
-        load_sssp: sssp.maximum_load,
-        load_balanced: balanced.maximum_load,
+        lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
+        load_bfs: bfs.load.maximum,
+        load_genetic: genetic.as_ref().map(|(_, quality, _)| quality.load.maximum),
+        load_sssp: sssp.load.maximum,
+        load_balanced: balanced.load.maximum,
         seconds_bfs,
         seconds_genetic: genetic.map(|(_, _, seconds)| seconds + listing),
         seconds_sssp: seconds_sssp + listing,
@@ -147,16 +147,15 @@ fn comparisons(rows: &[Row]) -> Vec<Comparison> {
     let mut all = Vec::new();
     for (dimensions, _) in SETS {
         for (algorithm, baseline) in COMPARED {
-            let loads: Vec<(u32, u32)> = rows
+            let loads: Vec<(u64, u64)> = rows
                 .iter()
                 .filter(|row| row.dimensions == dimensions)
                 .filter_map(|row| Some((row.load(algorithm)?, row.load(baseline)?)))
                 .collect();
-            let group = |group, keep: fn(&(u32, u32)) -> bool| {
-                let kept: Vec<(u32, u32)> = loads.iter().copied().filter(keep).collect();
-                let total = |of: fn(&(u32, u32)) -> u32| kept.iter().map(of).sum::<u32>();
-                let improvement =
-                    |&(own, other): &(u32, u32)| 1.0 - f64::from(own) / f64::from(other);
+            let group = |group, keep: fn(&(u64, u64)) -> bool| {
+                let kept: Vec<(u64, u64)> = loads.iter().copied().filter(keep).collect();
+                let total = |of: fn(&(u64, u64)) -> u64| kept.iter().map(of).sum::<u64>();
+                let improvement = |&(own, other): &(u64, u64)| 1.0 - own as f64 / other as f64;
                 let count = kept.len().max(1) as f64;
                 Comparison {
                     dimensions,
@@ -164,7 +163,7 @@ fn comparisons(rows: &[Row]) -> Vec<Comparison> {
                     baseline,
                     group,
                     systems: kept.len(),
-                    ratio: f64::from(total(|load| load.0)) / f64::from(total(|load| load.1).max(1)),
+                    ratio: total(|load| load.0) as f64 / total(|load| load.1).max(1) as f64,
                     mean_improvement: kept.iter().map(improvement).sum::<f64>() / count,
                 }
             };
@@ -202,8 +201,7 @@ fn text(rows: &[Row], comparisons: &[Comparison]) -> String {
     text += "published: sssp better than bfs by 13%, 11%, 17% (2D, 3D, 4D), than genetic by 4%, 7% (3D, 4D)\n\n";
     for (dimensions, _) in SETS {
         let of = || rows.iter().filter(move |row| row.dimensions == dimensions);
-        let gap =
-            |row: &Row| f64::from(row.load_balanced) / f64::from(row.lower_bound.max(1)) - 1.0;
+        let gap = |row: &Row| row.load_balanced as f64 / row.lower_bound.max(1) as f64 - 1.0;
         text += &format!(
             "{dimensions}D: {} systems, {} of them with genetic; {:.1}% of the pairs have one shortest \
              route (mean over systems)\n    balanced above its bound: mean {:.2}%, at most {:.2}%; \
@@ -290,7 +288,7 @@ mod tests {
         let sizes = [vec![5, 4], vec![4, 3, 2], vec![6, 6], vec![3, 2, 4, 2], vec![2, 5, 3]];
         let jobs = sizes.into_iter().map(|sizes| Job { sizes, genetic: false });
         let rows: Vec<Row> = jobs.map(|job| row(&job).unwrap()).collect();
-        let total = |algorithm| rows.iter().filter_map(|row| row.load(algorithm)).sum::<u32>();
+        let total = |algorithm| rows.iter().filter_map(|row| row.load(algorithm)).sum::<u64>();
         assert!(total("balanced") < total("sssp") && total("sssp") < total("bfs"), "{rows:?}");
         assert!(rows.iter().all(|row| row.lower_bound <= row.load_balanced), "{rows:?}");
     }

@@ -9,7 +9,7 @@ use crate::report::rows_text;
 use crate::routing::angara::{ALGORITHMS, Algorithm};
 
 /// Maximum and minimum load, sigma(4), diameter.
-type PublishedRow = (u32, u32, f64, u32);
+type PublishedRow = (u64, u64, f64, u32);
 
 /// As published, in the order of [`PARTS`].
 const TABLE_2: [(Algorithm, [PublishedRow; 5]); 3] = [
@@ -32,12 +32,12 @@ struct Row {
     algorithm: &'static str,
     nodes: u32,
     torus: String,
-    maximum_load: u32,
-    minimum_load: u32,
+    maximum_load: u64,
+    minimum_load: u64,
     sigma_4: f64,
     hops_maximum: u32,
-    published_maximum_load: Option<u32>,
-    published_minimum_load: Option<u32>,
+    published_maximum_load: Option<u64>,
+    published_minimum_load: Option<u64>,
     published_sigma_4: Option<f64>,
     published_hops_maximum: Option<u32>,
 }
@@ -68,9 +68,9 @@ fn rows() -> Result<Vec<Row>, Flawed> {
                 algorithm: name,
                 nodes,
                 torus: sizes_text(sizes),
-                maximum_load: quality.maximum_load,
-                minimum_load: quality.minimum_load,
-                sigma_4: quality.sigma(4),
+                maximum_load: quality.load.maximum,
+                minimum_load: quality.load.minimum,
+                sigma_4: quality.load.sigma_4,
                 hops_maximum: quality.hops_maximum,
                 published_maximum_load: published.map(|row| row.0),
                 published_minimum_load: published.map(|row| row.1),
@@ -80,6 +80,10 @@ fn rows() -> Result<Vec<Row>, Flawed> {
         }
     }
     Ok(rows)
+}
+
+fn shown(value: Option<impl ToString>) -> String {
+    value.map_or("-".into(), |value| value.to_string())
 }
 
 fn text(rows: &[Row]) -> String {
@@ -94,7 +98,6 @@ fn text(rows: &[Row]) -> String {
         columns(head),
         columns(head)
     );
-    let shown = |value: Option<u32>| value.map_or("-".into(), |value| value.to_string());
     for row in rows {
         let ours = [
             &row.maximum_load.to_string(),

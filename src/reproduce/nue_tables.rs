@@ -136,8 +136,8 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
             row.applies = proof.holds();
             row.reason = (!row.applies).then(|| "packets can deadlock".into());
             row.lanes = Some(proof.lanes_used());
-            row.maximum_load = Some(quality.maximum_load);
-            row.mean_load = Some(quality.mean_load);
+            row.maximum_load = Some(quality.load.maximum);
+            row.mean_load = Some(quality.load.mean);
             row.hops_mean = Some(quality.hops_mean);
             row.escape_falls = made.escape_falls;
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rayon::prelude::*;
 
 use super::ForwardingTable;
+use super::load_figures::{LoadFigures, add_loads};
 use crate::topology::{Channel, Fabric};
 
 /// Figures of a forwarding table whose routes lead where they should. The load of a channel between routers is
@@ -15,12 +16,7 @@ pub struct ForwardingQuality {
     pub routed: u64,
     pub unrouted: u64,
     pub channels: u64,
-    /// Edge-forwarding index.
-    pub maximum_load: u64,
-    pub minimum_load: u64,
-    pub mean_load: f64,
-    /// Mean load if every path had the least hops.
-    pub perfect_load: f64,
+    pub load: LoadFigures,
     /// Hops between routers, over routed pairs; 0 for terminals of one router.
     pub hops_mean: f64,
     pub hops_maximum: u32,
@@ -50,30 +46,18 @@ impl ForwardingQuality {
         let load_of = |channel: Channel| count.loads.get(channel as usize).copied().unwrap_or(0);
         let loads: Vec<(Channel, u64)> =
             channels.map(|channel| (channel, load_of(channel))).collect();
-        let a_channel = |hops: u64| hops as f64 / loads.len().max(1) as f64;
         let a_pair = |hops: u64| hops as f64 / count.routed.max(1) as f64;
         Self {
             routed: count.routed,
             unrouted: count.unrouted,
             channels: loads.len() as u64,
-            maximum_load: loads.iter().map(|(_, load)| *load).max().unwrap_or(0),
-            minimum_load: loads.iter().map(|(_, load)| *load).min().unwrap_or(0),
-            mean_load: a_channel(count.hops),
-            perfect_load: a_channel(count.least_hops),
+            load: LoadFigures::new(&loads, count.least_hops),
             hops_mean: a_pair(count.hops),
             hops_maximum: count.hops_maximum,
             least_hops_mean: a_pair(count.least_hops),
             least_hops_maximum: count.least_maximum,
             loads,
         }
-    }
-
-    /// Deviation of the loads from the perfect load: the `k`-th root of the mean `k`-th power.
-    #[must_use]
-    pub fn sigma(&self, k: i32) -> f64 {
-        let power = |&(_, load): &(Channel, u64)| (load as f64 - self.perfect_load).abs().powi(k);
-        let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
-        libm::pow(mean, 1.0 / f64::from(k))
     }
 }
 
@@ -147,13 +131,7 @@ impl Count {
         self
     }
 
-    fn merge(mut self, mut other: Self) -> Self {
-        if self.loads.len() < other.loads.len() {
-            std::mem::swap(&mut self.loads, &mut other.loads);
-        }
-        for (load, more) in self.loads.iter_mut().zip(&other.loads) {
-            *load += more;
-        }
+    fn merge(self, other: Self) -> Self {
         Self {
             routed: self.routed + other.routed,
             unrouted: self.unrouted + other.unrouted,
@@ -161,7 +139,7 @@ impl Count {
             hops_maximum: self.hops_maximum.max(other.hops_maximum),
             least_hops: self.least_hops + other.least_hops,
             least_maximum: self.least_maximum.max(other.least_maximum),
-            loads: self.loads,
+            loads: add_loads(self.loads, other.loads),
         }
     }
 }

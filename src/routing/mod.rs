@@ -15,6 +15,7 @@ mod forwarding_proof;
 mod forwarding_quality;
 mod header;
 mod load_bound;
+mod load_figures;
 pub mod opensm;
 mod proof;
 mod quality;
@@ -31,6 +32,7 @@ pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_f
 pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;
 pub use load_bound::{LoadBound, Paths};
+pub use load_figures::LoadFigures;
 pub use proof::{Flaw, Proof, prove};
 pub use quality::Quality;
 pub use region::Region;

@@ -1,7 +1,8 @@
-//! How good a routing table is (papers/angara-routing, section 1.1): channel loads and how even they are.
+//! How good a routing table is (papers/angara-routing, section 1.1): channel loads and hops.
 
 use rayon::prelude::*;
 
+use super::load_figures::{LoadFigures, add_loads};
 use super::{Region, RouteTable};
 use crate::topology::Channel;
 
@@ -12,18 +13,13 @@ pub struct Quality {
     pub routed: u64,
     pub unrouted: u64,
     pub channels: u64,
-    /// Edge-forwarding index.
-    pub maximum_load: u32,
-    pub minimum_load: u32,
-    pub mean_load: f64,
-    /// Mean load if every route had the least hops that the network allows.
-    pub perfect_load: f64,
+    pub load: LoadFigures,
     pub hops_mean: f64,
     pub hops_maximum: u32,
     /// Routes with a first or a last step.
     pub stepping: u64,
     /// By channel.
-    pub loads: Vec<(Channel, u32)>,
+    pub loads: Vec<(Channel, u64)>,
 }
 
 impl Quality {
@@ -40,32 +36,18 @@ impl Quality {
         let Count { routed, unrouted, stepping, hops: hops_sum, hops_maximum, least_hops, loads } =
             count;
         let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0);
-        let loads: Vec<(Channel, u32)> =
+        let loads: Vec<(Channel, u64)> =
             region.channels().map(|channel| (channel, load_of(channel))).collect();
-        let count = loads.len().max(1) as f64;
-        let load = || loads.iter().map(|(_, load)| *load);
         Self {
             routed,
             unrouted,
             channels: loads.len() as u64,
-            maximum_load: load().max().unwrap_or(0),
-            minimum_load: load().min().unwrap_or(0),
-            mean_load: hops_sum as f64 / count,
-            perfect_load: least_hops as f64 / count,
+            load: LoadFigures::new(&loads, least_hops),
             hops_mean: hops_sum as f64 / (routed.max(1)) as f64,
             hops_maximum,
             stepping,
             loads,
         }
-    }
-
-    /// Deviation of the loads from the perfect load: the `k`-th root of the mean `k`-th power.
-    #[must_use]
-    pub fn sigma(&self, k: i32) -> f64 {
-        let power =
-            |&(_, load): &(Channel, u32)| (f64::from(load) - self.perfect_load).abs().powi(k);
-        let mean = self.loads.iter().map(power).sum::<f64>() / self.loads.len().max(1) as f64;
-        libm::pow(mean, 1.0 / f64::from(k))
     }
 }
 
@@ -79,7 +61,7 @@ struct Count {
     hops_maximum: u32,
     least_hops: u64,
     /// By channel; empty for none.
-    loads: Vec<u32>,
+    loads: Vec<u64>,
 }
 
 impl Count {
@@ -109,13 +91,7 @@ impl Count {
         self
     }
 
-    fn merge(mut self, mut other: Self) -> Self {
-        if self.loads.len() < other.loads.len() {
-            std::mem::swap(&mut self.loads, &mut other.loads);
-        }
-        for (load, more) in self.loads.iter_mut().zip(&other.loads) {
-            *load += more;
-        }
+    fn merge(self, other: Self) -> Self {
         Self {
             routed: self.routed + other.routed,
             unrouted: self.unrouted + other.unrouted,
@@ -123,7 +99,7 @@ impl Count {
             hops: self.hops + other.hops,
             hops_maximum: self.hops_maximum.max(other.hops_maximum),
             least_hops: self.least_hops + other.least_hops,
-            loads: self.loads,
+            loads: add_loads(self.loads, other.loads),
         }
     }
 }
@@ -161,8 +137,8 @@ mod tests {
         let table = choices.table(&sssp(&choices).selection);
         let quality = Quality::new(choices.region(), &table);
         assert_eq!((quality.routed, quality.unrouted, quality.channels), (56, 0, 24));
-        assert_eq!((quality.maximum_load, quality.minimum_load), (5, 3));
-        assert_eq!((quality.hops_maximum, quality.perfect_load), (3, 4.0));
-        assert!((quality.sigma(4) - 0.707).abs() < 0.1, "{}", quality.sigma(4));
+        assert_eq!((quality.load.maximum, quality.load.minimum), (5, 3));
+        assert_eq!((quality.hops_maximum, quality.load.perfect), (3, 4.0));
+        assert!((quality.load.sigma_4 - 0.707).abs() < 0.1, "{}", quality.load.sigma_4);
     }
 }

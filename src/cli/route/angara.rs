@@ -99,8 +99,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
 /// Prints the report and draws the figures.
 fn show(route: &Route, report: &Report, fabric: &Fabric, quality: &Quality) -> Result<(), Failure> {
     route.print(report, || report.text())?;
-    let loads = quality.loads.iter().map(|&(channel, load)| (channel, u64::from(load)));
-    route.draw(fabric, &report.title(), loads)
+    route.draw(fabric, &report.title(), quality.loads.iter().copied())
 }
 
 /// The unroutable pairs, a source a line.

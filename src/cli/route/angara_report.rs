@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::{deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::torus_text;
 use crate::routing::angara::{Choices, LowerBound, lower_bound};
-use crate::routing::{Proof, Quality, RouteTable};
+use crate::routing::{LoadFigures, Proof, Quality, RouteTable};
 
 /// What is known of a table.
 #[derive(Debug, Serialize)]
@@ -17,17 +18,12 @@ pub(super) struct Report {
     pairs_without_route: u64,
     /// Of the pairs that have a route.
     share_with_one_shortest_route: f64,
-    maximum_load: u32,
+    #[serde(flatten)]
+    load: LoadFigures,
     lower_bound: u32,
     lower_bound_before_rounding: f64,
     /// How far the maximum load is above the lower bound, as a fraction of that.
     gap: f64,
-    minimum_load: u32,
-    mean_load: f64,
-    perfect_load: f64,
-    sigma_1: f64,
-    sigma_2: f64,
-    sigma_4: f64,
     hops_mean: f64,
     hops_maximum: u32,
     routes_with_first_or_last_step: u64,
@@ -53,7 +49,7 @@ impl Report {
         let bound = bound.unwrap_or_else(|| {
             let mut loads = vec![0; fabric.channel_slots() as usize];
             for &(channel, load) in &quality.loads {
-                loads[channel as usize] = load;
+                loads[channel as usize] = load as u32;
             }
             lower_bound(choices, &loads)
         });
@@ -72,16 +68,10 @@ impl Report {
             routed_pairs: quality.routed,
             pairs_without_route: quality.unrouted,
             share_with_one_shortest_route: choices.single_share(),
-            maximum_load: quality.maximum_load,
+            load: quality.load,
             lower_bound: rounded,
             lower_bound_before_rounding: bound.value,
-            gap: f64::from(quality.maximum_load) / f64::from(rounded.max(1)) - 1.0,
-            minimum_load: quality.minimum_load,
-            mean_load: quality.mean_load,
-            perfect_load: quality.perfect_load,
-            sigma_1: quality.sigma(1),
-            sigma_2: quality.sigma(2),
-            sigma_4: quality.sigma(4),
+            gap: quality.load.maximum as f64 / f64::from(rounded.max(1)) - 1.0,
             hops_mean: quality.hops_mean,
             hops_maximum: quality.hops_maximum,
             routes_with_first_or_last_step: quality.stepping,
@@ -116,13 +106,7 @@ impl Report {
                     100.0 * report.share_with_one_shortest_route
                 ),
             ),
-            (
-                "channel load",
-                format!(
-                    "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
-                    report.maximum_load, report.minimum_load, report.mean_load, report.perfect_load
-                ),
-            ),
+            ("channel load", load_text(&report.load)),
             (
                 "lower bound",
                 if report.gap == 0.0 {
@@ -141,13 +125,7 @@ impl Report {
                     )
                 },
             ),
-            (
-                "deviation",
-                format!(
-                    "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
-                    report.sigma_1, report.sigma_2, report.sigma_4
-                ),
-            ),
+            ("deviation", deviation_text(&report.load)),
             ("hops", format!("mean {:.3}, at most {}", report.hops_mean, report.hops_maximum)),
             ("first, last steps", format!("in {} routes", report.routes_with_first_or_last_step)),
             (

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::{deviation_text, load_text};
 use crate::cli::terminal;
-use crate::routing::{ForwardingProof, ForwardingQuality, LoadBound, Paths};
+use crate::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use crate::topology::Fabric;
 
 /// What is known of a table.
@@ -23,7 +24,8 @@ pub(super) struct Report {
     pub lanes_unknown: bool,
     routed_pairs: u64,
     pairs_without_route: u64,
-    maximum_load: u64,
+    #[serde(flatten)]
+    load: LoadFigures,
     /// Of the maximum load, for any table.
     lower_bound: u64,
     lower_bound_before_rounding: f64,
@@ -32,12 +34,6 @@ pub(super) struct Report {
     lower_bound_of_minimal_routing_before_rounding: f64,
     /// How far the maximum load is above the lower bound for any table, as a fraction of that.
     gap: f64,
-    minimum_load: u64,
-    mean_load: f64,
-    perfect_load: f64,
-    sigma_1: f64,
-    sigma_2: f64,
-    sigma_4: f64,
     hops_mean: f64,
     hops_maximum: u32,
     least_hops_mean: f64,
@@ -92,18 +88,12 @@ impl Report {
         };
         self.routed_pairs = quality.routed;
         self.pairs_without_route = quality.unrouted;
-        self.maximum_load = quality.maximum_load;
+        self.load = quality.load;
         self.lower_bound = any.rounded();
         self.lower_bound_before_rounding = any.value();
         self.lower_bound_of_minimal_routing = minimal.rounded();
         self.lower_bound_of_minimal_routing_before_rounding = minimal.value();
-        self.gap = quality.maximum_load as f64 / any.rounded().max(1) as f64 - 1.0;
-        self.minimum_load = quality.minimum_load;
-        self.mean_load = quality.mean_load;
-        self.perfect_load = quality.perfect_load;
-        self.sigma_1 = quality.sigma(1);
-        self.sigma_2 = quality.sigma(2);
-        self.sigma_4 = quality.sigma(4);
+        self.gap = quality.load.maximum as f64 / any.rounded().max(1) as f64 - 1.0;
         self.hops_mean = quality.hops_mean;
         self.hops_maximum = quality.hops_maximum;
         self.least_hops_mean = quality.least_hops_mean;
@@ -135,21 +125,9 @@ impl Report {
                     report.routed_pairs, report.pairs_without_route
                 ),
             ),
-            (
-                "channel load",
-                format!(
-                    "maximum {}, minimum {}, mean {:.3}; {:.3} if every path were shortest",
-                    report.maximum_load, report.minimum_load, report.mean_load, report.perfect_load
-                ),
-            ),
+            ("channel load", load_text(&report.load)),
             ("lower bound", report.bound_text()),
-            (
-                "deviation",
-                format!(
-                    "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
-                    report.sigma_1, report.sigma_2, report.sigma_4
-                ),
-            ),
+            ("deviation", deviation_text(&report.load)),
             (
                 "hops",
                 format!(

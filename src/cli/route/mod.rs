@@ -19,7 +19,7 @@ use super::{Failure, folder};
 use crate::report::figure::{Medium, load_heat_map, load_histogram};
 use crate::report::{LoadRow, RowWriter};
 use crate::routing::angara::Freedoms;
-use crate::routing::{MAXIMUM_LANES, agnostic, angara as tables};
+use crate::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
 use crate::scenario::{Network, OpenSmTable, RoutingSpec};
 use crate::topology::Fabric;
 
@@ -209,6 +209,22 @@ impl Route {
     fn note(&self, text: &str) -> Result<(), Failure> {
         if self.json { Ok(()) } else { print_text(&format!("{text}\n")) }
     }
+}
+
+/// How much channels carry.
+fn load_text(load: &LoadFigures) -> String {
+    format!(
+        "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
+        load.maximum, load.minimum, load.mean, load.perfect
+    )
+}
+
+/// How evenly they do.
+fn deviation_text(load: &LoadFigures) -> String {
+    format!(
+        "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
+        load.sigma_1, load.sigma_2, load.sigma_4
+    )
 }
 
 /// The text of a file.

@@ -171,7 +171,7 @@ mod tests {
             let quality = shortest(&tree.cabling().unwrap().fabric().unwrap());
             // The channels to a router of level 0 carry one destination each.
             let terminals = u64::from(arity.pow(levels));
-            assert_eq!(quality.maximum_load, terminals - u64::from(arity));
+            assert_eq!(quality.load.maximum, terminals - u64::from(arity));
         }
         shortest(&DirectorTree::default().cabling().unwrap().fabric().unwrap());
     }

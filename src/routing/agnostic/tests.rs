@@ -91,7 +91,7 @@ fn shortest_paths_are_shortest() {
             let quality = ForwardingQuality::new(&fabric, &generate(algorithm, &fabric, 16));
             assert_eq!(quality.unrouted, 0, "{algorithm:?} {seed}");
             assert_eq!(quality.hops_mean, quality.least_hops_mean, "{algorithm:?} {seed}");
-            assert_eq!(quality.mean_load, quality.perfect_load, "{algorithm:?} {seed}");
+            assert_eq!(quality.load.mean, quality.load.perfect, "{algorithm:?} {seed}");
         }
     }
 }
@@ -116,7 +116,7 @@ fn sssp_balances_as_published() {
         (Tree { arity: 10, levels: 3, terminals: 11 }.cabling().unwrap().fabric().unwrap(), 2046.0),
     ] {
         let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::Sssp, &fabric, 1));
-        let maximum = quality.maximum_load as f64;
+        let maximum = quality.load.maximum as f64;
         assert!(maximum < 1.05 * published, "{maximum}, not {published}");
     }
 }
@@ -169,7 +169,7 @@ fn nue_balances_a_torus() {
     for (algorithm, limit) in [(Algorithm::Nue, 1.08 * 2443.0), (Algorithm::NueBalanced, 1904.0)] {
         let table = generate(algorithm, &fabric, 8);
         proved(&fabric, &table);
-        let maximum = ForwardingQuality::new(&fabric, &table).maximum_load;
+        let maximum = ForwardingQuality::new(&fabric, &table).load.maximum;
         assert!(maximum as f64 <= limit, "{algorithm:?}: {maximum}");
     }
 }

@@ -369,7 +369,7 @@ mod tests {
         let fabric = cabling.fabric().unwrap();
         let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::Torus2Qos, &fabric, 2));
         assert_eq!(quality.hops_mean, quality.least_hops_mean);
-        assert!(quality.minimum_load > 0);
+        assert!(quality.load.minimum > 0);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`units`] | time, rates and sizes, with their units |
+//! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
 //! | [`traffic`] | who sends what to whom, when |
@@ -42,6 +43,7 @@
 pub mod adaptive;
 pub mod cli;
 pub mod engine;
+mod invalid_line;
 pub mod measure;
 pub mod output_queued;
 pub mod report;
@@ -52,3 +54,5 @@ pub mod sweep;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+
+pub use invalid_line::InvalidLine;

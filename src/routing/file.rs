@@ -2,30 +2,14 @@
 //!
 //! The format is described in `docs/route-tables.md`.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use super::{Flaw, Header, RouteTable, prove};
+use crate::InvalidLine;
 use crate::topology::{DIMENSION_NAMES, Fabric, Faults, Torus};
 
 const MAGIC: &str = "flitlab-routes";
 const VERSION: &str = "1";
-
-/// Why a table file can't be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableFileError {
-    /// From 1.
-    pub line: usize,
-    pub message: String,
-}
-
-impl fmt::Display for TableFileError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for TableFileError {}
 
 /// A routing table with the torus, the failures and the node set that it is for.
 #[derive(Clone, Debug)]
@@ -58,14 +42,14 @@ impl TableFile {
     ///
     /// # Errors
     /// What does not fit, and in which line.
-    pub fn fits(&self, fabric: &Fabric) -> Result<(), TableFileError> {
+    pub fn fits(&self, fabric: &Fabric) -> Result<(), InvalidLine> {
         if self.torus != *fabric.coordinates() {
             let line = self.lines.first().map_or(1, |_| 2);
-            return Err(TableFileError { line, message: "the table is for another torus".into() });
+            return Err(InvalidLine::new(line, "the table is for another torus"));
         }
         match prove(fabric, &self.table).flaws.first() {
             None => Ok(()),
-            Some(flaw) => Err(TableFileError {
+            Some(flaw) => Err(InvalidLine {
                 line: self.line(flaw).unwrap_or(1),
                 message: flaw.describe(fabric),
             }),
@@ -130,7 +114,7 @@ impl TableFile {
     ///
     /// # Errors
     /// The first line that is wrong.
-    pub fn parse(text: &str) -> Result<Self, TableFileError> {
+    pub fn parse(text: &str) -> Result<Self, InvalidLine> {
         Parser::new(text).file()
     }
 }
@@ -173,11 +157,11 @@ impl<'t> Parser<'t> {
         Some(words)
     }
 
-    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, TableFileError> {
-        Err(TableFileError { line: self.line, message: message.into() })
+    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, InvalidLine> {
+        Err(InvalidLine::new(self.line, message))
     }
 
-    fn expect(&mut self, what: &str) -> Result<Vec<&'t str>, TableFileError> {
+    fn expect(&mut self, what: &str) -> Result<Vec<&'t str>, InvalidLine> {
         match self.next() {
             Some(words) => Ok(words),
             None => {
@@ -187,7 +171,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn file(mut self) -> Result<TableFile, TableFileError> {
+    fn file(mut self) -> Result<TableFile, InvalidLine> {
         let magic = self.expect("`flitlab-routes 1`")?;
         match magic[..] {
             [MAGIC, VERSION] => {}
@@ -284,11 +268,11 @@ impl<'t> Parser<'t> {
         Ok(TableFile { torus, faults, fabric, table, lines })
     }
 
-    fn torus(&self, sizes: &[u32], open: &[usize]) -> Result<Torus, TableFileError> {
+    fn torus(&self, sizes: &[u32], open: &[usize]) -> Result<Torus, InvalidLine> {
         Torus::new(sizes, open).or_else(|error| self.wrong(error.to_string()))
     }
 
-    fn node(&self, torus: &Torus, name: &str) -> Result<u32, TableFileError> {
+    fn node(&self, torus: &Torus, name: &str) -> Result<u32, InvalidLine> {
         let coordinates = name
             .strip_prefix('(')
             .and_then(|name| name.strip_suffix(')'))
@@ -302,7 +286,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn direction(&self, torus: &Torus, name: &str) -> Result<u32, TableFileError> {
+    fn direction(&self, torus: &Torus, name: &str) -> Result<u32, InvalidLine> {
         match torus.direction(name) {
             Some(direction) => Ok(direction),
             None => self.wrong(format!("`{name}` is no direction of this torus")),
@@ -315,7 +299,7 @@ impl<'t> Parser<'t> {
         first: &str,
         directions: &str,
         last: &str,
-    ) -> Result<Header, TableFileError> {
+    ) -> Result<Header, InvalidLine> {
         let mut header = Header::default();
         if first != "." {
             let direction = self.direction(torus, first)?;

@@ -26,7 +26,7 @@ mod table;
 
 pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Derouter};
 pub use direction_order::{DirectionOrder, HalfRing};
-pub use file::{TableFile, TableFileError};
+pub use file::TableFile;
 pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
 pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
 pub use forwarding_quality::ForwardingQuality;

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::InvalidLine;
 use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
 use crate::routing::{
     Adaptive, AdaptiveRules, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing, Region,
-    Routes, TableFile, TableFileError, Unroutable, agnostic, prove_forwarding,
+    Routes, TableFile, Unroutable, agnostic, prove_forwarding,
 };
 use crate::topology::Fabric;
 use crate::units::memory_text;
@@ -63,7 +64,7 @@ impl OpenSmTable {
 pub enum RoutingError {
     Unroutable(Unroutable),
     /// The table of a file does not fit, for this reason.
-    Table(TableFileError),
+    Table(InvalidLine),
     /// Making the table takes more memory than there is, in bytes: needed and free.
     Memory(u64, u64),
     /// The fabric is none for adaptive routing, for this reason.

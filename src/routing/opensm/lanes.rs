@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::Dump;
 use super::directory::{Directory, Far, hexadecimal, number_behind};
-use super::{Dump, DumpError};
+use crate::InvalidLine;
 use crate::routing::{Lanes, SERVICE_LEVELS, ServiceLevels};
 use crate::topology::netlist::Netlist;
 
@@ -26,7 +27,7 @@ impl Dump {
         &mut self,
         netlist: &Netlist,
         levels: PathLevels<'_>,
-    ) -> Result<(), (&'static str, DumpError)> {
+    ) -> Result<(), (&'static str, InvalidLine)> {
         let directory = Directory::new(netlist);
         let mut found = ServiceLevels::new(&netlist.fabric);
         match levels.map {
@@ -45,7 +46,7 @@ impl Dump {
         netlist: &Netlist,
         text: &str,
         found: &mut ServiceLevels,
-    ) -> Result<(), DumpError> {
+    ) -> Result<(), InvalidLine> {
         // Of several terminals of an adapter the first.
         let terminals = || (0..self.lids.len() as u32).rev();
         let lids: HashMap<u16, u32> =
@@ -59,7 +60,7 @@ impl Dump {
             if words.is_empty() || words[0].starts_with('#') {
                 continue;
             }
-            let wrong = |message: &str| DumpError::new(number, message);
+            let wrong = |message: &str| InvalidLine::new(number, message);
             let &[source, destination, level] = &words[..] else {
                 return Err(wrong("a path's line has source, destination and service level"));
             };
@@ -94,10 +95,10 @@ fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
 }
 
 /// The switches' blocks of `opensm-sl2vl.dump`: rows of input port, output port and 16 lanes.
-fn map(directory: &Directory, text: &str, found: &mut ServiceLevels) -> Result<(), DumpError> {
+fn map(directory: &Directory, text: &str, found: &mut ServiceLevels) -> Result<(), InvalidLine> {
     let (mut router, mut seen) = (None, false);
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |message: String| DumpError::new(number, message);
+        let wrong = |message: String| InvalidLine::new(number, message);
         let line = line.trim();
         if line.starts_with("Switch") {
             seen = true;
@@ -139,5 +140,5 @@ fn map(directory: &Directory, text: &str, found: &mut ServiceLevels) -> Result<(
     if seen {
         return Ok(());
     }
-    Err(DumpError::new(1, "there is no map here, such as `opensm-sl2vl.dump` has"))
+    Err(InvalidLine::new(1, "there is no map here, such as `opensm-sl2vl.dump` has"))
 }

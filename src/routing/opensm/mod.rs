@@ -13,33 +13,11 @@ mod lanes;
 mod read;
 mod write;
 
-use std::fmt;
-
 use super::ForwardingTable;
+use crate::InvalidLine;
 use crate::topology::netlist::Netlist;
 
 pub use lanes::PathLevels;
-
-/// What is wrong with a dump, and in which line (from 1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpError {
-    pub line: usize,
-    pub message: String,
-}
-
-impl DumpError {
-    fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
-    }
-}
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for DumpError {}
 
 /// A table with the local identifiers that its dump gives to the terminals.
 #[derive(Clone, Debug)]
@@ -55,7 +33,7 @@ impl Dump {
     /// # Errors
     /// The first line that does not fit the netlist: a switch or an adapter that it has not, a port without a
     /// cable, a port that leads to another adapter.
-    pub fn read(netlist: &Netlist, text: &str) -> Result<Self, DumpError> {
+    pub fn read(netlist: &Netlist, text: &str) -> Result<Self, InvalidLine> {
         read::read(netlist, text)
     }
 }

@@ -1,11 +1,12 @@
 //! Dumps of forwarding tables, read.
 
+use super::Dump;
 use super::directory::{Directory, Far, hexadecimal, number_behind};
-use super::{Dump, DumpError};
+use crate::InvalidLine;
 use crate::routing::ForwardingTable;
 use crate::topology::netlist::Netlist;
 
-pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, DumpError> {
+pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
     let directory = Directory::new(netlist);
     let mut dump = Dump {
         table: ForwardingTable::empty(&netlist.fabric),
@@ -13,7 +14,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, DumpError> {
     };
     let mut router = None;
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |message: String| DumpError::new(number, message);
+        let wrong = |message: String| InvalidLine::new(number, message);
         let line = line.trim();
         if line.contains("Unicast lids") {
             let guid = number_behind(line, " guid ")
@@ -33,7 +34,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, DumpError> {
     }
     if router.is_none() {
         let message = "there is no forwarding table here, such as `opensm-lfts.dump` has";
-        return Err(DumpError::new(1, message));
+        return Err(InvalidLine::new(1, message));
     }
     Ok(dump)
 }

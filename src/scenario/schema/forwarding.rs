@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
+    InvalidLine,
     routing::{
         agnostic::{ALGORITHMS, Algorithm, Parameters, Partition},
-        opensm::{Dump, DumpError, PathLevels},
+        opensm::{Dump, PathLevels},
     },
     scenario::{
         RoutingSpec, TopologySpec,
@@ -114,7 +115,7 @@ pub(super) fn opensm<'v, 'd: 'v>(
         // A fabric that falls apart is reported as such.
         let netlist = topology?.netlist().ok()?;
         let tables = tables?;
-        let line = |error: DumpError| (error.line, error.message);
+        let line = |error: InvalidLine| (error.line, error.message);
         let mut dump = tables.take(reader, Dump::read(&netlist, &tables.text).map_err(line))?;
         if let Some(paths) = &paths {
             let levels =

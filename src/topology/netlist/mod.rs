@@ -8,9 +8,8 @@ mod read;
 mod record;
 mod write;
 
-use std::fmt;
-
 use super::Fabric;
+use crate::InvalidLine;
 
 /// What a switch is called by subnet managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,33 +48,12 @@ pub struct Netlist {
 const FIRST_SWITCH: u64 = 0x10_0000;
 const FIRST_ADAPTER: u64 = 0x20_0000;
 
-/// What is wrong with a netlist, and in which line (from 1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetlistError {
-    pub line: usize,
-    pub message: String,
-}
-
-impl NetlistError {
-    fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
-    }
-}
-
-impl fmt::Display for NetlistError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for NetlistError {}
-
 impl Netlist {
     /// Reads a netlist in either form.
     ///
     /// # Errors
     /// The first line that is no part of a netlist or contradicts another.
-    pub fn read(text: &str) -> Result<Self, NetlistError> {
+    pub fn read(text: &str) -> Result<Self, InvalidLine> {
         read::read(text)
     }
 

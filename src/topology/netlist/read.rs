@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::record::{Kind, Link, Record, records};
-use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, NetlistError, Switch};
+use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, Switch};
+use crate::InvalidLine;
 use crate::topology::Cabling;
 
-pub(super) fn read(text: &str) -> Result<Netlist, NetlistError> {
+pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let mut records = records(text)?;
     number(&mut records);
     let mut known: HashMap<&str, usize> = HashMap::new();
@@ -14,7 +15,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, NetlistError> {
         if let Some(earlier) = known.insert(record.id, place) {
             let line = records[earlier].line;
             let message = format!("there is a node \"{}\" in line {line} already", record.id);
-            return Err(NetlistError::new(record.line, message));
+            return Err(InvalidLine::new(record.line, message));
         }
     }
     let links = check(&records, &known)?;
@@ -60,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, NetlistError> {
     }
     let fabric = cabling
         .fabric()
-        .map_err(|error| NetlistError::new(text.lines().count().max(1), error.to_string()))?;
+        .map_err(|error| InvalidLine::new(text.lines().count().max(1), error.to_string()))?;
     Ok(Netlist { fabric, switches, adapters })
 }
 
@@ -82,11 +83,11 @@ fn number(records: &mut [Record<'_>]) {
 fn check(
     records: &[Record<'_>],
     known: &HashMap<&str, usize>,
-) -> Result<BTreeSet<(usize, u16)>, NetlistError> {
+) -> Result<BTreeSet<(usize, u16)>, InvalidLine> {
     let mut links: HashMap<(usize, u16), &Link<'_>> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
         for link in &record.links {
-            let wrong = |message: String| Err(NetlistError::new(link.line, message));
+            let wrong = |message: String| Err(InvalidLine::new(link.line, message));
             let beyond = |of: &Record<'_>, port: u16| port == 0 || port > of.ports;
             if beyond(record, link.port) {
                 return wrong(format!(
@@ -126,7 +127,7 @@ fn check(
                     "the other end, \"{}\" port {}, leads to \"{}\" port {} (line {})",
                     link.remote, link.remote_port, back.remote, back.remote_port, back.line
                 );
-                return Err(NetlistError::new(link.line, message));
+                return Err(InvalidLine::new(link.line, message));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A netlist's lines, cut into records.
 
-use super::NetlistError;
+use crate::InvalidLine;
 
 /// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +61,13 @@ impl<'t> Cursor<'t> {
 ///
 /// # Errors
 /// The first line that is neither a comment, an assignment, a node nor a port.
-pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, NetlistError> {
+pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut open = false;
     let mut guid = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
-        let wrong = |message: String| NetlistError::new(number, message);
+        let wrong = |message: String| InvalidLine::new(number, message);
         if line.starts_with('#') {
             continue;
         }

@@ -16,6 +16,8 @@ use crate::topology::netlist::Netlist;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";
+/// The same as `ibnetdiscover` writes it, for other programs.
+const DISCOVERED: &str = "ibnetdiscover.txt";
 const TABLES: &str = "opensm-lfts.dump";
 const PATHS: &str = "paths.txt";
 const MAP: &str = "opensm-sl2vl.dump";
@@ -144,6 +146,7 @@ pub(super) fn save(
     let folder = folder::prepare("", Some(folder))?;
     let netlist = network.topology.netlist().expect("there is its fabric");
     folder::write(&folder.join(NETLIST), &netlist.text())?;
+    folder::write(&folder.join(DISCOVERED), &netlist.discovered_text())?;
     folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
     if let Some((map, paths)) = opensm::levels_text(&netlist, table) {
         folder::write(&folder.join(MAP), &map)?;

@@ -1,6 +1,5 @@
 //! Forwarding tables and maps of service levels, written as OpenSM does, and lists of paths' service levels.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::ForwardingTable;
@@ -9,7 +8,7 @@ use crate::topology::netlist::Netlist;
 
 pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     let fabric = &netlist.fabric;
-    let lids = lids(netlist);
+    let lids = netlist.lids();
     let (terminals, switches) = lids.split_at(netlist.adapters.len());
     let highest = lids.iter().max().copied().unwrap_or(0);
     let mut text = String::new();
@@ -49,7 +48,7 @@ pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(Stri
     match table.lanes() {
         Lanes::One | Lanes::ByHop(_) => None,
         Lanes::ByDestination(_) | Lanes::ByPair(_) | Lanes::ByServiceLevel(_) => {
-            let lids = lids(netlist);
+            let lids = netlist.lids();
             Some((map(netlist, table, &lids), paths(netlist, table, &lids)))
         }
     }
@@ -110,13 +109,4 @@ fn paths(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
         }
     }
     text
-}
-
-/// The local identifiers of terminals, then switches: those that are given, and the lowest free ones for the others.
-fn lids(netlist: &Netlist) -> Vec<u16> {
-    let given = netlist.adapters.iter().map(|adapter| adapter.lid);
-    let given: Vec<_> = given.chain(netlist.switches.iter().map(|switch| switch.lid)).collect();
-    let taken: BTreeSet<u16> = given.iter().flatten().copied().collect();
-    let mut free = (1..).filter(|lid| !taken.contains(lid));
-    given.iter().map(|lid| lid.unwrap_or_else(|| free.next().expect("more than nodes"))).collect()
 }

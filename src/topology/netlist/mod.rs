@@ -4,9 +4,12 @@
 //! A switch is a router. Each connected port of a channel adapter is a terminal, since each has a local
 //! identifier (LID) of its own. Rates, widths and what else a netlist says of ports is left out.
 
+mod discovered;
 mod read;
 mod record;
 mod write;
+
+use std::collections::BTreeSet;
 
 use super::Fabric;
 use crate::InvalidLine;
@@ -42,6 +45,13 @@ pub struct Netlist {
     pub switches: Vec<Switch>,
     /// By terminal.
     pub adapters: Vec<Adapter>,
+}
+
+/// What is at the end of a cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Switch { router: u32, port: u16 },
+    Adapter { terminal: u32 },
 }
 
 /// Guids of the first switch and adapter where a netlist gives none, as ibsim counts them on.
@@ -90,6 +100,69 @@ impl Netlist {
     #[must_use]
     pub fn text(&self) -> String {
         write::text(self)
+    }
+
+    /// The netlist as `ibnetdiscover` writes it, without terminals that have failed. All cables are said to have
+    /// ibsim's default rate.
+    #[must_use]
+    pub fn discovered_text(&self) -> String {
+        discovered::text(self)
+    }
+
+    /// The local identifiers of terminals, then switches: those that are given, and the lowest free ones for the
+    /// others.
+    #[must_use]
+    pub fn lids(&self) -> Vec<u16> {
+        let given = self.adapters.iter().map(|adapter| adapter.lid);
+        let given: Vec<_> = given.chain(self.switches.iter().map(|switch| switch.lid)).collect();
+        let taken: BTreeSet<u16> = given.iter().flatten().copied().collect();
+        let mut free = (1..).filter(|lid| !taken.contains(lid));
+        let or_free =
+            |lid: &Option<u16>| lid.unwrap_or_else(|| free.next().expect("more than nodes"));
+        given.iter().map(or_free).collect()
+    }
+
+    /// By switch, what is at the ends of its cables, by port.
+    fn ends(&self) -> Vec<Vec<(u16, End)>> {
+        let fabric = &self.fabric;
+        let mut ends: Vec<Vec<(u16, End)>> = vec![Vec::new(); fabric.routers() as usize];
+        for router in 0..fabric.routers() {
+            for channel in fabric.outputs(router) {
+                if let (Some(far), Some(back)) = (fabric.target(channel), fabric.opposite(channel))
+                {
+                    let end = End::Switch { router: far, port: fabric.port(back) };
+                    ends[router as usize].push((fabric.port(channel), end));
+                }
+            }
+        }
+        for (terminal, router) in self.nodes().into_iter().flatten() {
+            let end = End::Adapter { terminal };
+            ends[router as usize].push((fabric.terminal_port(terminal), end));
+        }
+        ends.iter_mut().for_each(|ends| ends.sort_unstable());
+        ends
+    }
+
+    /// By channel adapter, its live terminals with their routers.
+    fn nodes(&self) -> Vec<Vec<(u32, u32)>> {
+        let fabric = &self.fabric;
+        let router = |terminal| Some((terminal, fabric.terminal_router(terminal)?));
+        let live: Vec<(u32, u32)> = fabric.live_terminals().filter_map(router).collect();
+        let guid = |terminal: u32| self.adapters[terminal as usize].guid;
+        live.chunk_by(|one, other| guid(one.0) == guid(other.0)).map(<[_]>::to_vec).collect()
+    }
+
+    /// The name of a terminal's channel adapter.
+    fn node_name(&self, terminal: u32) -> String {
+        let name = self.fabric.terminal_name(terminal);
+        let of_port = format!(" port {}", self.adapters[terminal as usize].port);
+        name.strip_suffix(&of_port).unwrap_or(&name).to_owned()
+    }
+
+    /// How many ports a channel adapter has at least.
+    fn ports(&self, node: &[(u32, u32)]) -> u16 {
+        let port = |&(terminal, _): &(u32, u32)| self.adapters[terminal as usize].port;
+        node.iter().map(port).max().unwrap_or(1)
     }
 }
 
@@ -150,6 +223,11 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
         assert_eq!((fabric.terminal_name(1), fabric.terminal_port(1)), ("one port 2".into(), 1));
         let adapter = Adapter { guid: 0xb0, port: 2, port_guid: 0xb2, lid: Some(2) };
         assert_eq!((netlist.adapters[1], netlist.switches[0].lid), (adapter, Some(7)));
+        let lines =
+            DISCOVERED.lines().filter(|line| !line.is_empty() && !line.starts_with("vendid"));
+        let text = netlist.discovered_text();
+        lines.for_each(|line| assert!(text.lines().any(|other| other == line), "{line} in {text}"));
+        assert_eq!(Netlist::read(&text).unwrap().discovered_text(), text);
         let again = Netlist::read(&netlist.text()).unwrap();
         assert_eq!((&again.switches[1].guid, again.adapters[1].port_guid), (&0xa1, 0xb2));
     }

@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::Netlist;
-
-/// What is at the end of a port's cable: a node's name and port.
-type End = (String, u16);
+use super::{End, Netlist};
 
 pub(super) fn text(netlist: &Netlist) -> String {
     let fabric = &netlist.fabric;
@@ -26,56 +23,34 @@ pub(super) fn text(netlist: &Netlist) -> String {
     let switch =
         |router: u32| id('S', fabric.router_name(router), netlist.switches[router as usize].guid);
     let described = |name: &str| if named { String::new() } else { format!("\t# \"{name}\"") };
-    let mut ends: Vec<Vec<(u16, End)>> = vec![Vec::new(); fabric.routers() as usize];
-    for router in 0..fabric.routers() {
-        for channel in fabric.outputs(router) {
-            if let (Some(far), Some(back)) = (fabric.target(channel), fabric.opposite(channel)) {
-                let end = (switch(far), fabric.port(back));
-                ends[router as usize].push((fabric.port(channel), end));
-            }
-        }
-    }
-    let live = || {
-        (0..).zip(&netlist.adapters).filter_map(|(terminal, identifiers)| {
-            Some((terminal, identifiers, fabric.terminal_router(terminal)?))
-        })
-    };
-    for (terminal, identifiers, router) in live() {
-        let end = (adapter(terminal), identifiers.port);
-        ends[router as usize].push((fabric.terminal_port(terminal), end));
-    }
-    let line = |text: &mut String, port: u16, (node, far): &End| {
-        writeln!(text, "[{port}]\t\"{node}\"[{far}]").expect("a string");
-    };
-    for (router, mut ends) in (0..).zip(ends) {
+    for (router, ends) in (0..).zip(netlist.ends()) {
         let identifiers = &netlist.switches[router as usize];
-        ends.sort_unstable();
         let description = described(&fabric.router_name(router));
         let header = format!("Switch\t{} \"{}\"{description}", identifiers.ports, switch(router));
         writeln!(text, "\nswitchguid={:#x}\n{header}", identifiers.guid).expect("a string");
-        ends.iter().for_each(|(port, end)| line(&mut text, *port, end));
-    }
-    let mut node = None;
-    for (terminal, identifiers, router) in live() {
-        if node != Some(identifiers.guid) {
-            node = Some(identifiers.guid);
-            let ports = most_port(netlist, identifiers.guid);
-            let name = fabric.terminal_name(terminal);
-            let of_port = format!(" port {}", identifiers.port);
-            let description = described(name.strip_suffix(&of_port).unwrap_or(&name));
-            let header = format!("Hca\t{ports} \"{}\"{description}", adapter(terminal));
-            writeln!(text, "\nhcaguids={:#x}\n{header}", identifiers.guid).expect("a string");
+        for (port, end) in ends {
+            let (node, far) = match end {
+                End::Switch { router, port } => (switch(router), port),
+                End::Adapter { terminal } => {
+                    (adapter(terminal), netlist.adapters[terminal as usize].port)
+                }
+            };
+            writeln!(text, "[{port}]\t\"{node}\"[{far}]").expect("a string");
         }
-        let end = (switch(router), fabric.terminal_port(terminal));
-        line(&mut text, identifiers.port, &end);
+    }
+    for node in netlist.nodes() {
+        let guid = netlist.adapters[node[0].0 as usize].guid;
+        let description = described(&netlist.node_name(node[0].0));
+        let header =
+            format!("Hca\t{} \"{}\"{description}", netlist.ports(&node), adapter(node[0].0));
+        writeln!(text, "\nhcaguids={guid:#x}\n{header}").expect("a string");
+        for (terminal, router) in node {
+            let port = netlist.adapters[terminal as usize].port;
+            let far = fabric.terminal_port(terminal);
+            writeln!(text, "[{port}]\t\"{}\"[{far}]", switch(router)).expect("a string");
+        }
     }
     text
-}
-
-/// The highest connected port of an adapter.
-fn most_port(netlist: &Netlist, guid: u64) -> u16 {
-    let of_node = netlist.adapters.iter().filter(|adapter| adapter.guid == guid);
-    of_node.map(|adapter| adapter.port).max().unwrap_or(1)
 }
 
 /// Whether names can stand for the nodes: none twice, no adapter with several ports, and nothing in them that

@@ -57,8 +57,10 @@ pub const ALGORITHMS: [(&str, Algorithm); 14] = [
     ("nue-balanced", Algorithm::NueBalanced),
 ];
 
-/// In how many orders `nue-balanced` routes a lane at most.
-const ORDERS: u32 = 8;
+/// In how many orders `nue-balanced` routes a lane at most, and all lanes together. With few lanes some orders are
+/// much better than others; with eight, moving paths makes up for a bad one (results/nue).
+const ORDERS: u8 = 8;
+const ORDERS_OF_ALL_LANES: u8 = 16;
 
 impl FromStr for Algorithm {
     type Err = String;
@@ -178,7 +180,8 @@ impl Algorithm {
             Self::Sssp => sssp(&graph, &mut table),
             Self::P2Sssp => p2_sssp(&graph, &mut table),
             Self::NueBalanced => {
-                nue(&graph, &mut table, parameters.lanes, parameters.partition, ORDERS);
+                let orders = (ORDERS_OF_ALL_LANES / parameters.lanes).clamp(1, ORDERS);
+                nue(&graph, &mut table, parameters.lanes, parameters.partition, orders);
                 balance(&graph, &mut table);
             }
             Self::Nue => {

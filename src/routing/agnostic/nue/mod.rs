@@ -27,7 +27,7 @@ use super::graph::Graph;
 use crate::routing::{ForwardingTable, Lanes};
 
 /// After so many further orders a lane without paths along the tree is good enough.
-const LEAST_ORDERS: u32 = 3;
+const LEAST_ORDERS: u8 = 3;
 
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
 ///
@@ -38,7 +38,7 @@ pub(super) fn nue(
     table: &mut ForwardingTable,
     lanes: u8,
     partition: Partition,
-    orders: u32,
+    orders: u8,
 ) -> u32 {
     let vertices = (graph.destinations().len() + graph.connected_routers()) as u64;
     let mut weights = vec![vertices * vertices; graph.slots()];
@@ -55,8 +55,8 @@ pub(super) fn nue(
         let hull = hull::hull(graph, &part);
         let root = centrality::root(graph, &part, &hull);
         let tree = Tree::new(graph, &part, root, &weights, |_| true);
-        let mut route = |order: u32| {
-            partition::order(&mut part, order);
+        let mut route = |order: u8| {
+            partition::order(&mut part, u32::from(order));
             let mut weights = weights.clone();
             let falls = search.route_all(&part, &tree, &mut weights, table);
             (falls, weights.iter().copied().max(), order, weights)

@@ -214,32 +214,37 @@ fn bars(of_fabric: &[Row]) -> Figure {
     ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
 }
 
-fn text(rows: &[Row]) -> String {
-    let mut text = String::from("throughput in GB/s of payload a node\n");
-    let columns: Vec<(&str, u8)> = OTHERS
-        .into_iter()
-        .map(|algorithm| (algorithm, LANES))
-        .chain([("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)])
-        .collect();
-    let _ = write!(text, "{:<14}", "");
-    columns.iter().for_each(|(algorithm, _)| {
-        let _ = write!(text, "{:>13}", algorithm);
-    });
+/// Throughputs, a column for each algorithm with so many lanes.
+fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
+    let mut text = format!("{:<14}", "");
+    for (algorithm, _) in columns {
+        let _ = write!(text, "{algorithm:>13}");
+    }
     let _ = write!(text, "\n{:<14}", "lanes");
-    columns.iter().for_each(|(_, lanes)| {
+    for (_, lanes) in columns {
         let _ = write!(text, "{lanes:>13}");
-    });
+    }
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let _ = write!(text, "{:<14}", of_fabric[0].fabric);
-        for &(algorithm, lanes) in &columns {
-            let row = of_fabric.iter().find(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
+        for column in columns {
+            let row = of_fabric.iter().find(|row| (row.algorithm, row.lanes) == *column);
             let cell = row.and_then(|row| row.throughput);
             let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
             let _ = write!(text, "{cell:>13}");
         }
         text.push('\n');
     }
+    text
+}
+
+fn text(rows: &[Row]) -> String {
+    let others = OTHERS.map(|algorithm| (algorithm, LANES));
+    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
+    let mut text = String::from("throughput in GB/s of payload a node\n");
+    text += &throughputs(rows, &others);
+    text.push('\n');
+    text += &throughputs(rows, &nue);
     text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
     let _ = writeln!(
         text,

@@ -46,8 +46,8 @@ impl Partition {
 /// another way. Each `number` of an order scatters them differently.
 ///
 /// The order matters much, if wildly. Paths to the first few terminals of a router block what later destinations
-/// would need: on 25 fabrics other than the slides', with one lane, 2,891 destinations fell back on the tree when
-/// routers came one after the other, 942 when all terminals were scattered, and 649 in rounds.
+/// would need: on 25 fabrics with one lane 2,253 and 2,891 destinations fell back on the tree in two orders of one
+/// router after the other, 529 to 1,140 in five of all terminals scattered, 269 to 835 in fourteen of rounds.
 pub(super) fn order(destinations: &mut [Destination], number: u32) {
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
     let mut in_rounds = Vec::with_capacity(destinations.len());

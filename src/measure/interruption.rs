@@ -3,8 +3,8 @@
 //!
 //! The time before the failure is warm-up in its first half and measured in its second. From the
 //! failure on all is measured, until as much time as before it has passed since the sources went on. The
-//! network has recovered with the first window, after that, at whose end no more is under way than at the
-//! ends of the windows measured before the failure.
+//! network has recovered with the first window, after that, at whose end no more is under way, but for a
+//! twentieth, than at the ends of the windows measured before the failure.
 
 use super::load_point::{LoadPoint, Status};
 use super::{Collector, LoadMeasurement, Offered, Phase, Progress, Settings};
@@ -22,8 +22,8 @@ const TOLERANCE: f64 = 1.05;
 pub struct Recovery {
     pub report: InterruptionReport,
     /// From the failure until the sources went on.
-    pub interruption: Option<Picoseconds>,
-    /// From the failure until the network had recovered.
+    pub interruption: Picoseconds,
+    /// From the failure until the network had recovered, if it had before the end.
     pub recovery: Option<Picoseconds>,
 }
 
@@ -49,14 +49,13 @@ pub fn measure_interruption<'f>(
         point.run_to(interruption.at, Phase::Measuring, progress)?;
         let before = point.history()[first..].iter().map(|window| window.under_way).max();
         let level = before.unwrap_or(0) as f64 * TOLERANCE;
-        let report = loop {
+        let resumed = loop {
             point.run_to(point.engine.now() + window, Phase::Measuring, progress)?;
             let report = point.engine.interruption().expect("there is one");
-            if report.resumed.is_some() {
-                break report;
+            if let Some(resumed) = report.resumed {
+                break resumed;
             }
         };
-        let resumed = report.resumed.expect("it was waited for");
         point.run_to(resumed + interruption.at, Phase::Measuring, progress)?;
         let recovered = point
             .history()
@@ -64,7 +63,7 @@ pub fn measure_interruption<'f>(
             .find(|window| window.end > resumed && window.under_way as f64 <= level);
         Ok(Recovery {
             report: point.engine.interruption().expect("there is one"),
-            interruption: Some(resumed - interruption.at),
+            interruption: resumed - interruption.at,
             recovery: recovered.map(|window| window.end - interruption.at),
         })
     };

@@ -6,15 +6,15 @@
 use std::fmt::Write;
 
 use super::nue_tables::{
-    COMPARED, Named, Row, matrix, milliseconds, of, rows, time_figure, tori, torus,
+    COMPARED, FABRICS, Named, Row, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use crate::report::rows_text;
 use crate::routing::agnostic::{ALGORITHMS, Algorithm};
-use crate::topology::builders::{
-    Cascade, DirectorTree, Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree,
-};
-use crate::topology::{Cabling, TopologyError};
+use crate::scenario::{Document, Network};
+
+/// Those of the seven that are quick.
+const QUICK: [&str; 2] = ["10-ary 3-tree", "kautz"];
 
 /// All fabrics under all algorithms.
 ///
@@ -22,10 +22,13 @@ use crate::topology::{Cabling, TopologyError};
 /// If a table is wrong.
 pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
     let algorithms = ALGORITHMS.map(|(_, algorithm)| algorithm);
-    let fabrics = if extent.quick { kautz_and_tree() } else { published() };
-    let tori = tori(extent.quick).into_iter().map(|sizes| named(torus(&sizes)));
+    let mut fabrics: Vec<Named> = FABRICS
+        .iter()
+        .filter(|(name, _)| !extent.quick || QUICK.contains(name))
+        .map(described)
+        .collect();
     let count = fabrics.len() * algorithms.len();
-    let fabrics: Vec<Named> = fabrics.into_iter().map(named).chain(tori).collect();
+    fabrics.extend(tori(extent.quick).iter().map(|sizes| torus_of(sizes)));
     let mut rows = rows(&fabrics, &algorithms, extent, progress)?;
     let tori = rows.split_off(count);
     let figure = time_figure(&tori, &COMPARED, "3D tori, 8 lanes");
@@ -37,34 +40,16 @@ pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproductio
     })
 }
 
-fn named((name, cabling): (String, Cabling)) -> Named {
-    let fabric = cabling.fabric().expect("nothing has failed");
-    Named { name, fabric, failed_cables: 0 }
+/// A fabric whose key in `[topology]` is given.
+fn described(&(name, topology): &(&str, &str)) -> Named {
+    let document = Document::parse(name, &format!("topology.{topology}\n"));
+    let network = Network::read(&document).expect("a fabric in which nothing has failed");
+    Named { name: name.into(), fabric: network.fabric.clone(), failed_cables: 0 }
 }
 
-fn built(name: &str, cabling: Result<Cabling, TopologyError>) -> (String, Cabling) {
-    (name.into(), cabling.expect("published sizes"))
-}
-
-/// The fabrics of the slides' Table 1. Which random graph theirs was is open.
-fn published() -> Vec<(String, Cabling)> {
-    let random = RandomRegular { routers: 125, degree: 16, terminals: 8, seed: 1 };
-    let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
-    let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
-    let mut fabrics = vec![built("random", random.cabling()), built("6x5x5", torus.cabling())];
-    fabrics.extend(kautz_and_tree());
-    fabrics.extend([
-        built("dragonfly", dragonfly.cabling()),
-        built("cascade", Cascade::default().cabling()),
-        built("tsubame2.5", DirectorTree::default().cabling()),
-    ]);
-    fabrics
-}
-
-fn kautz_and_tree() -> Vec<(String, Cabling)> {
-    let tree = Tree { arity: 10, levels: 3, terminals: 11 };
-    let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
-    vec![built("10-ary 3-tree", tree.cabling()), built("kautz", kautz.cabling())]
+fn torus_of(sizes: &[u32]) -> Named {
+    let (name, cabling) = torus(sizes);
+    Named { name, fabric: cabling.fabric().expect("nothing has failed"), failed_cables: 0 }
 }
 
 fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
@@ -108,7 +93,6 @@ mod tests {
             fabrics.iter().find(|row| row["algorithm"] == algorithm).unwrap()["applies"] == true
         };
         assert!(on_tree("d-mod-k") && on_tree("nue") && !on_tree("torus-2qos"));
-        assert_eq!(published().len(), 7);
         // Columns have the values of their algorithms.
         let line = found.text.lines().find(|line| line.starts_with("3x3x3")).unwrap();
         let tori = found.json["tori"].as_array().unwrap();

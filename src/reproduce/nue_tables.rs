@@ -25,6 +25,17 @@ pub(super) const COMPARED: [Algorithm; 7] = [
     Algorithm::NueBalanced,
 ];
 
+/// The fabrics of the slides' Table 1, each with its key in `[topology]`. Which random graph theirs was is open.
+pub(super) const FABRICS: [(&str, &str); 7] = [
+    ("random", "random_regular = { switches = 125, degree = 16, terminals = 8, seed = 1 }"),
+    ("6x5x5", "switched_torus = { dimensions = [6, 5, 5], terminals = 7, redundancy = 4 }"),
+    ("10-ary 3-tree", "tree = { arity = 10, levels = 3, terminals = 11 }"),
+    ("kautz", "kautz = { degree = 5, length = 3, terminals = 7, redundancy = 2 }"),
+    ("dragonfly", "dragonfly = { groups = 15, group_size = 12, global_cables = 6, terminals = 6 }"),
+    ("cascade", "cascade = {}"),
+    ("tsubame2.5", "director_tree = {}"),
+];
+
 /// Virtual lanes, as the slides' switches have them.
 pub(super) const LANES: u8 = 8;
 

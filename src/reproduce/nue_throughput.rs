@@ -10,22 +10,12 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::nue_tables::{FABRICS, LANES};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::{PointRow, Status, rows_text};
 use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
-
-/// The fabrics of the slides' Table 1.
-const FABRICS: [(&str, &str); 7] = [
-    ("random", "random_regular = { switches = 125, degree = 16, terminals = 8, seed = 1 }"),
-    ("6x5x5", "switched_torus = { dimensions = [6, 5, 5], terminals = 7, redundancy = 4 }"),
-    ("10-ary 3-tree", "tree = { arity = 10, levels = 3, terminals = 11 }"),
-    ("kautz", "kautz = { degree = 5, length = 3, terminals = 7, redundancy = 2 }"),
-    ("dragonfly", "dragonfly = { groups = 15, group_size = 12, global_cables = 6, terminals = 6 }"),
-    ("cascade", "cascade = {}"),
-    ("tsubame2.5", "director_tree = {}"),
-];
 
 /// Small ones of the same kinds.
 const SMALL: [(&str, &str); 2] = [
@@ -35,8 +25,6 @@ const SMALL: [(&str, &str); 2] = [
 
 /// Those of OpenSM.
 const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
-
-const LANES: u8 = 8;
 
 /// The least and the most of Nue's throughput beside the best other's, in percent.
 const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)];
@@ -180,7 +168,12 @@ fn note(row: &Result<Row, Flawed>) -> String {
         (Some(throughput), _) => format!("{throughput:.3} GB/s"),
         (None, reason) => reason.clone().unwrap_or_default(),
     };
-    format!("{:<14} {:<13} {} lanes  {found}", row.fabric, row.algorithm, row.lanes)
+    let lanes = lanes_text(row.lanes);
+    format!("{:<14} {:<13} {lanes:<7}  {found}", row.fabric, row.algorithm)
+}
+
+fn lanes_text(lanes: u8) -> String {
+    if lanes == 1 { "1 lane".into() } else { format!("{lanes} lanes") }
 }
 
 /// Throughput beside the best other's over the lanes given, a curve a fabric.
@@ -202,9 +195,8 @@ fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
 /// All throughputs on a fabric.
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
-        let lanes = if row.lanes == 1 { "1 lane".into() } else { format!("{} lanes", row.lanes) };
         let name = match row.algorithm {
-            "nue" | "nue-balanced" => format!("{}, {lanes}", row.algorithm),
+            "nue" | "nue-balanced" => format!("{}, {}", row.algorithm, lanes_text(row.lanes)),
             other => other.into(),
         };
         Some((name, row.throughput?))

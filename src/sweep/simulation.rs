@@ -4,7 +4,7 @@
 //! what `flitlab run` runs. Building it simulates nothing.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
@@ -17,7 +17,7 @@ use crate::measure::{
     measure_load, outlook,
 };
 use crate::report::{self, ChannelRow, LatencyRow, PointRow, WindowPhase, WindowRow};
-use crate::routing::{ForwardingTable, Routes};
+use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
@@ -152,12 +152,6 @@ impl Simulation {
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
-    }
-
-    /// What fails meanwhile, and the table that leads round it.
-    #[must_use]
-    pub fn interruption(&self) -> Option<&Interruption> {
-        self.interruption.as_ref()
     }
 
     #[must_use]
@@ -435,7 +429,7 @@ fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interrupti
         return Err(refuse("new tables need [routing.agnostic]".into()));
     };
     let times = (spec.time, spec.time + spec.new_tables_after);
-    Ok(Interruption::new(whole, &left, times, ForwardingTable::clone(&table)))
+    Ok(Interruption::new(whole, &left, times, Arc::unwrap_or_clone(table)))
 }
 
 /// Fills in how an interruption passed, if there was one.
@@ -444,7 +438,7 @@ fn with_recovery(row: PointRow, status: &Status) -> PointRow {
     PointRow {
         packets_lost: Some(recovery.report.packets_lost),
         messages_lost: Some(recovery.report.messages_lost),
-        interruption: recovery.interruption,
+        interruption: Some(recovery.interruption),
         recovery: recovery.recovery,
         ..row
     }

@@ -26,7 +26,7 @@ pub(super) fn sssp(graph: &Graph, table: &mut ForwardingTable) {
 
 /// Balanced shortest paths, a path at a time.
 pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
-    let mut weights = initial_weights(graph);
+    let mut weights = vec![initial_weight(graph); graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
     let mut way = vec![NONE; graph.routers()];
     for destination in graph.destinations() {
@@ -62,9 +62,8 @@ pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
 }
 
 /// The square of the number of terminals: more than all paths together add to a channel.
-fn initial_weights(graph: &Graph) -> Vec<u64> {
-    let terminals = graph.destinations().len() as u64;
-    vec![terminals * terminals; graph.slots()]
+fn initial_weight(graph: &Graph) -> u64 {
+    (graph.destinations().len() as u64).pow(2)
 }
 
 /// The lightest paths from all routers to one, found against the direction of the channels: by levels of hops as
@@ -93,10 +92,11 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(graph: &'a Graph) -> Self {
+        let initial = initial_weight(graph);
         Self {
             graph,
-            weights: initial_weights(graph),
-            initial: (graph.destinations().len() as u64).pow(2),
+            weights: vec![initial; graph.slots()],
+            initial,
             added: 0,
             levels_of: NONE,
             hops: vec![NONE; graph.routers()],

@@ -4,7 +4,9 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | `narrow` | numbers taken to a smaller type, with a check |
 //! | [`units`] | time, rates and sizes, with their units |
+//! | [`memory`] | memory that something will take, compared with what there is |
 //! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
@@ -40,17 +42,31 @@
 //! assert_eq!(outcome.row.completion_time, Some(850_000));
 //! ```
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
+
 pub mod adaptive;
 pub mod cli;
 pub mod engine;
 mod invalid_line;
 pub mod measure;
+pub mod memory;
+mod narrow;
 pub mod output_queued;
+mod printable;
 pub mod report;
 pub mod reproduce;
 pub mod routing;
 pub mod scenario;
 pub mod sweep;
+mod text_file;
 pub mod topology;
 pub mod traffic;
 pub mod units;

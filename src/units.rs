@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::narrow::narrow;
+
 /// A time or duration in picoseconds.
 pub type Picoseconds = u64;
 
@@ -158,7 +160,7 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
     {
         return None;
     }
-    let power = 10u128.pow(fraction.len() as u32);
+    let power = 10u128.pow(narrow(fraction.len()));
     let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
     let scaled =

@@ -69,13 +69,13 @@ fn flood(
     run_script(fabric, &routes, &parameters(bubble), script).map(|(log, _)| log)
 }
 
-/// 10^6 packets past saturation, with the least buffers there can be, in two, three and four dimensions.
-fn a_million_packets_are_delivered(derouter: Derouter) {
+/// So many packets past saturation, with the least buffers there can be, in two, three and four dimensions.
+fn a_flood_is_delivered(all: u32, derouter: Derouter) {
     let (mut delivered, mut derouted) = (0, 0);
     for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 6], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
     {
         let fabric = fabric(sizes);
-        let packets = 200_000 / u64::from(fabric.terminals());
+        let packets = u64::from((all / 5).div_ceil(fabric.terminals()));
         let selection =
             [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random]
                 [seed as usize % 4];
@@ -86,29 +86,25 @@ fn a_million_packets_are_delivered(derouter: Derouter) {
         delivered += log.packets.len();
         derouted += log.packets.iter().filter(|packet| packet.derouting.is_some()).count();
     }
-    assert!(delivered >= 1_000_000, "{delivered}");
+    assert!(delivered >= all as usize, "{delivered}");
     assert_eq!(derouted > delivered / 20, derouter != BUBBLE, "{derouted} derouted");
 }
 
-#[test]
-fn the_adaptive_bubble_router_delivers_a_million_packets_past_saturation() {
-    a_million_packets_are_delivered(BUBBLE);
+fn every_derouter(all: u32) {
+    for derouter in [BUBBLE, pick_orthant(), outflank(), Derouter::Goal, Derouter::ChannelQueue] {
+        a_flood_is_delivered(all, derouter);
+    }
 }
 
 #[test]
-fn pick_orthant_routing_delivers_a_million_packets_past_saturation() {
-    a_million_packets_are_delivered(pick_orthant());
+fn sixty_thousand_packets_past_saturation_are_delivered_under_every_derouter() {
+    every_derouter(60_000);
 }
 
 #[test]
-fn outflank_routing_delivers_a_million_packets_past_saturation() {
-    a_million_packets_are_delivered(outflank());
-}
-
-#[test]
-fn goal_and_cqr_deliver_a_million_packets_past_saturation() {
-    a_million_packets_are_delivered(Derouter::Goal);
-    a_million_packets_are_delivered(Derouter::ChannelQueue);
+#[ignore = "long: half a minute; a million packets past saturation under every derouter"]
+fn a_million_packets_past_saturation_are_delivered_under_every_derouter() {
+    every_derouter(1_000_000);
 }
 
 /// Theorem 1 of the OutFlank paper asks for a second escape network. With one for both legs, packets that

@@ -5,14 +5,25 @@ use std::path::Path;
 
 use serde_json::Value;
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::{SHORT, Workplace, scenario, with};
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
+fn scenarios_of_desmos_check_and_run() {
+    let short = ["desmos-uniform", "desmos-read", "ping-neighbour"];
+    let wanted = |path: &str| short.iter().any(|name| path.contains(name));
+    assert_eq!(scenarios_check_and_run("desmos_scenarios", wanted), short.len());
+}
+
+#[test]
+#[ignore = "long: half a minute; every scenario of the repository checks and runs"]
 fn every_scenario_of_the_repository_checks_and_runs() {
-    let place = Workplace::new("every_scenario");
+    let seen = scenarios_check_and_run("every_scenario", |_| true);
+    assert!(seen >= 12, "{seen}");
+}
+
+/// Checks the scenarios that are wanted and runs them, shortened; how many there were.
+fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
+    let place = Workplace::new(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut seen = 0;
     for folder in fs::read_dir(root).unwrap() {
@@ -23,7 +34,12 @@ fn every_scenario_of_the_repository_checks_and_runs() {
                 continue;
             }
             let path = path.display().to_string();
-            place.run(&["check", &path]);
+            if !wanted(&path) {
+                continue;
+            }
+            // 4: its table can deadlock.
+            let checked = place.flitlab(&["check", &path]).status.code();
+            assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
             let exchange = fs::read_to_string(&path).unwrap().contains("[exchange]");
             let more = if exchange { &["--set", "exchange.message=512 B"][..] } else { &SHORT };
             let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
@@ -39,7 +55,7 @@ fn every_scenario_of_the_repository_checks_and_runs() {
             seen += 1;
         }
     }
-    assert!(seen >= 12, "{seen}");
+    seen
 }
 
 #[test]
@@ -123,10 +139,10 @@ fn the_run_agrees_with_what_check_says() {
 #[test]
 fn check_says_when_the_offered_load_is_past_the_bound() {
     let place = Workplace::new("past_the_bound");
-    let path = scenario("angara/desmos-uniform");
     let says = |load: &str| {
-        let load = format!("traffic.load={load}");
-        place.run(&["check", &path, "--set", &load]).contains("can't be steady")
+        let torus = "[topology.torus]\ndimensions = [4, 2, 2, 2]\n";
+        place.write("a.toml", &format!("{torus}[traffic]\npattern = \"uniform\"\nload = {load}\n"));
+        place.run(&["check", "a.toml"]).contains("can't be steady")
     };
     assert!(says("0.29"));
     assert!(!says("0.28"));
@@ -350,8 +366,8 @@ fn random_failures_are_counted_and_drawn() {
     let place = Workplace::new("failures");
     let path = scenario("angara/desmos");
     let study = ["failures", &path, "--systems", "20", "--most", "2", "--out", "study", "--json"];
-    let rows = place.json(&study);
-    let rows = rows.as_array().unwrap();
+    let study = place.json(&study);
+    let rows = study["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[0]["routed_with_relaxation"].as_u64(), Some(20), "a cable of Desmos may fail");
     assert!(rows[0]["routed_by_direction_order"].as_u64() < Some(20));
@@ -361,6 +377,7 @@ fn random_failures_are_counted_and_drawn() {
 }
 
 #[test]
+#[ignore = "long: ten seconds; reproductions leave rows and figures"]
 fn reproductions_leave_rows_and_figures() {
     let place = Workplace::new("reproduce");
     assert!(place.run(&["reproduce", "angara-table2"]).contains("balanced      32 4x2x2x2     26"));

@@ -4,10 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::{SHORT, Workplace, scenario, with};
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two loads of one pattern into a folder.
 fn sweep(place: &Workplace, out: &str, more: &[&str]) {
@@ -50,7 +47,7 @@ fn a_slower_link_is_named_and_its_effect_is_significant() {
     assert!(text.starts_with("different: 2 of 2 points differ by more than 5%\n"), "{text}");
     assert!(text.contains("link.latency  70 ns  90 ns"), "{text}");
     assert!(text.contains("load 0.05") && text.contains("+-"), "{text}");
-    assert_eq!(errors, "error: 2 of 2 points differ by more than 5%\n");
+    assert_eq!(errors, "differs: 2 of 2 points differ by more than 5%\n");
 
     let (code, text, _) = compare(&place, &["a", "b", "--tolerance", "50%"]);
     assert_eq!(code, 0, "{text}");

@@ -12,10 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::Workplace;
+use crate::common::workplace::Workplace;
 
 /// Commands that no setting shortens: it is enough that they go on for a while.
 const LONG: [&str; 2] = ["reproduce outflank", "reproduce angara-fig5"];
@@ -38,7 +35,7 @@ run | sweep)
         case $scenario in */nue/torus4222*) ;; */nue/*) set -- "$@" --set exchange.pattern=random-permutation ;; esac
     else
         set -- "$@" --set 'measure.window=2 us' --set measure.warm_up_windows=4 --set measure.maximum_windows=10
-        if [ "$1" = sweep ] && grep -q '^traffic.load = ' "$scenario"; then
+        if [ "$1" = sweep ] && ! echo "$*" | grep -q saturation && grep -q '^traffic.load = ' "$scenario"; then
             set -- "$@" --set 'sweep.grid.traffic.load=[0.1, 0.3]'
         fi
     fi
@@ -169,14 +166,14 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-#[test]
-fn every_command_of_readme_and_docs_runs() {
+/// Runs the commands of the pages that are wanted; how many there were.
+fn run_commands(wanted: impl Fn(&str) -> bool) -> usize {
     let mut seen = 0;
     for path in pages() {
         let page = path.file_name().unwrap().to_str().unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let commands = commands(&text);
-        if commands.is_empty() {
+        if commands.is_empty() || !wanted(page) {
             continue;
         }
         let place = place(&format!("documents-{page}"));
@@ -187,7 +184,55 @@ fn every_command_of_readme_and_docs_runs() {
             seen += 1;
         }
     }
+    seen
+}
+
+#[test]
+fn every_command_of_the_tutorial_runs() {
+    let seen = run_commands(|page| page == "tutorial.md");
+    assert!(seen >= 5, "{seen}");
+}
+
+#[test]
+#[ignore = "long: two minutes; every command of README and docs, as a reader would type it"]
+fn every_command_of_readme_and_docs_runs() {
+    let seen = run_commands(|page| page != "tutorial.md");
     assert!(seen >= 20, "{seen}");
+}
+
+/// The tutorial shows what is in the file that `init` wrote, and a line that goes into it (REVIEW C4).
+#[test]
+fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md");
+    let text = fs::read_to_string(page).unwrap();
+    let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let [shown, line] = blocks.collect::<Vec<_>>()[..] else { panic!("two blocks of TOML") };
+    let typed = |part: &str| commands(&text).into_iter().find(|it| it.contains(part)).unwrap();
+    let place = place("documents_tutorial_edits");
+    run(&typed("flitlab init"), "tutorial.md", &place);
+    let written = place.read("study.toml");
+    let other = place.0.join("shown");
+    fs::create_dir(&other).unwrap();
+    place.write("shown/study.toml", shown);
+    let resolved = |file| place.run(&["check", file, "--resolved"]);
+    assert_eq!(resolved("study.toml"), resolved("shown/study.toml"));
+    // The same curves by the command as by the line in the file.
+    let points = |listing: serde_json::Value| {
+        let points = listing["points"].as_array().unwrap().clone();
+        let mut points: Vec<String> =
+            points.iter().map(|point| point["identity"].as_str().unwrap().to_owned()).collect();
+        points.sort();
+        points
+    };
+    let command = typed("sweep.grid.routing=");
+    let set = command.split('\'').nth(1).unwrap();
+    let by_command =
+        points(place.json(&["sweep", "study.toml", "--dry-run", "--json", "--set", set]));
+    assert_eq!(by_command.len(), 27);
+    let header = "\n[sweep.grid]\n";
+    assert_eq!(written.matches(header).count(), 1, "{written}");
+    place.write("study.toml", &written.replace(header, &format!("{header}{line}")));
+    assert_eq!(points(place.json(&["sweep", "study.toml", "--dry-run", "--json"])), by_command);
 }
 
 #[test]

@@ -1,30 +1,17 @@
 //! Holds the fast engine to the plain reference engine, packet by packet, in random scenarios.
 
-mod common;
-mod reference;
-
 use std::collections::BTreeMap;
 
-use common::random_scenario::Scenario;
+use crate::common::{
+    agreement::{assert_agreement, run_fast, run_reference},
+    random_scenario::Scenario,
+};
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Log, run_script},
+    engine::{DeliveredPacket, Log},
     routing::{Lanes, Routes},
-    traffic::{Kind, Message, Script},
+    traffic::{Kind, Message},
     units::Picoseconds,
 };
-
-fn run_reference(scenario: &Scenario) -> Log {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
-    reference::run(fabric, routes, parameters, messages).unwrap_or_else(|deadlock| {
-        panic!("{} packets are stuck at {}", deadlock.packets, deadlock.time)
-    })
-}
-
-fn run_fast(scenario: &Scenario) -> Log {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
-    let script = Script::new(messages.clone());
-    run_script(fabric, routes, parameters, script).expect("no deadlock").0
-}
 
 /// Names the seed if a test of it panics, wherever that is.
 struct Named(u64);
@@ -42,77 +29,6 @@ fn for_each_scenario(seeds: std::ops::Range<u64>, test: impl Fn(&Scenario)) {
         let _named = Named(seed);
         test(&Scenario::random(seed));
     }
-}
-
-/// The reference's record and the fast engine's.
-type Pair<'a, R> = (Option<&'a R>, Option<&'a R>);
-
-/// The first of two lists' differences, by the time at which things went apart.
-fn first_difference<'a, R: Ord>(
-    reference: &'a [R],
-    fast: &'a [R],
-    key: impl Fn(&R) -> (u32, u32),
-    apart: impl Fn(&R, &R) -> Picoseconds,
-) -> Option<Pair<'a, R>> {
-    let mut pairs: BTreeMap<(u32, u32), Pair<R>> = BTreeMap::new();
-    for record in reference {
-        pairs.entry(key(record)).or_default().0 = Some(record);
-    }
-    for record in fast {
-        pairs.entry(key(record)).or_default().1 = Some(record);
-    }
-    let time = |pair: &Pair<R>| match *pair {
-        (Some(a), Some(b)) => apart(a, b),
-        _ => Picoseconds::MAX,
-    };
-    pairs.into_values().filter(|(a, b)| a != b).min_by_key(time)
-}
-
-/// Panics, with the scenario and the first packet that differs, unless both logs say the same.
-fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
-    let sorted = |log: &Log| {
-        let (mut packets, mut messages) = (log.packets.clone(), log.messages.clone());
-        packets.sort_unstable();
-        messages.sort_unstable();
-        (packets, messages)
-    };
-    let (reference, fast) = (sorted(reference), sorted(fast));
-    if reference == fast {
-        return;
-    }
-    let went_apart = |a: &DeliveredPacket, b: &DeliveredPacket| {
-        if a.injected == b.injected {
-            a.delivered.min(b.delivered)
-        } else {
-            a.injected.min(b.injected)
-        }
-    };
-    let packet = first_difference(
-        &reference.0,
-        &fast.0,
-        |packet| (packet.source, packet.sequence),
-        went_apart,
-    );
-    let message: Option<(&CompletedMessage, &CompletedMessage)> =
-        reference.1.iter().zip(&fast.1).find(|(a, b)| a != b);
-    panic!(
-        "the engines differ\n{:?}, {} channels, routes {}\n{:#?}\n\
-         {} messages; packets delivered: reference {}, fast {}\n\
-         first packet that differs (reference, fast): {packet:#?}\n\
-         first message that differs: {message:#?}",
-        scenario.fabric.torus(),
-        scenario.fabric.channels(),
-        match scenario.routes {
-            Routes::DirectionOrder(ref order) => format!("{order:?}"),
-            Routes::Table(_) => "of a table".to_owned(),
-            Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
-            Routes::Forwarding(ref table) => format!("of {} lanes", table.lane_count()),
-        },
-        scenario.parameters,
-        scenario.messages.len(),
-        reference.0.len(),
-        fast.0.len(),
-    );
 }
 
 /// Panics unless the log has each packet that the messages turn into once, and each message once.
@@ -192,29 +108,43 @@ fn engines_agree(seeds: std::ops::Range<u64>) {
 // Four tests rather than one, so that they run at the same time.
 
 #[test]
-fn the_engines_agree_in_scenarios_0_to_199() {
-    engines_agree(0..200);
+fn the_engines_agree_in_scenarios_0_to_99() {
+    engines_agree(0..100);
 }
 
 #[test]
-fn the_engines_agree_in_scenarios_200_to_399() {
-    engines_agree(200..400);
+fn the_engines_agree_in_scenarios_200_to_299() {
+    engines_agree(200..300);
 }
 
 #[test]
-fn the_engines_agree_in_scenarios_400_to_599() {
-    engines_agree(400..600);
+fn the_engines_agree_in_scenarios_400_to_499() {
+    engines_agree(400..500);
 }
 
 #[test]
-fn the_engines_agree_in_scenarios_600_to_799() {
-    engines_agree(600..800);
+fn the_engines_agree_in_scenarios_600_to_699() {
+    engines_agree(600..700);
+}
+
+#[test]
+#[ignore = "long: a minute; the engines agree in more scenarios"]
+fn the_engines_agree_in_more_scenarios() {
+    for first in [100, 300, 500, 700] {
+        engines_agree(first..first + 100);
+    }
+    agree_under_adaptive_routing(150..600);
+    agree_on_forwarding_tables(150..400);
 }
 
 #[test]
 fn the_engines_agree_under_adaptive_routing() {
+    agree_under_adaptive_routing(0..150);
+}
+
+fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
     let (mut tried, mut escaped, mut derouted) = (0, 0, BTreeMap::new());
-    for seed in 0..600 {
+    for seed in seeds {
         let _named = Named(seed);
         let Some(scenario) = Scenario::adaptive(seed) else { continue };
         let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
@@ -228,14 +158,18 @@ fn the_engines_agree_under_adaptive_routing() {
         escaped += usize::from(data && escaped_last);
         tried += 1;
     }
-    assert!(tried > 300 && escaped > 20, "{tried} {escaped}");
-    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 50), "{derouted:?}");
+    assert!(tried > 70 && escaped > 4, "{tried} {escaped}");
+    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
 }
 
 #[test]
 fn the_engines_agree_on_forwarding_tables() {
+    agree_on_forwarding_tables(0..150);
+}
+
+fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
     let (mut lanes, mut changes) = (BTreeMap::new(), 0);
-    for seed in 0..400 {
+    for seed in seeds {
         let _named = Named(seed);
         let scenario = Scenario::forwarding(seed);
         let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
@@ -246,7 +180,7 @@ fn the_engines_agree_on_forwarding_tables() {
         changes += usize::from(matches!(table.lanes(), Lanes::ByHop(_)) && table.lane_count() > 1);
     }
     assert!(lanes.len() > 8 && lanes.keys().any(|&lanes| lanes > 5), "{lanes:?}");
-    assert!(changes > 5, "in {changes} scenarios packets change lanes on their way");
+    assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
 }
 
 #[test]
@@ -260,7 +194,7 @@ fn the_fast_engine_delivers_everything_once_and_in_order() {
 
 #[test]
 fn the_reference_engine_delivers_everything_once_and_in_order() {
-    for_each_scenario(0..100, |scenario| {
+    for_each_scenario(0..40, |scenario| {
         let log = run_reference(scenario);
         assert_everything_delivered_once(scenario, &log);
         assert_order_kept(&log);

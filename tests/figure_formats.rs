@@ -9,10 +9,9 @@ use flitlab::report::figure::{
 };
 use flitlab::report::{ChannelRow, PointRow, ResultRows, Status, read_points};
 
-#[path = "common/made_up.rs"]
-mod made_up;
-
-use made_up::{Folder, longest, rows, sweep, text_of, three, torus_channels, with_details};
+use crate::common::made_up::{
+    Folder, longest, rows, sweep, text_of, three, torus_channels, with_details,
+};
 
 #[test]
 fn positions_are_finer_than_a_point() {

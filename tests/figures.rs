@@ -7,10 +7,7 @@ use flitlab::report::figure::{
 };
 use flitlab::report::{ChannelRow, PointRow, Status};
 
-#[path = "common/made_up.rs"]
-mod made_up;
-
-use made_up::{
+use crate::common::made_up::{
     Folder, count, longest, polylines, rows, sweep, text_of, texts, three, torus_channels,
     with_details,
 };

@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::{Workplace, with};
+use crate::common::workplace::{Workplace, with};
 
 const TORUS: &str = "[topology.torus]\ndimensions = [4, 4]\n";
 const KAUTZ: &str = "[topology.kautz]\ndegree = 2\nlength = 3\nterminals = 2\nredundancy = 2\n";

@@ -1,10 +1,8 @@
 //! Failures during operation: what is lost, what is not, and when the network goes on.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::random_scenario::Scenario;
+use crate::common::random_scenario::Scenario;
 use flitlab::{
     engine::{Counters, Engine, Interruption, InterruptionReport, Log, Parameters},
     routing::{

@@ -4,7 +4,7 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, LoadMeasurement, Offered, Settings, Status, measure_load, outlook,
+    Collector, LoadMeasurement, Offered, Settings, Status, ZeroLoad, measure_load, outlook,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
@@ -56,8 +56,14 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let offered = Offered {
         flits,
         packets: flits / 16.0,
+        messages: flits / 16.0,
         flit_time: 1_000,
-        zero_load: Some(outlook.zero_load_mean as u64),
+        random: true,
+        zero_load: Some(ZeroLoad {
+            packet: outlook.zero_load_mean as u64,
+            message: outlook.zero_load_mean as u64,
+        }),
+        bound: None,
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
     let workload = Workload::Load(traffic);

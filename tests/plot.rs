@@ -3,10 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::{SHORT, Workplace, scenario, with};
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 fn sweep(place: &Workplace, name: &str, out: &str) {
     place.run(&with(&["sweep", &scenario(name), "--out", out], &SHORT));
@@ -64,6 +61,12 @@ fn what_cannot_be_drawn_is_said() {
     place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
     fs::create_dir(place.0.join("other")).unwrap();
     fs::rename(place.0.join("ping"), place.0.join("other/a")).unwrap();
+    // REVIEW C7: a header without rows, and nothing at all.
+    let points = place.read("a/points.csv");
+    for (folder, text) in [("begun", points.split_inclusive('\n').next().unwrap()), ("empty", "")] {
+        fs::create_dir(place.0.join(folder)).unwrap();
+        place.write(&format!("{folder}/points.csv"), text);
+    }
     for (arguments, expected) in [
         (&["plot", "a", "other/a"][..], "add --out DIR"),
         (&["plot", "a", "a", "--out", "x"], "a is given twice"),
@@ -76,7 +79,12 @@ fn what_cannot_be_drawn_is_said() {
             &["plot", "a", "other/a", "--labels", "one,one", "--out", "x"],
             "two results have the label `one`",
         ),
-        (&["plot", "nothing"], "nothing/points.csv"),
+        (&["plot", "nothing"], "nothing does not exist: name a folder that flitlab run"),
+        (&["plot", "other"], "other has no points.csv: name a folder that flitlab run"),
+        (&["plot", "begun"], "begun/points.csv has no points, so there is nothing to draw"),
+        (&["plot", "empty"], "empty/points.csv has no points, so there is nothing to draw"),
+        (&["plot", "a", "--load", "nan"], "write a load such as 0.3"),
+        (&["plot", "a", "--load=-1"], "write a load such as 0.3"),
         (&["plot", "a", "--width", "3.5"], "3.5in, 89mm"),
         (&["plot", "a", "--width", "300in"], "1 to 20 inches wide"),
         (&["plot", "a", "--font-size", "1pt"], "4pt to 24pt"),

@@ -5,13 +5,8 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-#[path = "common/browser.rs"]
-mod browser;
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use browser::Browser;
-use workplace::{SHORT, Workplace, scenario, with};
+use crate::common::browser::Browser;
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two patterns over three loads, the last of them past saturation, into a folder.
 fn sweep(place: &Workplace, out: &str, more: &[&str]) {
@@ -71,7 +66,7 @@ fn what_can_not_be_reported_is_refused_with_the_way_out() {
     refused(&["ping", "ping", "--labels", "a,a", "-o", "a.html"], "--labels names a twice");
     let (code, errors) = place.fail(&["report", "ping", "-o", "no/where.html"]);
     assert_eq!(
-        (code, errors.starts_with("error: cannot write no/where.html")),
+        (code, errors.starts_with("error: can't write no/where.html")),
         (1, true),
         "{errors}"
     );

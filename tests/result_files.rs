@@ -4,10 +4,7 @@ use std::fs;
 
 use flitlab::report::{PointRow, ReportError, RowWriter, Status, read_channels, read_points};
 
-#[path = "common/made_up.rs"]
-mod made_up;
-
-use made_up::{Folder, sweep, torus_channels};
+use crate::common::made_up::{Folder, sweep, torus_channels};
 
 #[test]
 fn rows_come_back_as_written() {
@@ -89,6 +86,18 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
     ] {
         assert_eq!(cells.get(column), Some(&cell), "{column}");
     }
+}
+
+#[test]
+fn numbers_too_large_for_six_decimals_are_read_as_written() {
+    let folder = Folder::new("large-numbers");
+    let numbers = [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, f64::MIN_POSITIVE];
+    let row = |&load: &f64| PointRow { offered_load: Some(load), ..PointRow::default() };
+    let rows: Vec<PointRow> = numbers.iter().map(row).collect();
+    RowWriter::write_file(folder.file("points.csv"), &rows).unwrap();
+    let read = read_points(folder.file("points.csv")).unwrap().rows;
+    let read: Vec<f64> = read.iter().map(|row| row.offered_load.unwrap()).collect();
+    assert_eq!(read, [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, 0.0]);
 }
 
 #[test]

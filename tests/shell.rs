@@ -6,10 +6,7 @@ use std::process::Command;
 use clap::CommandFactory;
 use flitlab::cli::Arguments;
 
-#[path = "common/workplace.rs"]
-mod workplace;
-
-use workplace::Workplace;
+use crate::common::workplace::Workplace;
 
 #[test]
 fn a_first_scenario_checks_and_is_never_replaced() {

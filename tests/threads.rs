@@ -1,8 +1,6 @@
 //! Any number of threads gives what one gives: every packet, message, channel and counter.
 
-mod common;
-
-use common::random_scenario::Scenario as RandomScenario;
+use crate::common::random_scenario::Scenario as RandomScenario;
 use flitlab::{
     engine::{ChannelReport, Counters, Deadlock, Digest, Engine, Log, Parameters},
     routing::{DirectionOrder, HalfRing, Routes},
@@ -19,8 +17,8 @@ const THREADS: [usize; 3] = [2, 3, 7];
 
 /// All that can be known of a run.
 #[derive(Debug, PartialEq)]
-struct Run {
-    log: (Vec<flitlab::engine::DeliveredPacket>, Vec<flitlab::engine::CompletedMessage>),
+pub struct Run {
+    pub log: (Vec<flitlab::engine::DeliveredPacket>, Vec<flitlab::engine::CompletedMessage>),
     digest: Digest,
     counters: Vec<Counters>,
     under_way: Vec<(usize, u64)>,
@@ -48,7 +46,7 @@ impl Run {
 }
 
 /// Between which a run stops and is looked at.
-const STOPS: [Picoseconds; 5] = [30, 120, 270, 480, 750];
+pub const STOPS: [Picoseconds; 5] = [30, 120, 270, 480, 750];
 
 /// Runs a workload on a scenario's network; also whether several threads did it.
 fn run(
@@ -87,7 +85,7 @@ fn run(
 }
 
 /// Runs a workload on one thread and compares runs on more, of which `several` do it.
-fn compare(
+pub fn compare(
     name: &str,
     scenario: &RandomScenario,
     workload: &Workload,
@@ -107,7 +105,7 @@ fn compare(
 
 #[test]
 fn random_scenarios_are_the_same_on_any_number_of_threads() {
-    for seed in 0..100 {
+    for seed in 0..25 {
         let scenario = RandomScenario::random(seed);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
         let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
@@ -117,7 +115,7 @@ fn random_scenarios_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn forwarding_tables_give_the_same_on_any_number_of_threads() {
-    for seed in 0..60 {
+    for seed in 0..20 {
         let scenario = RandomScenario::forwarding(seed);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
         let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
@@ -180,7 +178,7 @@ fn exchange_of_pairs(
 #[test]
 fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
     let (mut alone, mut together) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..25 {
         let mut scenario = RandomScenario::random(seed);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let nodes = scenario.fabric.terminals();
@@ -209,7 +207,7 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
         compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, several);
         *if several { &mut together } else { &mut alone } += 1;
     }
-    assert!(alone >= 10 && together >= 30, "{alone} on one thread, {together} on several");
+    assert!(alone >= 3 && together >= 8, "{alone} on one thread, {together} on several");
 }
 
 #[test]
@@ -303,8 +301,9 @@ fn loads_are_the_same_on_any_number_of_threads_under_every_routing() {
         "[routing.outflank]",
         "[routing.angara]\nalgorithm = \"sssp\"",
     ];
-    for routing in routings {
-        for (load, more) in [(0.3, ""), (0.9, "process = \"periodic\"")] {
+    for (number, routing) in routings.into_iter().enumerate() {
+        // Each routing below or past saturation, by turns.
+        for (load, more) in [[(0.3, "")], [(0.9, "process = \"periodic\"")]][number % 2] {
             same_on_all_threads(&format!(
                 "[topology.torus]\ndimensions = [4, 3, 5]\n{routing}\n[traffic]\npattern = \"uniform\"\n\
                  load = {load}\n{more}\n[measure]\nwindow = \"5 us\"\nminimum_windows = 6\n\

@@ -1,7 +1,7 @@
 //! Every mistake under `tests/wrong` gets exactly the message beside it.
 //!
 //! A file's leading comments of the form `# set: KEY=VALUE` are given as `--set`. To rewrite the
-//! messages after changing their wording: `UPDATE_EXPECTED=1 cargo test --test wrong_scenarios`;
+//! messages after changing their wording: `UPDATE_EXPECTED=1 cargo test --test main wrong_scenarios`;
 //! then read them as somebody would who wants to get on with their work.
 
 use std::{fs, path::Path};

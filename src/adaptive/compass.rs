@@ -1,5 +1,6 @@
 //! Which directions lead a packet on, from router to router.
 
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// The ways round that a packet is bound to. The default is bound to none.
@@ -27,8 +28,8 @@ impl Compass {
     pub fn new(torus: &Torus, both_halves: bool) -> Self {
         let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
         Self {
-            coordinates: coordinates.map(|coordinate| coordinate as u16).collect(),
-            sizes: torus.sizes().iter().map(|&size| size as u16).collect(),
+            coordinates: coordinates.map(narrow::<u16>).collect(),
+            sizes: torus.sizes().iter().map(|&size| narrow(size)).collect(),
             closed: (0..torus.dimensions()).map(|dimension| torus.closed(dimension)).collect(),
             both_halves,
         }
@@ -169,6 +170,16 @@ impl Compass {
             if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
         };
         self.sizes.iter().zip(&self.closed).map(count).product()
+    }
+
+    /// How many offsets the nodes of a torus have.
+    #[must_use]
+    pub fn offsets_of(torus: &Torus) -> u64 {
+        let count = |dimension: usize| {
+            let size = u64::from(torus.sizes()[dimension]);
+            if torus.closed(dimension) { size } else { 2 * size - 1 }
+        };
+        (0..torus.dimensions()).map(count).product()
     }
 }
 

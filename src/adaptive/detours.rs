@@ -8,6 +8,7 @@ use super::{
     Candidate, Compass, Derouting, Heading, Leg, Midpoint, Nodes, OutFlank, orthants, outflank,
     wraparound,
 };
+use crate::narrow::narrow;
 use crate::topology::{MAXIMUM_DIMENSIONS, Torus};
 
 /// Packets with less than this distance to go are never derouted.
@@ -58,6 +59,12 @@ pub struct Detours {
 }
 
 impl Detours {
+    /// Bytes that they take, about: of an offset a pair that has it, and what a few dozen detours take.
+    #[must_use]
+    pub fn memory_needed(torus: &Torus) -> u64 {
+        Compass::offsets_of(torus) * (16 + 4 + 48 * size_of::<Detour>() as u64)
+    }
+
     /// Finds all detours. Open dimensions have none: packets are only derouted round rings.
     #[must_use]
     pub fn new(torus: &Torus, family: Family, weights: Weights) -> Self {
@@ -188,7 +195,7 @@ fn detour(
         if dimension >= torus.dimensions() {
             return 0;
         }
-        let at = |node| torus.coordinate(node, dimension) as i16;
+        let at = |node| narrow::<i16>(torus.coordinate(node, dimension));
         at(candidate.node) - at(source)
     });
     let is_one = directions & !minimal != 0;
@@ -198,13 +205,13 @@ fn detour(
 /// The ways round of an orthant's leg, as [`Heading`] has them; half rings, of which both ways are
 /// minimal, stay free.
 fn ways_round(torus: &Torus, leg: &Leg, minimal: u16) -> (u8, u8) {
-    let dimensions = torus.dimensions() as u32;
+    let dimensions = narrow(torus.dimensions());
     let set = leg.direction_set(dimensions);
     let low = (1 << dimensions) - 1;
     let half_rings = u32::from(minimal) & u32::from(minimal) >> dimensions & low;
     let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
     let bound = (set | set >> dimensions) & closed.fold(0, |set, it| set | 1 << it) & !half_rings;
-    ((set >> dimensions & bound) as u8, (bound & low) as u8)
+    (narrow(set >> dimensions & bound), narrow(bound & low))
 }
 
 #[cfg(test)]

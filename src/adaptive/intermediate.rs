@@ -11,6 +11,7 @@
 //! own non-minimal directions unused, so its steps are joined to steps aside.
 
 use super::Leg;
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// What kind of detour a packet takes.
@@ -137,14 +138,14 @@ impl<'a> Ends<'a> {
 
     /// 1 if the minimal way is positive in this dimension, -1 if negative, 0 if there is none.
     fn step(&self, dimension: usize) -> i64 {
-        let dimensions = self.torus.dimensions() as u32;
+        let dimensions = narrow(self.torus.dimensions());
         let set = self.minimal.direction_set(dimensions) >> dimension;
         i64::from(set & 1) - i64::from(set >> dimensions & 1)
     }
 
     fn add(&self, kind: Derouting, coordinates: &[u32], candidates: &mut Vec<Candidate>) {
         let Some(node) = self.torus.node(coordinates) else { return };
-        let dimensions = self.torus.dimensions() as u32;
+        let dimensions = narrow(self.torus.dimensions());
         let first = Leg::minimal(self.torus, self.source, node, 0);
         let second = Leg::minimal(self.torus, node, self.destination, 0);
         let other = !self.minimal.direction_set(dimensions);
@@ -186,7 +187,7 @@ pub fn outflank(
                     (_, 1) => i64::from(to) + steps(step),
                     _ => i64::from(from) - steps(step),
                 };
-                place.rem_euclid(i64::from(size)) as u32
+                narrow(place.rem_euclid(i64::from(size)))
             })
             .collect();
         ends.add(Derouting::OutFlank, &coordinates, candidates);

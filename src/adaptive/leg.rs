@@ -1,5 +1,6 @@
 //! What is left of a way through a torus: hops in each dimension, and their direction.
 
+use crate::narrow::narrow;
 use crate::topology::{MAXIMUM_DIMENSIONS, Torus};
 
 /// Which way round when both are equally long, in a ring of an even number of nodes.
@@ -94,7 +95,7 @@ impl Leg {
 
     fn set(&mut self, dimension: usize, hops: u32, negative: bool) {
         let bit = 1 << dimension;
-        self.hops[dimension] = hops as u16;
+        self.hops[dimension] = narrow(hops);
         let Bearing { negative: old, open } = self.bearing;
         self.bearing.negative = if negative { old | bit } else { old & !bit };
         self.bearing.open = if hops > 0 { open | bit } else { open & !bit };

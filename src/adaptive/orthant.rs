@@ -14,13 +14,14 @@
 use rand::{Rng, RngExt};
 
 use super::{Candidate, Compass, Derouting, Heading, Leg};
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// Adds the orthants other than the minimal one, by the number whose bits say which dimensions go the
 /// longer way round.
 pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut Vec<Candidate>) {
     let minimal = Leg::minimal(torus, source, destination, 0);
-    let dimensions = torus.dimensions() as u32;
+    let dimensions = narrow(torus.dimensions());
     let set = minimal.direction_set(dimensions);
     let open = (set | set >> dimensions) & ((1 << dimensions) - 1);
     for flipped in (1..1u32 << dimensions).filter(|flipped| flipped & !open == 0) {

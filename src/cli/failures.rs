@@ -45,6 +45,15 @@ pub(super) struct Failures {
     json: bool,
 }
 
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Counted {
+    fabric: String,
+    seed: u64,
+    systems: u32,
+    rows: Vec<Row>,
+}
+
 #[derive(Debug, Serialize)]
 struct Row {
     failed: &'static str,
@@ -77,7 +86,8 @@ impl Failures {
             }
         }
         if self.json {
-            return print_json(&rows);
+            let (systems, seed) = (self.systems, network.seed);
+            return print_json(&Counted { fabric: title, seed, systems, rows });
         }
         let place = out.map_or(String::new(), |out| format!("results in {}\n", out.display()));
         print_text(&format!("{title}, {} systems a row\n{}{place}", self.systems, text(&rows)))
@@ -91,7 +101,7 @@ impl Failures {
         let rows = cases.map(|((failed, failure), failures)| {
             let count = failures as usize;
             let found = resilience(torus, faults, *failure, count, self.systems, seed);
-            bar.point_done();
+            bar.one_done();
             Row {
                 failed,
                 failures,

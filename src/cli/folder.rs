@@ -49,7 +49,7 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failu
             .find(|folder| !occupied(folder))
             .expect("numbers don't end"),
     };
-    let cannot = |cause| Failure::Run(format!("cannot write to {}: {cause}", folder.display()));
+    let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", folder.display()));
     fs::create_dir_all(&folder).map_err(cannot)?;
     Ok(folder)
 }
@@ -67,7 +67,7 @@ pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
     let partial = path.with_extension("partial");
     fs::write(&partial, contents)
         .and_then(|()| fs::rename(&partial, path))
-        .map_err(|cause| Failure::Run(format!("cannot write {}: {cause}", path.display())))
+        .map_err(|cause| Failure::Run(format!("can't write {}: {cause}", path.display())))
 }
 
 /// A scenario with every value written out, so that anyone can run it again.

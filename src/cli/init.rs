@@ -34,8 +34,9 @@ pub(super) struct Init {
     /// Nodes along each dimension of a torus, or switches [default: 4x4x4]
     #[arg(long, value_name = "SIZES", value_parser = dimensions)]
     dimensions: Option<Sizes>,
-    /// How packets find their way [default: direction_order on a torus, else agnostic]
-    #[arg(long, value_name = "NAME", value_parser = among(Starter::routings))]
+    /// How packets find their way, or the algorithm that makes a table for any fabric
+    /// [default: direction_order on a torus, else agnostic]
+    #[arg(long, value_name = "NAME", value_parser = among(routings))]
     routing: Option<String>,
     /// Who sends to whom [default: uniform; of an exchange all-to-all]
     #[arg(long, value_name = "NAME", value_parser = among(Starter::patterns))]
@@ -62,6 +63,11 @@ struct Written {
     scenario: String,
     fabric: String,
     nodes: usize,
+}
+
+/// Routings, and the algorithms of the one that has many.
+fn routings() -> Vec<Offer> {
+    Starter::routings().into_iter().chain(Starter::algorithms()).collect()
 }
 
 /// Names for help and completions; what they mean is in the file that is written.
@@ -119,7 +125,7 @@ impl Init {
         match written.and_then(|mut file| file.write_all(text.as_bytes())) {
             Ok(()) => {}
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(exists(&path)),
-            Err(cause) => return Err(Failure::Run(format!("cannot write {path}: {cause}"))),
+            Err(cause) => return Err(Failure::Run(format!("can't write {path}: {cause}"))),
         }
         let fabric = fabric_text(&scenario.network);
         let nodes = scenario.network.fabric.live_terminals().count();
@@ -192,7 +198,10 @@ impl Init {
         }
         let usual = Starter::usual_routing(&topology);
         if self.routing.is_none() && usual == Starter::default().routing {
-            let offers = Starter::routings();
+            let mut offers = Starter::routings();
+            offers.retain(|offer| {
+                self.usable(|starter| starter.routing = offer.name.clone()).is_ok()
+            });
             form.list(&offers)?;
             self.routing = Some(form.ask("Routing", usual, |answer| {
                 offered(&offers, answer)?;
@@ -214,7 +223,11 @@ impl Init {
             }
         }
         if self.pattern.is_none() {
-            let offers = Starter::patterns();
+            // Some are defined on some shapes only, and some have no steps for an exchange.
+            let mut offers = Starter::patterns();
+            offers.retain(|offer| {
+                self.usable(|starter| starter.pattern = offer.name.clone()).is_ok()
+            });
             form.list(&offers)?;
             self.pattern = Some(form.ask("Traffic", self.usual_pattern(), |answer| {
                 offered(&offers, answer)?;

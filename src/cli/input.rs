@@ -41,5 +41,5 @@ impl Input {
 pub(super) fn reject(diagnostics: &Diagnostics) -> Failure {
     let colored =
         stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-    Failure::Input(if colored { diagnostics.colored() } else { diagnostics.plain() })
+    Failure::Mistakes(if colored { diagnostics.colored() } else { diagnostics.plain() })
 }

@@ -40,7 +40,7 @@ impl ManualPages {
                 ))),
             };
         };
-        let cannot = |cause| Failure::Run(format!("cannot write to {}: {cause}", out.display()));
+        let cannot = |cause| Failure::Run(format!("can't write to {}: {cause}", out.display()));
         fs::create_dir_all(out).map_err(cannot)?;
         for (name, page) in &pages {
             folder::write(&out.join(format!("{name}.1")), page)?;

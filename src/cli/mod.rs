@@ -5,6 +5,8 @@
 //! With `--json` a subcommand prints one JSON object on standard output and nothing else there; text for
 //! people and progress go to standard error.
 
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod check;
 mod compare;
 mod completions;
@@ -21,6 +23,7 @@ mod reproduce;
 mod results;
 mod route;
 mod run;
+mod say;
 mod summary;
 mod sweep;
 mod terminal;
@@ -30,6 +33,8 @@ mod threads;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use say::{say, say_as_it_is};
 
 use crate::engine::Deadlock;
 use crate::report::ReportError;
@@ -44,7 +49,8 @@ use crate::sweep::{PointError, SetupError, StoreError};
     flitlab check scenarios/angara/desmos-uniform.toml\n  \
     flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
-    did not hold, 130 interrupted.")]
+    did not hold, 130 interrupted.\n\n\
+    Environment: FLITLAB_MEMORY=\"64 GiB\" is how much memory may be used, in place of what the system has free.")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -101,6 +107,8 @@ enum Failure {
     Run(String),
     /// The input is wrong. The text is complete.
     Input(String),
+    /// The mistakes of a scenario, fit for a terminal, maybe in colour.
+    Mistakes(String),
     /// A check did not hold. The text is complete.
     Check(String),
     Deadlock(Box<Deadlock>),
@@ -112,7 +120,7 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Self::Run(_) => 1,
-            Self::Input(_) => 2,
+            Self::Input(_) | Self::Mistakes(_) => 2,
             Self::Deadlock(_) | Self::Deadlocks(..) => 3,
             Self::Check(_) => 4,
         }
@@ -120,13 +128,15 @@ impl Failure {
 
     fn explain(&self) {
         match self {
-            Self::Run(text) => eprintln!("error: {text}"),
-            Self::Input(text) | Self::Check(text) => eprintln!("{}", text.trim_end()),
-            Self::Deadlock(deadlock) => eprint!("{deadlock}"),
+            Self::Run(text) => say(&format!("error: {text}")),
+            Self::Mistakes(text) => say_as_it_is(text),
+            Self::Input(text) | Self::Check(text) => say(text.trim_end()),
+            Self::Deadlock(deadlock) => say(deadlock.to_string().trim_end()),
             Self::Deadlocks(count, first) => {
-                eprint!(
+                let first = first.trim_end();
+                say(&format!(
                     "{count} points ended in a deadlock, the first of them in this one:\n{first}"
-                );
+                ));
             }
         }
     }
@@ -143,7 +153,8 @@ impl From<ReportError> for Failure {
 
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
-        Self::Input(format!("error: {error}"))
+        let help = error.help().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        Self::Input(format!("error: {error}{help}"))
     }
 }
 

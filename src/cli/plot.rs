@@ -1,6 +1,7 @@
 //! `flitlab plot`: figures from results, again and again.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +9,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::Failure;
+use super::results::no_results;
 use super::summary::{print_json, print_text};
+use crate::cli::say::say;
 use crate::report::ResultRows;
 use crate::report::figure::{
     Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
@@ -59,7 +62,7 @@ pub(super) struct Plot {
     only: Vec<Kind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
-    #[arg(long)]
+    #[arg(long, value_parser = load)]
     load: Option<f64>,
     /// The key of the sweep that scaling curves are over [default: the only one with numbers]
     #[arg(long, value_name = "KEY")]
@@ -141,10 +144,10 @@ impl Plot {
             paths.iter().map(|path| path.display().to_string()).collect()
         };
         for path in &files.kept {
-            eprintln!(
+            say(&format!(
                 "note: {} has been worked on and is kept; remove it to have it written anew",
                 path.display()
-            );
+            ));
         }
         if self.json {
             return print_json(&Printed { figures: text(&files.written), kept: text(&files.kept) });
@@ -251,10 +254,37 @@ fn name(folder: &Path) -> String {
 }
 
 fn read(folder: &Path) -> Result<ResultRows, Failure> {
+    let points = folder.join("points.csv");
+    if !points.is_file() {
+        return Err(Failure::Input(no_results(folder)));
+    }
+    let nothing = || {
+        input(format!(
+            "{} has no points, so there is nothing to draw: its run or sweep was stopped before the first, or goes \
+             on",
+            points.display()
+        ))
+    };
+    if fs::metadata(&points).is_ok_and(|file| file.len() == 0) {
+        return Err(nothing());
+    }
     let rows = ResultRows::read(folder, |path, line| {
-        eprintln!("warning: {}:{line}: the last line is cut short and left out", path.display());
+        say(&format!(
+            "warning: {}:{line}: the last line is cut short and left out",
+            path.display()
+        ));
     });
-    Ok(rows?)
+    let rows = rows?;
+    if rows.points.is_empty() && rows.saturation.is_empty() {
+        return Err(nothing());
+    }
+    Ok(rows)
+}
+
+/// A load to look for among those simulated.
+fn load(text: &str) -> Result<f64, String> {
+    let load = text.parse::<f64>().ok().filter(|load| load.is_finite() && *load > 0.0);
+    load.ok_or_else(|| "write a load such as 0.3".into())
 }
 
 /// Puts a result's label in front of its series, or in their place if there is one series only.

@@ -1,81 +1,247 @@
 //! Progress on standard error, if that is a terminal and the work takes more than a second.
 
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use terminal_size::{Width, terminal_size_of};
 
+use super::text::duration;
 use crate::measure::{Phase, Progress};
 use crate::units::time_text;
 
 /// How long work may take before its progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar that shows up late or not at all.
+/// How often the clock in the bar goes on while nothing else does.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Columns from which on there is room for a bar beside the text.
+const ROOMY: u16 = 60;
+
+/// A line that shows up late or not at all, and is gone when the last copy of it is.
 #[derive(Clone)]
-pub(super) struct Bar {
+pub(super) struct Bar(Arc<Line>);
+
+struct Line {
     bar: ProgressBar,
     started: Instant,
-    template: &'static str,
+    /// Whether it is over: nothing is drawn any more, whatever threads that are given up still do.
+    over: AtomicBool,
+    /// What is being done.
+    message: Mutex<String>,
+    estimate: Mutex<Estimate>,
+}
+
+/// How long the points of a sweep are thought to take.
+#[derive(Default)]
+struct Estimate {
+    /// Seconds of one thread, by point; empty if nothing is known.
+    seconds: Vec<f64>,
+    /// Points that are done, until their times are known.
+    done: Vec<usize>,
+    threads: usize,
 }
 
 impl Bar {
-    /// For one simulation.
+    /// For one simulation, from the reading of its scenario on.
     pub(super) fn of_run() -> Self {
-        Self::new(100, "{bar:30} {pos:>3}% {msg}")
+        Self::new(100, "setting up")
     }
 
     /// For the points of a sweep.
     pub(super) fn of_sweep(points: u64) -> Self {
-        Self::new(points, "{bar:30} {pos}/{len} points, {elapsed} so far, about {eta} left {msg}")
+        Self::new(points, "")
     }
 
-    fn new(length: u64, template: &'static str) -> Self {
+    /// For work of which only the time is known that it has taken.
+    pub(super) fn of_work(what: &str) -> Self {
+        Self::new(0, what)
+    }
+
+    fn new(length: u64, message: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
-        Self { bar, started: Instant::now(), template }
+        let line = Arc::new(Line {
+            bar,
+            started: Instant::now(),
+            over: AtomicBool::new(false),
+            message: Mutex::new(message.into()),
+            estimate: Mutex::default(),
+        });
+        if stderr().is_terminal() {
+            let weak = Arc::downgrade(&line);
+            // A thread that can't be started shows nothing.
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(PATIENCE);
+                while let Some(line) = weak.upgrade().filter(|line| !line.is_over()) {
+                    line.show();
+                    drop(line);
+                    thread::sleep(TICK);
+                }
+            });
+        }
+        Self(line)
     }
 
-    fn show(&self) {
-        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
-            let style = ProgressStyle::with_template(self.template).expect("a valid template");
-            self.bar.set_style(style.progress_chars("=> "));
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
+    /// Whether it is seen by anybody.
+    pub(super) fn is_wanted() -> bool {
+        stderr().is_terminal()
     }
 
     /// A simulation has come this far. The end of a measurement is not known: the bar shows the
     /// windows done of the most there can be.
     pub(super) fn simulated(&self, progress: Progress) {
-        self.show();
         let phase = match progress.phase {
             Phase::WarmUp => "warming up",
             Phase::Measuring => "measuring",
         };
         let percent = u64::from(progress.done) * 100 / u64::from(progress.most.max(1));
-        let rate = progress.time as f64 / 1e6 / self.started.elapsed().as_secs_f64().max(1e-3);
-        self.bar.set_position(percent.min(100));
-        self.bar.set_message(format!(
-            "{phase}: {} simulated, {rate:.1} us a second",
-            time_text(progress.time / 1000 * 1000)
-        ));
+        let rate = progress.time as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
+        let simulated = time_text(progress.time / 1000 * 1000);
+        self.doing(&format!("{phase}: {simulated} simulated, {rate:.1} us a second"));
+        if !self.0.is_over() {
+            self.0.bar.set_position(percent.min(100));
+        }
     }
 
-    /// A point of a sweep is done.
-    pub(super) fn point_done(&self) {
-        self.show();
-        self.bar.inc(1);
+    /// What is being done.
+    pub(super) fn doing(&self, what: &str) {
+        let mut message = self.0.message.lock().unwrap_or_else(PoisonError::into_inner);
+        message.clear();
+        message.push_str(what);
+    }
+
+    /// What the points of a sweep will take, in seconds of one thread, on so many threads.
+    pub(super) fn expect(&self, seconds: Vec<f64>, threads: usize) {
+        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
+        (estimate.seconds, estimate.threads) = (seconds, threads);
+    }
+
+    /// One thing more is done.
+    pub(super) fn one_done(&self) {
+        if !self.0.is_over() {
+            self.0.bar.inc(1);
+        }
+    }
+
+    /// This point of a sweep is done.
+    pub(super) fn point_done(&self, point: usize) {
+        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
+        estimate.done.push(point);
+        drop(estimate);
+        self.one_done();
     }
 
     /// Things done, and to do in all.
     pub(super) fn count(&self) -> (u64, u64) {
-        (self.bar.position(), self.bar.length().unwrap_or(0))
+        (self.0.bar.position(), self.0.bar.length().unwrap_or(0))
     }
 
     /// Lets something be printed above the bar, whether that is shown or not.
     pub(super) fn above<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.bar.suspend(print)
+        if self.0.is_over() { print() } else { self.0.bar.suspend(print) }
     }
 
+    /// Takes the line away for good.
     pub(super) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.0.finish();
+    }
+}
+
+impl Line {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn finish(&self) {
+        if !self.over.swap(true, Ordering::Relaxed) {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    /// Draws what is known now.
+    fn show(&self) {
+        let length = self.bar.length().unwrap_or(0);
+        if self.bar.is_hidden() {
+            let columns = terminal_size_of(stderr()).map_or(80, |(Width(columns), _)| columns);
+            let template = match length {
+                0 => "{wide_msg}",
+                _ if columns < ROOMY => "{wide_msg}",
+                _ => "{bar:20} {wide_msg}",
+            };
+            let style = ProgressStyle::with_template(template).expect("a valid template");
+            self.bar.set_style(style.progress_chars("=> "));
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        let elapsed = self.started.elapsed();
+        let message = self.message.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let done = self.bar.position();
+        self.bar.set_message(match (length, message.is_empty()) {
+            (0, _) => format!("{message}, {}", duration(elapsed.as_secs_f64())),
+            (_, false) => format!("{done:>3}% {message}, {}", duration(elapsed.as_secs_f64())),
+            _ => {
+                let left = self.left(elapsed, done, length);
+                let left = left
+                    .map_or_else(String::new, |left| format!(", about {} left", duration(left)));
+                format!("{done}/{length}, {} so far{left}", duration(elapsed.as_secs_f64()))
+            }
+        });
+        if self.is_over() {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    /// Seconds that are left of a sweep: what its other points are thought to take, by how long those took that
+    /// are done; without an idea of either, as long a point as so far.
+    fn left(&self, elapsed: Duration, done: u64, all: u64) -> Option<f64> {
+        let estimate = self.estimate.lock().unwrap_or_else(PoisonError::into_inner);
+        estimate.left(elapsed.as_secs_f64(), done, all)
+    }
+}
+
+impl Estimate {
+    fn left(&self, elapsed: f64, done: u64, all: u64) -> Option<f64> {
+        if self.seconds.is_empty() {
+            return (done > 0).then(|| elapsed / done as f64 * (all - done.min(all)) as f64);
+        }
+        let whole: f64 = self.seconds.iter().sum();
+        let found: f64 = self.done.iter().filter_map(|&point| self.seconds.get(point)).sum();
+        let expected = whole / self.threads.max(1) as f64;
+        let share = if whole > 0.0 { found / whole } else { 1.0 };
+        // The more is done, the more the clock counts, and the less what was thought beforehand.
+        let by_clock = if share > 0.0 { elapsed / share } else { expected };
+        let total = share * by_clock + (1.0 - share) * expected;
+        Some((total * (1.0 - share)).max(0.0))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_sweep_begins_with_its_plan_and_ends_with_the_clock() {
+        let estimate =
+            |done: Vec<usize>| Estimate { seconds: vec![1.0, 1.0, 8.0], done, threads: 2 };
+        assert_eq!(estimate(vec![]).left(0.0, 0, 3), Some(5.0));
+        // Two tenths of the work in two seconds: ten seconds in all, of which a fifth is believed.
+        let left = estimate(vec![0, 1]).left(2.0, 2, 3).unwrap();
+        assert!((left - 0.8 * (0.2 * 10.0 + 0.8 * 5.0)).abs() < 1e-9, "{left}");
+        assert_eq!(estimate(vec![0, 1, 2]).left(9.0, 3, 3), Some(0.0));
+    }
+
+    #[test]
+    fn without_a_plan_points_that_are_left_take_as_long_as_those_that_are_done() {
+        assert_eq!(Estimate::default().left(4.0, 0, 10), None);
+        assert_eq!(Estimate::default().left(4.0, 2, 10), Some(16.0));
     }
 }

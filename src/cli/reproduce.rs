@@ -1,9 +1,11 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::folder::Output;
 use super::progress::Bar;
+use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
@@ -70,6 +72,16 @@ enum Published {
     NueRuntime,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'n> {
+    reproduced: &'n str,
+    quick: bool,
+    results: String,
+    /// A list, or lists by their names, of what goes into the CSV files.
+    rows: serde_json::Value,
+}
+
 impl Reproduce {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let name = self.result.to_possible_value().expect("no value is hidden");
@@ -80,9 +92,9 @@ impl Reproduce {
         let progress: Progress<'_> = &mut |_, all, note| {
             let bar = bar.get_or_insert_with(|| Bar::of_sweep(all));
             if !note.is_empty() {
-                bar.above(|| eprintln!("{note}"));
+                bar.above(|| say(note));
             }
-            bar.point_done();
+            bar.one_done();
         };
         let flawed = |flaw| Failure::Check(format!("error: {flaw}"));
         let found = match self.result {
@@ -109,7 +121,9 @@ impl Reproduce {
             figure.write_to(&out, name, &Medium::default())?;
         }
         if self.output.json {
-            return print_json(&found.json);
+            let (reproduced, quick) = (name.get_name(), self.quick);
+            let results = out.display().to_string();
+            return print_json(&Printed { reproduced, quick, results, rows: found.json });
         }
         print_text(&format!("{}results in {}\n", found.text, out.display()))
     }

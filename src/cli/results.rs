@@ -153,7 +153,7 @@ fn resume(folder: &Path) -> String {
 }
 
 /// Why a path has no results, and what may have been meant.
-fn no_results(path: &Path) -> String {
+pub(super) fn no_results(path: &Path) -> String {
     let name = path.display();
     let among_results = Path::new("results").join(path);
     if among_results.join("points.csv").is_file() {

@@ -9,9 +9,10 @@ use super::folder::Output;
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
-use super::summary::{Cost, Expectation, Printed, Summary, print_text};
+use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
+use crate::cli::say::say;
 use crate::report::figure::{Wish, draw_all};
 use crate::report::{DeadlockNote, PointRow, ResultRows, RowWriter};
 use crate::sweep::Simulation;
@@ -34,23 +35,24 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
         let threads = self.threads.of_simulation(scenario.network.fabric.routers());
         let simulation = Simulation::new(&scenario)?.on_threads(threads);
         let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {
-            eprintln!("note: [sweep] is left out by run; flitlab sweep runs its points");
+            bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
         }
         let headline = text::headline(&simulation);
         if !self.output.json {
-            print_text(&format!("{headline}\n"))?;
+            bar.above(|| mention(&format!("{headline}\n")));
         }
         if let Some(cycle) = scenario.network.cycle() {
-            eprintln!("warning: the forwarding table is not safe: {cycle}");
+            bar.above(|| say(&format!("warning: the forwarding table is not safe: {cycle}")));
         }
 
-        let bar = Bar::of_run();
+        bar.doing("the first window");
         let interrupt = Interrupt::watch({
             let (bar, results) = (bar.clone(), results.clone());
             move || give_up(&bar, &results)
@@ -99,7 +101,7 @@ impl Run {
             print_text(&format!("{facts}results in {place}\n"))?;
         }
         for warning in &outcome.warnings {
-            eprintln!("warning: {warning}");
+            say(&format!("warning: {warning}"));
         }
         outcome.deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
     }
@@ -109,5 +111,5 @@ impl Run {
 fn give_up(bar: &Bar, results: &Path) {
     bar.finish();
     let _ = fs::remove_file(results.join("scenario.toml"));
-    eprintln!("interrupted: a single run can't be resumed, and nothing of it is kept");
+    say("interrupted: a single run can't be resumed, and nothing of it is kept");
 }

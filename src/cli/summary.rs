@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::folder;
 use super::{Failure, text};
 use crate::measure::Saturation;
+use crate::printable::printable_lines;
 use crate::report::comparison::SustainedLoad;
 use crate::report::{ChannelRow, DeadlockNote, PointRow};
-use crate::scenario::Point;
+use crate::scenario::{Point, WorkloadSpec};
 use crate::sweep::{CRITERION, Simulation, Work};
 
 /// What is known of a scenario before it runs.
@@ -30,6 +31,9 @@ pub(super) struct Expectation {
     /// The highest load that the channel loads allow; none if too many pairs would have to be looked at.
     pub throughput_bound_load: Option<f64>,
     pub bottleneck: Option<String>,
+    /// Of an exchange: it takes this long at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_bound_ns: Option<f64>,
     /// Channels at which packets can wait for each other for ever under a forwarding table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarding_cycle: Option<String>,
@@ -38,6 +42,12 @@ pub(super) struct Expectation {
 impl Expectation {
     pub(super) fn new(simulation: &Simulation) -> Self {
         let outlook = simulation.outlook();
+        let completion = simulation.completion_bound();
+        let exchange = matches!(simulation.scenario().workload, WorkloadSpec::Exchange(_));
+        // A fraction of capacity means nothing where there is no load.
+        let throughput = outlook.throughput().filter(|_| !exchange);
+        let bottleneck = outlook.bottleneck.as_ref().filter(|_| !exchange);
+        let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
         Self {
@@ -52,8 +62,9 @@ impl Expectation {
             hops_maximum: outlook.hops_maximum,
             zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
             zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
-            throughput_bound_load: outlook.throughput().map(|flits| flits / capacity),
-            bottleneck: outlook.bottleneck.as_ref().map(|bottleneck| bottleneck.name.clone()),
+            throughput_bound_load: throughput.map(|flits| flits / capacity),
+            bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
+            completion_bound_ns: completion.map(|bound| bound.time as f64 / 1e3),
             forwarding_cycle: simulation.scenario().network.cycle(),
         }
     }
@@ -165,12 +176,18 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print_text(&(json + "\n"))
 }
 
-/// Prints on standard output; that nobody reads it to its end is no error.
+/// Prints on standard output what is not the result: where it can't be printed, the work goes on.
+pub(super) fn mention(text: &str) {
+    let _ = print_text(text);
+}
+
+/// Prints on standard output, without control characters; that nobody reads it to its end is no error.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
+    let text = printable_lines(text);
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Run(format!("cannot write to standard output: {error}")))
+            Err(Failure::Run(format!("can't write to standard output: {error}")))
         }
         _ => Ok(()),
     }

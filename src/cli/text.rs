@@ -66,6 +66,7 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
                 microseconds(row.simulated_time) - microseconds(row.warm_up)
             ),
             Status::NotSteady => "not steady (see the warning)".into(),
+            Status::Undecided => "undecided (see the warning)".into(),
             Status::Deadlock => {
                 format!("deadlock, found at {:.1} us", microseconds(row.simulated_time))
             }
@@ -73,13 +74,13 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         },
     );
     if let (Some(load), Some(payload)) = (row.offered_load, row.offered_payload) {
-        line("offered", format!("load {load:.4}, {payload:.3} GB/s of payload a node"));
+        line("offered", format!("load {load:.4}, {payload:.3} GB/s of payload a sending node"));
     }
     if let (Some(load), Some(payload)) = (row.accepted_load, row.accepted_payload) {
         line(
             "accepted",
             format!(
-                "load {load:.4}, {payload:.3} GB/s of payload a node (least served source {:.3}, Jain \
+                "load {load:.4}, {payload:.3} GB/s of payload a sending node (least served {:.3}, Jain \
                  fairness {:.4})",
                 row.accepted_minimum_source.unwrap_or(0.0),
                 row.jain_fairness.unwrap_or(0.0)
@@ -203,4 +204,18 @@ pub(super) fn headline(simulation: &Simulation) -> String {
         simulation.fabric().live_terminals().count(),
         scenario.seed
     )
+}
+
+/// About so long, for people.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".into(),
+        ..0.095 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
+        ..9.95 => format!("{seconds:.1} s"),
+        ..99.5 => format!("{seconds:.0} s"),
+        ..570.0 => format!("{:.1} min", seconds / 60.0),
+        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
+        ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
+        _ => format!("{:.1} days", seconds / 86_400.0),
+    }
 }

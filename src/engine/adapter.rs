@@ -35,8 +35,19 @@ struct Adapter {
     /// The injection channel of the next message.
     next_channel: u8,
     touched: bool,
-    /// Number of its next packet.
+    /// Number of its next packet. After 2^32 of them, hours of simulating, numbers come again: they tell
+    /// packets apart that are under way together.
     sequence: u32,
+    queue: Backlog,
+}
+
+/// What waits in a terminal's source queues, all injection and virtual channels together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Flits whose packets have not been injected.
+    pub flits: u64,
+    /// Since when some have been there without a break; means nothing if there are none.
+    pub since: Picoseconds,
 }
 
 /// The state of all adapters, in flat arrays.
@@ -60,6 +71,10 @@ pub(super) struct Adapters {
 }
 
 impl Adapters {
+    /// Bytes for each terminal, and for each virtual channel of each of its injection channels.
+    pub(super) const A_TERMINAL: u64 = size_of::<Adapter>() as u64;
+    pub(super) const A_QUEUE: u64 = size_of::<SourceQueue>() as u64;
+
     /// Idle adapters, with a source queue for each injection channel and virtual channel.
     pub(super) fn new(
         terminals: usize,
@@ -119,6 +134,11 @@ impl Adapters {
         self.numbers[part].give_back(number);
     }
 
+    /// What waits at each terminal, in order.
+    pub(super) fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        self.adapters.iter().map(|adapter| adapter.queue)
+    }
+
     pub(super) fn touch(&mut self, terminal: u32) {
         let adapter = &mut self.adapters[terminal as usize];
         if !adapter.touched {
@@ -176,14 +196,20 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     fn packets_of(&self, bytes: u64) -> u32 {
         let (full, rest) = self.parameters.packets(bytes);
         u32::try_from(full + u64::from(rest.is_some()))
-            .expect("a message has fewer than 2^32 packets")
+            .expect("a scenario's messages have at most MOST_PACKETS packets")
     }
 
     /// A message joins its source queue.
     pub(super) fn enqueue(&mut self, terminal: u32, slot: u32) {
         let Queued { bytes_left, injection_channel, role, destination, .. } =
             *self.adapters.queued.at(slot);
-        self.counters.flits_created += self.parameters.message_flits(bytes_left);
+        let flits = self.parameters.message_flits(bytes_left);
+        self.counters.flits_created += flits;
+        let waiting = &mut self.adapters.adapters[terminal as usize].queue;
+        if waiting.flits == 0 {
+            waiting.since = self.clock;
+        }
+        waiting.flits += flits;
         let channel = terminal * self.parameters.injection_channels + u32::from(injection_channel);
         let virtual_channel = match (role, self.routes) {
             (_, Routes::Forwarding(_)) => {
@@ -306,7 +332,8 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
         }
         let adapter = &mut self.adapters.adapters[terminal as usize];
         let sequence = adapter.sequence;
-        adapter.sequence += 1;
+        adapter.sequence = adapter.sequence.wrapping_add(1);
+        adapter.queue.flits -= u64::from(flits);
 
         let router = |terminal: u32| self.fabric.terminal_router(terminal).expect("live");
         let source = terminal + self.first_terminal;
@@ -460,7 +487,9 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
                 while at != NONE {
                     let Queued { next, destination, bytes_left, .. } = *self.adapters.queued.at(at);
                     if unreachable(destination) {
-                        self.counters.flits_lost += self.parameters.message_flits(bytes_left);
+                        let flits = self.parameters.message_flits(bytes_left);
+                        self.adapters.adapters[terminal as usize].queue.flits -= flits;
+                        self.counters.flits_lost += flits;
                         self.counters.messages_lost += 1;
                         self.adapters.queued.remove(at);
                     } else {

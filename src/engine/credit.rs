@@ -103,6 +103,9 @@ pub(super) struct Credits<const LANES: usize> {
 }
 
 impl<const LANES: usize> Credits<LANES> {
+    /// Bytes for each channel.
+    pub(super) const A_CHANNEL: u64 = size_of::<Returning<LANES>>() as u64;
+
     /// No credits on their way to any of so many channels.
     pub(super) fn new(channels: usize) -> Self {
         Self { channels: vec![Returning::NONE; channels], links: Vec::new(), free: NONE }

@@ -25,7 +25,8 @@ pub(super) fn first_lane(
 ) -> u8 {
     let router = fabric.terminal_router(source).expect("live");
     table.port(router, destination).map_or(0, |port| {
-        table.lane(router, destination, table.class(router, destination), None, port)
+        let class = table.class(fabric, source, destination);
+        table.lane(router, destination, class, None, port)
     })
 }
 
@@ -38,7 +39,7 @@ pub(super) fn start(
     packet: &mut Packet,
     origin: &mut PacketOrigin,
 ) -> u32 {
-    origin.class = table.class(router, origin.destination);
+    origin.class = table.class(fabric, packet.source, origin.destination);
     look_up(table, fabric, router, None, first_output, packet, origin)
 }
 

@@ -11,6 +11,13 @@
 //! stored, nor on the number of threads: each simulates a part of the network for as long as nothing that
 //! happens in another part can reach it, and then takes in what has been sent to it.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "the hottest loops; fabrics and the ranges of parameters keep their numbers within their types"
+)]
+
 mod adapter;
 mod adaptive;
 mod calendar;
@@ -22,6 +29,7 @@ mod event;
 mod forwarding;
 mod interruption;
 mod mail;
+mod memory;
 mod message;
 mod network;
 mod observer;
@@ -37,9 +45,11 @@ mod together;
 mod walk;
 mod zero_load;
 
+pub use adapter::Backlog;
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
 pub use interruption::{Interruption, InterruptionReport};
+pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use parameters::*;
@@ -84,6 +94,26 @@ pub struct ChannelReport {
     pub utilisation: f64,
     /// Fraction of the time in which packets waited for it, by reason ([`Stall`]).
     pub stalled: [f64; STALLS],
+}
+
+/// What channels have carried since the last reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Carried {
+    /// For how long channels between routers carried a flit, in sum, and how many there are.
+    busy: u128,
+    channels: u64,
+    /// Utilisation of the busiest channel of all kinds.
+    pub busiest: f64,
+}
+
+impl Carried {
+    /// The mean utilisation of channels between routers in the `time` since it was `before`, without a reset
+    /// meanwhile.
+    #[must_use]
+    pub fn mean_utilisation_since(&self, before: Self, time: Picoseconds) -> f64 {
+        let all = u128::from(time.max(1)) * u128::from(self.channels.max(1));
+        self.busy.saturating_sub(before.busy) as f64 / all as f64
+    }
 }
 
 impl Counters {
@@ -220,6 +250,11 @@ impl<'f, O: Observer> Engine<'f, O> {
         either!(&self.0, simulator => simulator.messages_under_way())
     }
 
+    /// What waits in the source queues of each terminal, in the order of terminals.
+    pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
+        either!(&self.0, simulator => simulator.backlogs().for_each(&mut each));
+    }
+
     /// What has been observed so far.
     pub fn observer(&mut self) -> &mut O {
         either!(&mut self.0, simulator => simulator.observer())
@@ -228,6 +263,12 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Forgets what channels have carried so far; they count from now on.
     pub fn reset_channels(&mut self) {
         either!(&mut self.0, simulator => simulator.reset_channels());
+    }
+
+    /// What all channels together have carried since the last reset; time linear in channels.
+    #[must_use]
+    pub fn carried(&self) -> Carried {
+        either!(&self.0, simulator => simulator.carried())
     }
 
     /// What each channel has carried since the last reset, in the engine's order: by router, network

@@ -6,6 +6,9 @@
 
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
+/// The most packets of a message: its sink counts them in 32 bits.
+pub const MOST_PACKETS: u64 = u32::MAX as u64;
+
 /// When a packet may ask for its next output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {

@@ -10,11 +10,11 @@ use cpu_time::ThreadTime;
 
 use super::cut::Cut;
 use super::interruption::{Course, Interruption};
-use super::network::Network;
+use super::network::{ChannelTiming, Network};
 use super::packet::Packets;
 use super::part::{Part, Whole};
 use super::together::Together;
-use super::{ChannelKind, ChannelReport, Counters, Digest, Observer, Parameters};
+use super::{Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Observer, Parameters};
 use crate::routing::Routes;
 use crate::topology::Fabric;
 use crate::traffic::Workload;
@@ -161,6 +161,10 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         created - completed - self.counters().messages_lost
     }
 
+    pub(super) fn backlogs(&self) -> impl Iterator<Item = Backlog> + '_ {
+        self.parts.iter().flat_map(|part| part.adapters.backlogs())
+    }
+
     pub(super) fn observer(&mut self) -> &mut O {
         &mut self.parts[0].observer
     }
@@ -183,8 +187,7 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
             .enumerate()
             .filter_map(|(place, (part, channel))| {
                 let kind = network.kind(fabric, part.in_whole(channel))?;
-                let flits = part.outputs[channel as usize].flits;
-                Some((Reverse(flits * network.timings[kind as usize].flit_time), place))
+                Some((Reverse(self.busy(part, channel, network.timings[kind as usize])), place))
             })
             .collect();
         let all = busy.len();
@@ -196,6 +199,28 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         busy[..most].iter().for_each(|&(_, place)| chosen[place] = true);
         let reports = self.in_order().zip(chosen).filter(|(_, chosen)| *chosen);
         (reports.filter_map(|((part, channel), _)| self.report(part, channel)).collect(), all)
+    }
+
+    pub(super) fn carried(&self) -> Carried {
+        let Whole { fabric, network, .. } = &*self.whole;
+        let mut carried = Carried { channels: fabric.channels() as u64, ..Carried::default() };
+        let mut busiest = 0;
+        for (part, channel) in self.in_order() {
+            let Some(kind) = network.kind(fabric, part.in_whole(channel)) else { continue };
+            let busy = self.busy(part, channel, network.timings[kind as usize]);
+            busiest = busiest.max(busy);
+            if kind == ChannelKind::Network {
+                carried.busy += u128::from(busy);
+            }
+        }
+        carried.busiest = busiest as f64 / (self.clock - self.statistics_since).max(1) as f64;
+        carried
+    }
+
+    /// For how long a part's channel has carried flits.
+    fn busy(&self, part: &Part<'f, O, LANES>, channel: u32, timing: ChannelTiming) -> Picoseconds {
+        let output = &part.outputs[channel as usize];
+        part.statistics.busy(channel, output, timing.flit_time, self.clock)
     }
 
     /// The parts and channels, in the order of the whole network.
@@ -215,13 +240,12 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         let output = &part.outputs[channel as usize];
         let statistics =
             part.statistics.channel(channel, output, parameters.virtual_channels, self.clock);
-        let flits: u64 = statistics.flits.iter().sum();
-        let flit_time = network.timings[kind as usize].flit_time;
+        let busy = self.busy(part, channel, network.timings[kind as usize]);
         let time = (self.clock - self.statistics_since).max(1) as f64;
         Some(ChannelReport {
             name: network.channel_name(fabric, number),
             kind,
-            utilisation: (flits * flit_time) as f64 / time,
+            utilisation: busy as f64 / time,
             stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
             statistics,
         })

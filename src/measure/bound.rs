@@ -8,6 +8,7 @@
 //! its maximum.
 
 use crate::engine::{Parameters, zero_load_latency};
+use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::{Channel, Fabric};
 use crate::traffic::{Access, Pattern};
@@ -55,13 +56,8 @@ pub fn outlook(
     bytes: u64,
     access: Access,
 ) -> Outlook {
-    let senders: Vec<u32> =
-        fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
-    let mut pairs = 0u64;
-    if let Some(&first) = senders.first() {
-        pattern.for_each_share(first, |_, _| pairs += 1);
-    }
-    let stride = (pairs * senders.len() as u64).div_ceil(MOST_PAIRS).max(1) as usize;
+    let (senders, pairs) = senders(fabric, pattern);
+    let stride = narrow(pairs.div_ceil(MOST_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
     // Packets and flits of a message: full packets, then the rest.
     let forward = match access {
@@ -84,6 +80,24 @@ pub fn outlook(
         });
     }
     flows.outlook(total_rate / senders.len().max(1) as f64, stride == 1)
+}
+
+/// Whether the outlook looks at all pairs, and so knows the bound.
+#[must_use]
+pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
+    senders(fabric, pattern).1 <= MOST_PAIRS
+}
+
+/// The terminals that send, and to how many others all together, if all do as the first one.
+fn senders(fabric: &Fabric, pattern: &Pattern) -> (Vec<u32>, u64) {
+    let senders: Vec<u32> =
+        fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
+    let mut pairs = 0u64;
+    if let Some(&first) = senders.first() {
+        pattern.for_each_share(first, |_, _| pairs += 1);
+    }
+    let pairs = pairs * senders.len() as u64;
+    (senders, pairs)
 }
 
 /// How many packets of how many flits a message has.
@@ -140,7 +154,7 @@ impl<'a> Flows<'a> {
         self.way.clear();
         let way = &mut self.way;
         self.routes.for_each_channel(self.fabric, source, destination, |it| way.push(it));
-        let hops = self.way.len() as u32;
+        let hops = narrow(self.way.len());
         self.hops_maximum = self.hops_maximum.max(hops);
         let mut load = 0.0;
         for &(count, flits) in packets {
@@ -181,7 +195,9 @@ impl<'a> Flows<'a> {
             ("all channels, evenly loaded".into(), self.channels.iter().sum::<f64>() / channels)
         } else {
             let (channel, load) = largest(&self.channels);
-            (format!("channel {}", self.fabric.channel_name(channel)), load)
+            // A fabric of one router has no channel between routers.
+            let name = || format!("channel {}", self.fabric.channel_name(channel));
+            (if load > 0.0 { name() } else { String::new() }, load)
         };
         let injection = ("the injection channels".into(), largest(&self.injected).1 / injection);
         let ejection = ("the ejection channels".into(), largest(&self.ejected).1 / ejection);

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::adaptive::Derouting;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
+use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come from
@@ -208,7 +209,7 @@ impl Collector {
 
 impl Observer for Collector {
     fn fork(&self) -> Self {
-        Self { on: self.on, ..Self::new(self.payload_by_source.len() as u32) }
+        Self { on: self.on, ..Self::new(narrow(self.payload_by_source.len())) }
     }
 
     fn gather(&mut self, part: &mut Self) {

@@ -4,6 +4,7 @@ use super::collector::{Collector, Distribution};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// The simulated time between two looks at whether anything still moves.
@@ -52,7 +53,7 @@ pub fn measure_exchange(
         }
         delivered = packets;
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
-        let percent = |count: u64| (count * 100 / messages.max(1)) as u32;
+        let percent = |count: u64| narrow(count * 100 / messages.max(1));
         progress(Progress {
             phase: Phase::Measuring,
             time: engine.now(),

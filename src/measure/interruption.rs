@@ -9,6 +9,7 @@
 use super::load_point::{LoadPoint, Status};
 use super::{Collector, LoadMeasurement, Offered, Phase, Progress, Settings};
 use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
+use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// Windows in each half of the time before the failure.
@@ -43,8 +44,7 @@ pub fn measure_interruption<'f>(
     let mut point = LoadPoint::new(engine, offered, window);
     let mut run = || -> Result<Recovery, Deadlock> {
         point.run_to(half, Phase::WarmUp, progress)?;
-        point.engine.reset_channels();
-        point.engine.observer().start();
+        point.start_measuring();
         let first = point.history().len();
         point.run_to(interruption.at, Phase::Measuring, progress)?;
         let before = point.history()[first..].iter().map(|window| window.under_way).max();
@@ -72,5 +72,5 @@ pub fn measure_interruption<'f>(
         Err(deadlock) => Status::Deadlock(deadlock),
     };
     let windows = point.history().iter().filter(|it| it.phase == Phase::Measuring).count();
-    point.result(status, half, windows as u32, None, senders)
+    point.result(status, half, narrow(windows), None, senders)
 }

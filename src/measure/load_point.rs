@@ -1,32 +1,45 @@
-//! One point of a load curve: warm up until steady, measure until precise enough, say how it went.
+//! One point of a load curve: warm up until level, measure until precise enough, say how it went.
 //!
-//! **Steady state.** What is under way (flits created and not yet delivered, source queues included) is
-//! sampled eight times a window. Warm-up ends when the regression slope over the latest three
-//! windows is, up to sign, at most `growth` of the offered flits. If that never happens within
-//! `warm_up_windows`, or if what is under way grows by more than that during the measurement, the
-//! point is not steady: the network is past saturation.
+//! What is under way (flits created and not yet delivered, source queues included) is sampled ten times a
+//! window; `warm_up` says by it when the warm-up is over. At the end of each window `growth` looks at
+//! every source queue, and `interval` says how well the mean latency is known. The measurement looks at both
+//! at intervals of a tenth of its length, and ends when they have an answer, or with its budget.
 //!
-//! **Precision.** Windows are measured until the 95% confidence interval of the mean packet latency,
-//! from the means of the windows, is at most `precision` of the mean on either side, or
-//! `maximum_windows` have passed. Packets count in the window in which they are delivered.
+//! A load above what a channel can carry is not steady, whatever the queues look like.
 
-use super::collector::{Collector, Distribution};
+use super::bound::Bottleneck;
+use super::collector::{Collector, Delivered, Distribution};
+use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
-use super::interval::{half_width_95, jain_fairness};
+use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
 use super::settings::Settings;
-use super::trend::slope;
+use super::warm_up::has_settled;
 use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::engine::{Backlog, Carried, ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
 
-const SAMPLES_A_WINDOW: u64 = 8;
-const TREND_WINDOWS: usize = 3;
+const SAMPLES_A_WINDOW: u64 = 10;
 
-/// A window is as long as this many zero-load latencies, and as this many packets take to be
-/// created, network-wide.
+/// A window is as long as this many latencies of a packet, and of a message, in the empty network, and as
+/// this many packets, and messages, take to be created, network-wide.
 const LATENCIES_A_WINDOW: u64 = 10;
+const MESSAGE_LATENCIES_A_WINDOW: u64 = 3;
 const PACKETS_A_WINDOW: f64 = 3_000.0;
+const MESSAGES_A_WINDOW: f64 = 100.0;
+/// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the clock.
+const LONGEST_WINDOW: f64 = (1u64 << 53) as f64;
+
+/// Fewest messages that have to be received while it is measured for a load to be called steady.
+pub const ENOUGH_MESSAGES: u64 = 100;
+
+/// The measurement looks for an answer at its fewest windows, and then each time it is so much longer: looking
+/// often, and stopping at the first interval that happens to be short, makes intervals too short.
+const LOOKS_A_LENGTH: u32 = 10;
+
+/// How far a sum of channel loads may be off, by rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// How a measurement ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +48,10 @@ pub enum Status {
     Steady,
     /// Steady, but the budget of windows ended before the mean latency was precise enough.
     SteadyImprecise,
-    /// What is under way grew by this fraction of what was offered.
-    NotSteady { growth: f64 },
+    /// What is under way grows for ever.
+    NotSteady(Cause),
+    /// Too little was simulated to tell.
+    Undecided(Doubt),
     /// Packets wait for each other in a cycle.
     Deadlock(Deadlock),
     /// Something failed meanwhile.
@@ -44,14 +59,36 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether the load is one that the network sustains.
+    /// Whether the load was shown to be one that the network sustains.
     #[must_use]
     pub fn sustained(&self) -> bool {
         matches!(self, Self::Steady | Self::SteadyImprecise)
     }
 }
 
-/// What a load point gave. Rates are per sending terminal.
+/// Why a load is not steady.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// What bounds the throughput gets so many times what it can carry.
+    Bound { name: String, excess: f64 },
+    /// A terminal's source queue grew by this fraction of what a source offers in the mean.
+    Source { terminal: u32, growth: f64 },
+    /// All that is under way grew by this fraction of what was offered.
+    Whole { growth: f64 },
+}
+
+/// Why nothing can be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// So few messages were received while it was measured.
+    TooLittle { messages: u64 },
+    /// What is under way did not become level within the warm-up.
+    WarmUp,
+    /// A terminal's source queue neither grew nor ran empty often enough, and so did those of others.
+    Source { terminal: u32, others: usize },
+}
+
+/// What a load point gave. Rates are means over the terminals that send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadMeasurement {
     pub status: Status,
@@ -84,29 +121,54 @@ pub struct LoadMeasurement {
 }
 
 /// What the measurement has to know of the traffic.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
     /// Flits a picosecond that all terminals together offer.
     pub flits: f64,
-    /// Packets a picosecond, likewise.
+    /// Packets a picosecond, and messages, likewise.
     pub packets: f64,
+    pub messages: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
-    /// Mean latency of a packet in the empty network, from which the length of a window follows; not needed if
-    /// the settings give that.
-    pub zero_load: Option<Picoseconds>,
+    /// Whether messages are created at random times.
+    pub random: bool,
+    /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
+    /// settings give that.
+    pub zero_load: Option<ZeroLoad>,
+    /// What bounds the throughput, if that is known, and the load of it: 1 is all it can carry.
+    pub bound: Option<Bottleneck>,
+}
+
+/// Latencies in the empty network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZeroLoad {
+    /// Of a packet, mean over packets.
+    pub packet: Picoseconds,
+    /// Of a message: the last packet's, behind all others.
+    pub message: Picoseconds,
 }
 
 impl Offered {
     /// The length of a window that the settings leave open, a multiple of the sampling interval.
     ///
     /// # Panics
-    /// If the latency without load was not given.
+    /// If the latencies without load were not given.
     #[must_use]
     pub fn window(&self) -> Picoseconds {
-        let packets = (PACKETS_A_WINDOW / self.packets) as Picoseconds;
-        let latency = self.zero_load.expect("given if the settings leave the window open");
-        (LATENCIES_A_WINDOW * latency).max(packets).next_multiple_of(SAMPLES_A_WINDOW)
+        let created = (PACKETS_A_WINDOW / self.packets).max(MESSAGES_A_WINDOW / self.messages);
+        let zero_load = self.zero_load.expect("given if the settings leave the window open");
+        let latencies = (LATENCIES_A_WINDOW * zero_load.packet)
+            .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message);
+        let created: Picoseconds = rounded_down(created.min(LONGEST_WINDOW));
+        latencies.max(created).max(1).next_multiple_of(SAMPLES_A_WINDOW)
+    }
+
+    /// What gets more than it can carry. A queue that gets just as much as it can has no steady state either
+    /// if it comes at random times.
+    fn beyond_bound(&self) -> Option<Cause> {
+        let Bottleneck { name, load } = self.bound.as_ref()?;
+        let most = if self.random { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
+        (*load > most).then(|| Cause::Bound { name: name.clone(), excess: *load })
     }
 }
 
@@ -129,20 +191,23 @@ pub fn measure_load(
 
 pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
-    offered: Offered,
+    offered: &'e Offered,
     window: Picoseconds,
     /// Flits under way at each sampling time.
-    backlog: Vec<f64>,
+    under_way: Vec<f64>,
     history: Vec<Window>,
+    carried: Carried,
 }
 
 impl<'e, 'f> LoadPoint<'e, 'f> {
     pub(super) fn new(
         engine: &'e mut Engine<'f, Collector>,
-        offered: &Offered,
+        offered: &'e Offered,
         window: Picoseconds,
     ) -> Self {
-        Self { engine, offered: *offered, window, backlog: Vec::new(), history: Vec::new() }
+        let carried = engine.carried();
+        let (under_way, history) = (Vec::new(), Vec::new());
+        Self { engine, offered, window, under_way, history, carried }
     }
 
     /// The windows so far.
@@ -157,57 +222,48 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         phase: Phase,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Deadlock> {
-        let most = (end / self.window) as u32;
+        let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
         while self.engine.now() < end {
             let window = self.window;
             self.window = window.min(end - self.engine.now());
             let outcome = self.run_window(phase);
             self.window = window;
             outcome?;
-            let (time, done) = (self.engine.now(), self.history.len() as u32);
+            let (time, done) = (self.engine.now(), narrow(self.history.len()));
             progress(Progress { phase, time, done, most: most.max(done) });
         }
         Ok(())
     }
 
+    /// From now on everything counts.
+    pub(super) fn start_measuring(&mut self) {
+        self.engine.reset_channels();
+        self.carried = self.engine.carried();
+        self.engine.observer().start();
+    }
+
     /// Simulates a window and samples what is under way.
     fn run_window(&mut self, phase: Phase) -> Result<(), Deadlock> {
-        let (start, before) = (self.engine.now(), self.engine.counters());
+        let start = self.engine.now();
         for sample in 1..=SAMPLES_A_WINDOW {
-            self.engine.run_until(start + self.window * sample / SAMPLES_A_WINDOW);
-            let counters = self.engine.counters();
-            self.backlog.push(counters.flits_under_way() as f64);
+            let (whole, rest) = (self.window / SAMPLES_A_WINDOW, self.window % SAMPLES_A_WINDOW);
+            let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
+            self.engine.run_until(start + part);
+            self.under_way.push(self.engine.counters().flits_under_way() as f64);
         }
         let delivered = self.engine.observer().end_window();
-        let busiest_channel = self.busiest_channel();
-        let after = self.engine.counters();
+        let before = std::mem::replace(&mut self.carried, self.engine.carried());
+        let end = self.engine.now();
         self.history.push(Window {
             phase,
             start,
-            end: self.engine.now(),
+            end,
             delivered,
-            flit_hops: after.flit_hops - before.flit_hops,
-            under_way: after.flits_under_way(),
-            busiest_channel,
+            mean_utilisation: self.carried.mean_utilisation_since(before, end - start),
+            under_way: self.engine.counters().flits_under_way(),
+            busiest_channel: self.carried.busiest,
         });
         self.engine.find_deadlock().map_or(Ok(()), Err)
-    }
-
-    /// Utilisation of the busiest channel; `None` if there are too many to look at after every window.
-    fn busiest_channel(&self) -> Option<f64> {
-        if self.history.last().is_some_and(|last| last.busiest_channel.is_none()) {
-            return None;
-        }
-        let (busiest, all) = self.engine.busiest_channels(1);
-        busiest.first().filter(|_| all <= MOST_CHANNELS).map(|channel| channel.utilisation)
-    }
-
-    /// Growth of what is under way over the latest `windows`, as a fraction of what is offered.
-    fn growth(&self, windows: usize) -> f64 {
-        let samples = windows * SAMPLES_A_WINDOW as usize;
-        let latest = &self.backlog[self.backlog.len().saturating_sub(samples)..];
-        let interval = (self.window / SAMPLES_A_WINDOW) as f64;
-        slope(latest) / interval / self.offered.flits
     }
 
     /// Whether what is under way became level; `Err` if it never can.
@@ -224,8 +280,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 done: window,
                 most: settings.warm_up_windows,
             });
-            let enough = window as usize >= TREND_WINDOWS;
-            if enough && self.growth(TREND_WINDOWS).abs() <= settings.growth {
+            if has_settled(&self.under_way) {
                 return Ok(true);
             }
         }
@@ -240,43 +295,99 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         progress: &mut dyn FnMut(Progress),
     ) -> LoadMeasurement {
         let start = self.engine.now();
-        self.engine.reset_channels();
-        self.engine.observer().start();
-        let mut means = Vec::new();
-        let mut interval = None;
-        let mut windows = 0;
+        self.start_measuring();
+        let mut growth = Growth::new(start, self.flits_under_way(), self.backlogs());
+        let beyond = self.offered.beyond_bound();
         let (level, mut deadlock) = match warmed_up {
             Ok(level) => (level, None),
             Err(deadlock) => (false, Some(deadlock)),
         };
         // Past saturation latencies grow for ever: the fewest windows do.
-        let most = if level { settings.maximum_windows } else { settings.minimum_windows };
-        while windows < most && deadlock.is_none() {
-            deadlock = self.run_window(Phase::Measuring).err();
-            windows += 1;
-            let delivered = self.history.last().expect("there was one").delivered;
-            if delivered.packets > 0 {
-                means.push(delivered.latency as f64 / delivered.packets as f64);
+        let most =
+            if beyond.is_none() { settings.maximum_windows } else { settings.minimum_windows };
+        let most = most.max(settings.minimum_windows);
+        let mut batches: Vec<Batch> = Vec::new();
+        let (mut interval, mut finding, mut measured) = (None, Finding::Level, 0);
+        let mut look = settings.minimum_windows;
+        for windows in 1..=most {
+            if deadlock.is_some() {
+                break;
             }
-            interval = half_width_95(&means);
+            deadlock = self.run_window(Phase::Measuring).err();
+            measured = windows;
+            let Delivered { packets, latency, .. } = self.latest().delivered;
+            batches.push(Batch { count: packets as f64, sum: latency as f64 });
+            growth.note(self.engine.now(), self.flits_under_way(), self.backlogs());
             progress(Progress {
                 phase: Phase::Measuring,
                 time: self.engine.now(),
                 done: windows,
                 most,
             });
-            if windows >= settings.minimum_windows && self.precise(interval, settings) {
+            if windows < look && windows < most {
+                continue;
+            }
+            look += windows.div_ceil(LOOKS_A_LENGTH);
+            interval = half_width_95_of_windows(&batches);
+            finding = growth.finding(settings.growth * self.offered.flits);
+            let known = match finding {
+                Finding::Grows { .. } => true,
+                Finding::Level => level && self.enough() && self.precise(interval, settings),
+                Finding::Open { .. } => false,
+            };
+            if known {
                 break;
             }
         }
-        let growth = self.growth(windows as usize);
-        let status = match deadlock {
-            Some(deadlock) => Status::Deadlock(deadlock),
-            None if !level || growth > settings.growth => Status::NotSteady { growth },
-            None if self.precise(interval, settings) => Status::Steady,
-            None => Status::SteadyImprecise,
+        let status = match (deadlock, beyond, finding) {
+            (Some(deadlock), _, _) => Status::Deadlock(deadlock),
+            (_, Some(beyond), _) => Status::NotSteady(beyond),
+            (_, _, Finding::Grows { terminal, rate }) => {
+                Status::NotSteady(self.cause(terminal, rate, senders))
+            }
+            _ if !self.enough() => {
+                Status::Undecided(Doubt::TooLittle { messages: self.messages_received() })
+            }
+            (_, _, Finding::Open { terminal, others }) => {
+                Status::Undecided(Doubt::Source { terminal, others })
+            }
+            _ if !level => Status::Undecided(Doubt::WarmUp),
+            _ if self.precise(interval, settings) => Status::Steady,
+            _ => Status::SteadyImprecise,
         };
-        self.result(status, start, windows, interval, senders)
+        self.result(status, start, measured, interval, senders)
+    }
+
+    fn latest(&self) -> &Window {
+        self.history.last().expect("a window was simulated")
+    }
+
+    fn flits_under_way(&self) -> u64 {
+        self.engine.counters().flits_under_way()
+    }
+
+    fn backlogs(&self) -> Vec<Backlog> {
+        let mut backlogs = Vec::new();
+        self.engine.backlogs(|backlog| backlogs.push(backlog));
+        backlogs
+    }
+
+    fn messages_received(&mut self) -> u64 {
+        self.engine.observer().message_latency().map_or(0, |latency| latency.count)
+    }
+
+    fn enough(&mut self) -> bool {
+        self.messages_received() >= ENOUGH_MESSAGES
+    }
+
+    fn cause(&self, terminal: Option<u32>, rate: f64, senders: &[u32]) -> Cause {
+        let growth = rate / self.offered.flits;
+        match terminal {
+            None => Cause::Whole { growth },
+            Some(terminal) => {
+                Cause::Source { terminal, growth: growth * senders.len().max(1) as f64 }
+            }
+        }
     }
 
     fn precise(&mut self, interval: Option<f64>, settings: &Settings) -> bool {

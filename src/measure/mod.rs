@@ -5,23 +5,29 @@
 
 mod bound;
 mod collector;
+mod completion;
 mod exchange;
+mod growth;
 mod interruption;
 mod interval;
 mod load_point;
 mod saturation;
 mod settings;
-mod trend;
+mod student;
+mod warm_up;
 mod window;
 
-pub use bound::{Bottleneck, Outlook, outlook};
+pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
 pub use collector::{Collector, Delivered, Distribution, Quantile};
+pub use completion::{CompletionBound, completion_bound};
 pub use exchange::{ExchangeMeasurement, measure_exchange};
 pub use interruption::{Recovery, measure_interruption};
 pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
-pub use load_point::{LoadMeasurement, Offered, Status, measure_load};
+pub use load_point::{
+    Cause, Doubt, ENOUGH_MESSAGES, LoadMeasurement, Offered, Status, ZeroLoad, measure_load,
+};
 pub use saturation::{Saturation, bisect};
-pub use settings::Settings;
+pub use settings::{MOST_WINDOWS, Settings};
 pub use window::Window;
 
 use crate::units::Picoseconds;

@@ -1,5 +1,7 @@
 //! The highest load that a network sustains, by bisection.
 
+use crate::narrow::rounded_down;
+
 /// What a search for saturation found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
@@ -17,7 +19,7 @@ pub fn bisect<E>(
     tolerance: f64,
     mut sustained: impl FnMut(f64) -> Result<bool, E>,
 ) -> Result<Saturation, E> {
-    let steps = ((highest / tolerance).floor() as u64).max(1);
+    let steps = rounded_down::<u64>(highest / tolerance).max(1);
     if sustained(steps as f64 * tolerance)? {
         return Ok(Saturation { sustained: steps as f64 * tolerance, failed: None });
     }

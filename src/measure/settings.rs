@@ -2,12 +2,15 @@
 
 use crate::units::Picoseconds;
 
+/// The most windows that can be asked for.
+pub const MOST_WINDOWS: u32 = 1_000_000;
+
 /// How a load point is measured. The rules are in docs/model.md, "Measurement".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Length of a window; `None` chooses it from the zero-load latency and the offered load.
     pub window: Option<Picoseconds>,
-    /// Most windows of warm-up before the point is called unsteady.
+    /// Most windows of warm-up.
     pub warm_up_windows: u32,
     /// Fewest and most windows measured.
     pub minimum_windows: u32,
@@ -15,7 +18,7 @@ pub struct Settings {
     /// Half width of the 95% confidence interval of the mean latency, relative to the mean, at which
     /// the measurement ends.
     pub precision: f64,
-    /// Growth of what is under way, as a fraction of what is offered, up to which a point is steady.
+    /// Growth of all that is under way, as a fraction of what is offered, up to which a point may be steady.
     pub growth: f64,
 }
 

@@ -11,13 +11,12 @@ pub struct Window {
     pub start: Picoseconds,
     pub end: Picoseconds,
     pub delivered: Delivered,
-    /// Channels between routers that the delivered flits have crossed, in sum.
-    pub flit_hops: u64,
+    /// Fraction of it in which a channel between routers carried a flit, mean over the channels.
+    pub mean_utilisation: f64,
     /// Flits created and not yet delivered at its end, source queues included.
     pub under_way: u64,
-    /// Utilisation of the busiest channel of all kinds since the warm-up, or the measurement, began; `None`
-    /// if there are more than [`MOST_CHANNELS`](super::MOST_CHANNELS).
-    pub busiest_channel: Option<f64>,
+    /// Utilisation of the busiest channel of all kinds since the warm-up, or the measurement, began.
+    pub busiest_channel: f64,
 }
 
 impl Window {

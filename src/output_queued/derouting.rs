@@ -3,6 +3,7 @@
 use super::{Routing, Settings};
 use crate::adaptive::profit::{IdleRatio, Way, best_detour};
 use crate::adaptive::{Candidate, Derouting, Leg, orthants, outflank, wraparound};
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// Packets with less than this distance to go are never derouted.
@@ -47,7 +48,7 @@ impl Ways {
                 weights
             }
         };
-        let dimensions = torus.dimensions() as u32;
+        let dimensions = narrow(torus.dimensions());
         self.idle = Some(weights.idle);
         self.minimal_way = Some(Way::minimal(&self.minimal, dimensions, weights));
         let way = |candidate| Way::detour(candidate, &self.minimal, dimensions, weights);

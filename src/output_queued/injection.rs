@@ -8,6 +8,7 @@ use super::event::{Events, Femtoseconds, NEVER};
 use super::traffic::{Clock, Destinations};
 use super::{Parameters, Settings};
 use crate::adaptive::{Leg, Tie};
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// A node's source queue. All nodes create their messages at the same instants, so it is known by
@@ -128,7 +129,7 @@ impl<'a> Generators<'a> {
         for word in 0..self.waiting.len() {
             let mut set = std::mem::take(&mut self.waiting[word]);
             while set != 0 {
-                let node = word as u32 * 64 + set.trailing_zeros();
+                let node = 64 * narrow::<u32>(word) + set.trailing_zeros();
                 set &= set - 1;
                 self.nodes[node as usize].outstanding = true;
                 if !self.nodes[node as usize].ready {

@@ -2,6 +2,7 @@
 
 use super::order::{MOST_SLOTS, Order};
 use super::packet::Packet;
+use crate::narrow::narrow;
 
 /// The virtual channels of a link, highest priority first.
 pub(super) const ESCAPE_TO_DESTINATION: u32 = 0;
@@ -15,7 +16,7 @@ pub(super) struct Slot(u8);
 
 impl Slot {
     fn new(channel: u32, number: u8) -> Self {
-        Self(channel as u8 * MOST_SLOTS as u8 + number)
+        Self(narrow(channel * MOST_SLOTS + u32::from(number)))
     }
 
     pub(super) fn channel(self) -> u32 {
@@ -23,7 +24,7 @@ impl Slot {
     }
 
     fn number(self) -> u8 {
-        self.0 % MOST_SLOTS as u8
+        narrow(u32::from(self.0) % MOST_SLOTS)
     }
 }
 
@@ -158,7 +159,7 @@ impl Links {
         let state = &mut self.links[link as usize];
         if state.waiting_answers > 0 {
             state.waiting_answers -= 1;
-            let byte = state.answers as u8;
+            let byte = state.answers.to_le_bytes()[0];
             state.answers >>= 8;
             let answer = Answer { slot: Slot(byte >> 1), accepted: byte & 1 == 1 };
             return (Next::Answer(answer), state.waits());
@@ -169,7 +170,8 @@ impl Links {
         state.ready[channel] = ready & (ready - 1);
         let more = state.waits();
         let place = ready.trailing_zeros();
-        let slot = Slot::new(channel as u32, self.order(link, channel as u32).slot(place));
+        let channel = narrow(channel);
+        let slot = Slot::new(channel, self.order(link, channel).slot(place));
         (Next::Packet(slot), more)
     }
 

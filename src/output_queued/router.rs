@@ -13,6 +13,7 @@ use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Measured, Parameters, Settings, SimulationError};
 use crate::adaptive::{Compass, Derouting, Leg};
+use crate::narrow::narrow;
 use crate::topology::Torus;
 use crate::traffic::Pattern;
 
@@ -46,7 +47,7 @@ impl Ports {
     fn new(torus: &Torus) -> Self {
         let directions = torus.directions();
         let shift = (directions + 1).next_power_of_two().trailing_zeros();
-        Self { dimensions: torus.dimensions() as u32, directions, shift }
+        Self { dimensions: narrow(torus.dimensions()), directions, shift }
     }
 
     fn count(self, nodes: u32) -> u32 {

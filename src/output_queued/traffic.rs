@@ -5,13 +5,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::event::Femtoseconds;
 use super::{Parameters, Settings};
+use crate::narrow::{narrow, rounded_down};
 use crate::topology::Torus;
 use crate::traffic::Pattern;
 use crate::units::Rate;
 
 /// Time to send `bits` at `rate`, in femtoseconds, rounded down.
 pub(super) fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
-    (u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0)) as Femtoseconds
+    narrow(u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0))
 }
 
 /// When messages are created and packets are offered to the router. Both clocks start at 0 and tick
@@ -33,8 +34,8 @@ impl Clock {
         let bits = packet_bits * u64::from(parameters.message_packets) * largest;
         let message = transmission(bits, parameters.external_rate) as f64 / 8.0;
         let packet = transmission(packet_bits * largest, parameters.external_rate) as f64 / 8.0;
-        let attempt = (packet / parameters.injection_rate) as Femtoseconds;
-        Self { message: (message / load) as Femtoseconds, attempt }
+        let attempt = rounded_down(packet / parameters.injection_rate);
+        Self { message: rounded_down(message / load), attempt }
     }
 
     /// The next tick after `now` at which packets are offered.

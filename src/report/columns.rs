@@ -7,14 +7,22 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
+use crate::narrow::{rounded, try_rounded};
 use crate::units::Picoseconds;
 
 /// Decimals that are kept of fractions and rates.
 const SCALE: f64 = 1e6;
 
+/// To six decimals; a number so large that it has no such decimals stays as it is.
+fn to_six_decimals(value: f64) -> f64 {
+    const EXACT: f64 = (1u64 << 52) as f64;
+    let scaled = value * SCALE;
+    if scaled.abs() < EXACT { scaled.round() / SCALE } else { value }
+}
+
 fn number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value == value.trunc() && value.abs() < 1e15 {
-        serializer.serialize_i64(value as i64)
+        serializer.serialize_i64(rounded(value))
     } else {
         serializer.serialize_f64(value)
     }
@@ -43,7 +51,10 @@ fn picoseconds<'de, D: Deserializer<'de>>(
     match Option::<f64>::deserialize(deserializer)? {
         None => Ok(None),
         Some(value) if value < 0.0 => Err(D::Error::custom("a time can't be negative")),
-        Some(value) => finite::<D>(value).map(|value| Some((value * unit as f64).round() as u64)),
+        Some(value) => {
+            let time = try_rounded(finite::<D>(value)? * unit as f64);
+            time.map(Some).ok_or_else(|| D::Error::custom("a time of 2^64 ps or more"))
+        }
     }
 }
 
@@ -132,12 +143,12 @@ pub(super) mod time {
 
 /// A fraction or rate that may be missing; what is not a finite number counts as missing.
 pub(super) mod optional {
-    use super::{Deserialize, Deserializer, SCALE, Serializer};
+    use super::{Deserialize, Deserializer, Serializer};
 
     pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         match value.filter(|value| value.is_finite()) {
             None => serializer.serialize_none(),
-            Some(value) => super::number((value * SCALE).round() / SCALE, serializer),
+            Some(value) => super::number(super::to_six_decimals(value), serializer),
         }
     }
 
@@ -152,13 +163,13 @@ pub(super) mod optional {
 pub(super) mod fraction {
     use serde::ser::Error as _;
 
-    use super::{Deserialize, Deserializer, SCALE, Serializer};
+    use super::{Deserialize, Deserializer, Serializer};
 
     pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if !value.is_finite() {
             return Err(S::Error::custom("a fraction is not a finite number"));
         }
-        super::number((value * SCALE).round() / SCALE, serializer)
+        super::number(super::to_six_decimals(*value), serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
@@ -191,6 +202,31 @@ pub(super) mod hexadecimal {
         match digest {
             Some(Ok(digest)) => Ok(Some(digest)),
             _ => Err(D::Error::custom(format!("`{text}` is not 16 hexadecimal digits"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Cell {
+        #[serde(with = "time::microseconds")]
+        time: Picoseconds,
+    }
+
+    fn read(cell: &str) -> Result<Picoseconds, String> {
+        let cell = serde_json::from_str(&format!("{{\"time\": {cell}}}"));
+        cell.map(|cell: Cell| cell.time).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_time_that_no_clock_can_show_is_an_error_and_not_the_latest_time_of_all() {
+        assert_eq!(read("1.5"), Ok(1_500_000));
+        assert!(read("18446744073709").is_ok());
+        for cell in ["18446744073710", "1e300"] {
+            assert!(read(cell).unwrap_err().contains("a time of 2^64 ps or more"), "{cell}");
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::{microseconds, nanoseconds, optional};
 use super::{PointRow, Status};
 use crate::measure::half_width_95_of_few;
+use crate::narrow::{narrow, try_rounded};
 use crate::units::Picoseconds;
 
 /// The mean over the repetitions of a point, which differ in their seeds only, with the half widths of
@@ -54,7 +55,7 @@ fn mean(rows: &[PointRow]) -> MeanRow {
     let loads = |value: fn(&PointRow) -> Option<f64>| over(rows.iter().filter_map(value));
     let times = |value: fn(&PointRow) -> Option<Picoseconds>| {
         let (mean, half) = over(rows.iter().filter_map(value).map(|time| time as f64));
-        let whole = |value: f64| value.round() as Picoseconds;
+        let whole = |value| try_rounded(value).unwrap_or(Picoseconds::MAX);
         (mean.map(whole), half.map(whole))
     };
     let (accepted_load, accepted_load_ci95) = loads(|row| row.accepted_load);
@@ -65,8 +66,8 @@ fn mean(rows: &[PointRow]) -> MeanRow {
         series: first.series.clone(),
         figure: first.figure.clone(),
         point: first.point,
-        repetitions: rows.len() as u32,
-        steady: rows.iter().filter(steady).count() as u32,
+        repetitions: narrow(rows.len()),
+        steady: narrow(rows.iter().filter(steady).count()),
         offered_load: first.offered_load,
         accepted_load,
         accepted_load_ci95,

@@ -12,10 +12,13 @@ pub enum Status {
     #[default]
     #[serde(rename = "steady")]
     Steady,
-    /// No steady state was reached within the budget: past saturation, or too short a run. Latencies
-    /// depend on how long was simulated.
+    /// What is under way grows for ever: past saturation. Latencies depend on how long was simulated.
     #[serde(rename = "not steady")]
     NotSteady,
+    /// Too little was simulated to tell whether the load is steady: too few messages were received, or it
+    /// is too near to saturation.
+    #[serde(rename = "undecided")]
+    Undecided,
     /// Packets wait for one another in a cycle.
     #[serde(rename = "deadlock")]
     Deadlock,
@@ -24,11 +27,20 @@ pub enum Status {
     Completed,
 }
 
+impl Status {
+    /// Whether a load ran on without being shown to be steady.
+    #[must_use]
+    pub fn lacks_steady_state(self) -> bool {
+        matches!(self, Self::NotSteady | Self::Undecided)
+    }
+}
+
 /// What was measured at one load point of one series, or in one finite exchange.
 ///
 /// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
 /// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
-/// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second).
+/// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
+/// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointRow {
     /// What the point's curve is called in a legend; may be empty.

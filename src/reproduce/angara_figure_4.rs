@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
 use super::{Extent, Progress, Reproduction, all, json};
+use crate::narrow::narrow;
 use crate::report::figure::{Scale, Series, Style, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{sssp, sssp_in_one_stage};
@@ -39,7 +40,7 @@ fn row(sizes: &[u32]) -> Row {
     let fabric = fabric(sizes);
     let choices = choices(&fabric);
     Row {
-        dimensions: sizes.len() as u32,
+        dimensions: narrow(sizes.len()),
         torus: sizes_text(sizes),
         nodes: fabric.routers(),
         calls: sssp(&choices).calls,

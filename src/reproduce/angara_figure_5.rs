@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems, table};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use crate::narrow::narrow;
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::Algorithm;
@@ -103,7 +104,7 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let (best, balanced, seconds_balanced) = table(&choices, Algorithm::Balanced)?;
     let genetic = if job.genetic { Some(table(&choices, Algorithm::Genetic)?) } else { None };
     Ok(Row {
-        dimensions: job.sizes.len() as u32,
+        dimensions: narrow(job.sizes.len()),
         torus: sizes_text(&job.sizes),
         nodes: fabric.routers(),
         share_of_pairs_with_one_shortest_route: choices.single_share(),

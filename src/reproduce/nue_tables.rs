@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::tori::{on_one_thread, sizes_text};
 use super::{Extent, Flawed, Progress, all};
+use crate::narrow::rounded;
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::routing::agnostic::{Algorithm, Parameters};
 use crate::routing::{ForwardingQuality, prove_forwarding};
@@ -189,7 +190,7 @@ pub(super) fn matrix(
 /// CPU time in milliseconds, three digits of it.
 pub(super) fn milliseconds(row: &Row) -> Option<String> {
     let value = 1e3 * row.cpu_seconds;
-    let digits = (2.0 - value.log10().floor()).clamp(0.0, 4.0) as usize;
+    let digits: usize = rounded((2.0 - value.log10().floor()).clamp(0.0, 4.0));
     Some(format!("{value:.digits$}"))
 }
 

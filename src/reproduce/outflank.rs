@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, all, json};
 use crate::adaptive::Tie;
+use crate::narrow::rounded_down;
 use crate::output_queued::{
     Measured, Parameters, Routing, Settings, backlog_growth, simulate_within,
 };
@@ -226,7 +227,7 @@ fn explore(case: Case, curve: bool) -> Found {
     let grid: Vec<f64> =
         (LOADS.0..=LOADS.2).step_by(LOADS.1 as usize).map(|load| f64::from(load) / 100.0).collect();
     let lowest = measure(case, &torus, grid[0], u128::MAX).expect("there is no limit");
-    let limit = (SUSTAINED * lowest.lifetime_sum as f64) as u128;
+    let limit = rounded_down(SUSTAINED * lowest.lifetime_sum as f64);
     let mut points = vec![point(case, &torus, grid[0], &lowest, &published)];
     let mut holds = |place: usize| match measure(case, &torus, grid[place], limit) {
         None => false,
@@ -491,6 +492,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: half a minute; a published throughput, computed again"]
     fn adaptive_bubble_sustains_of_the_butterfly_what_is_published_within_a_step_of_the_grid() {
         let case = Case { pattern: 0, routing: 0, size: 8 };
         let found = explore(case, true);

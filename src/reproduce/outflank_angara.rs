@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use super::{Extent, Progress, Reproduction, all, json};
+use crate::narrow::narrow;
 use crate::report::figure::latency_figure;
 use crate::report::{PointRow, Status, rows_text};
 use crate::scenario::{Document, Scenario};
@@ -141,7 +142,7 @@ fn explore(case: &Case) -> Found {
     for load in LOADS.into_iter().filter(|&load| load < found.sustained) {
         let scenario = case.scenario.at_load(load);
         let simulation = Simulation::new(&scenario).expect("the scenario was checked");
-        points.push(simulation.run(&series, points.len() as u32, &mut |_| {}).row);
+        points.push(simulation.run(&series, narrow(points.len()), &mut |_| {}).row);
     }
     points.retain(|row| row.status == Status::Steady);
     points.sort_by(|a, b| load(a).total_cmp(&load(b)));

@@ -93,6 +93,18 @@ impl AdaptiveChannels {
 }
 
 impl Derouter {
+    /// What a routing with it is called.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "adaptive routing",
+            _ if self.leads_round() => "OutFlank Routing",
+            Self::Profit(..) => "Pick Orthant Routing",
+            Self::Goal => "GOAL",
+            Self::ChannelQueue => "CQR",
+        }
+    }
+
     /// The kinds of detours that there may be.
     #[must_use]
     pub fn kinds(&self) -> &'static [Derouting] {
@@ -183,6 +195,17 @@ impl Adaptive {
         };
         let compass = Compass::new(torus, rules.tie.is_none());
         Ok(Self { order, compass, detours, rules, seed })
+    }
+
+    /// Bytes that it takes while it is made, about.
+    pub(crate) fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
+        let torus = fabric.coordinates();
+        let detours = match rules.derouter {
+            Derouter::Profit(..) => Detours::memory_needed(torus),
+            Derouter::None | Derouter::Goal | Derouter::ChannelQueue => 0,
+        };
+        let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
+        DirectionOrder::memory_needed(fabric) + coordinates + detours
     }
 
     /// Whether a fabric is one for adaptive routing; gives its direction order.

@@ -5,6 +5,7 @@
 //! failures, the one with the fewest hops. First and last steps are not used here.
 
 use super::{Header, Route, Unroutable};
+use crate::narrow::narrow;
 use crate::topology::{Fabric, MAXIMUM_DIMENSIONS};
 
 /// Which way round a packet goes when both halves of a ring are as long.
@@ -35,7 +36,7 @@ impl Way {
         } else {
             round - size
         };
-        Self { positive: signed.max(0) as u16, negative: (-signed).max(0) as u16 }
+        Self { positive: narrow(signed.max(0)), negative: narrow((-signed).max(0)) }
     }
 }
 
@@ -55,6 +56,13 @@ pub struct DirectionOrder {
 }
 
 impl DirectionOrder {
+    /// Bytes that it takes while it is made, about.
+    pub(crate) fn memory_needed(fabric: &Fabric) -> u64 {
+        let torus = fabric.coordinates();
+        // Coordinates are gathered in a list that doubles; and whether their sum is odd.
+        u64::from(torus.nodes()) * (torus.dimensions() as u64 * 6 + 1)
+    }
+
     /// # Errors
     /// If failures leave a pair of live nodes without a route in direction order; all pairs are
     /// tried only if the fabric has failures.
@@ -64,13 +72,11 @@ impl DirectionOrder {
         let whole = (0..nodes * directions)
             .filter(|slot| torus.neighbor(slot / directions, slot % directions).is_some())
             .count();
-        let coordinates: Vec<u16> = (0..nodes)
-            .flat_map(|node| torus.coordinates(node))
-            .map(|coordinate| coordinate as u16)
-            .collect();
+        let coordinates: Vec<u16> =
+            (0..nodes).flat_map(|node| torus.coordinates(node)).map(narrow).collect();
         let sums = coordinates.chunks(torus.dimensions()).map(|node| node.iter().sum::<u16>());
         let ways = |dimension| {
-            let (size, closed) = (torus.sizes()[dimension] as i32, torus.closed(dimension));
+            let (size, closed) = (narrow(torus.sizes()[dimension]), torus.closed(dimension));
             [false, true].map(|odd| {
                 let plus_at_half = half_ring == HalfRing::Plus || !odd;
                 let way = |ahead| Way::shortest(size, closed, ahead, plus_at_half);
@@ -80,7 +86,7 @@ impl DirectionOrder {
         let order = Self {
             failures: fabric.channels() != whole,
             odd: sums.map(|sum| sum % 2 == 1).collect(),
-            sizes: torus.sizes().iter().map(|&size| size as u16).collect(),
+            sizes: torus.sizes().iter().map(|&size| narrow(size)).collect(),
             ways: (0..torus.dimensions()).map(ways).collect(),
             coordinates,
         };
@@ -136,14 +142,16 @@ impl DirectionOrder {
         let odd = usize::from(self.odd[source as usize]);
         let mut negative = [0; MAXIMUM_DIMENSIONS];
         let mut route = Route::default();
-        let coordinates = from.iter().zip(to);
-        for (dimension, (ways, (&from, &to))) in self.ways.iter().zip(coordinates).enumerate() {
-            let way = ways[odd][usize::from(to + self.sizes[dimension] - from)];
-            route.append(dimension as u16, way.positive);
-            negative[dimension] = way.negative;
+        let coordinates = from.iter().zip(to).zip(&self.sizes);
+        for (dimension, (ways, ((&from, &to), &size))) in
+            (0..).zip(self.ways.iter().zip(coordinates))
+        {
+            let way = ways[odd][usize::from(to + size - from)];
+            route.append(dimension, way.positive);
+            negative[usize::from(dimension)] = way.negative;
         }
-        for (dimension, &hops) in negative[..from.len()].iter().enumerate() {
-            route.append((dimension + from.len()) as u16, hops);
+        for (port, &hops) in (narrow(from.len())..).zip(&negative[..from.len()]) {
+            route.append(port, hops);
         }
         route
     }

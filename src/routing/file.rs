@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 use super::{Flaw, Header, RouteTable, prove};
 use crate::InvalidLine;
+use crate::memory::claim;
+use crate::narrow::narrow;
 use crate::topology::{DIMENSION_NAMES, Fabric, Faults, Torus};
 
 const MAGIC: &str = "flitlab-routes";
@@ -59,7 +61,9 @@ impl TableFile {
     /// The line of the route that is wrong, if it has one.
     #[must_use]
     pub fn line(&self, flaw: &Flaw) -> Option<usize> {
-        let place = |(source, destination)| (source * self.fabric.routers() + destination) as usize;
+        let routers = self.fabric.routers() as usize;
+        let place =
+            |(source, destination): (u32, u32)| source as usize * routers + destination as usize;
         let line = flaw.pair().and_then(|pair| self.lines.get(place(pair)).copied());
         line.filter(|&line| line > 0).map(|line| line as usize)
     }
@@ -122,7 +126,7 @@ impl TableFile {
 /// First step, directions and last step of a header, as the file has them.
 fn header_text(torus: &Torus, header: Header) -> (String, String, String) {
     let dimensions = torus.dimensions();
-    let name = |direction: usize| torus.direction_name(direction as u32);
+    let name = |direction: usize| torus.direction_name(narrow(direction));
     let or_dot = |text: String| if text.is_empty() { ".".into() } else { text };
     let directions: String = (0..2 * dimensions)
         .filter(|&direction| {
@@ -194,6 +198,9 @@ impl<'t> Parser<'t> {
             let words = self.expect("`nodes`")?;
             match words[..] {
                 ["open", ref names @ ..] => {
+                    if (0..torus.dimensions()).any(|dimension| torus.open(dimension)) {
+                        return self.wrong("`open` again: one line has all open dimensions");
+                    }
                     let mut open = Vec::new();
                     for name in names {
                         match DIMENSION_NAMES.iter().position(|other| other == name) {
@@ -239,6 +246,11 @@ impl<'t> Parser<'t> {
         if self.expect("`routes`")?[..] != ["routes"] {
             return self.wrong("`routes` should be here");
         }
+        // A header and a line of each pair.
+        let pairs = u64::from(fabric.routers()).saturating_mul(fabric.routers().into());
+        if let Err(shortage) = claim("a table of this torus", pairs.saturating_mul(8)) {
+            return self.wrong(format!("{shortage}: {}", shortage.help()));
+        }
         let mut table = RouteTable::empty(&fabric);
         let routers = fabric.routers() as usize;
         let mut lines = vec![0; routers * routers];
@@ -263,7 +275,7 @@ impl<'t> Parser<'t> {
                 return self.wrong(format!("a second route from {source} to {destination}"));
             }
             table.set(from, to, self.header(&torus, first, directions, last)?);
-            lines[from as usize * routers + to as usize] = self.line as u32;
+            lines[from as usize * routers + to as usize] = narrow(self.line);
         }
         Ok(TableFile { torus, faults, fabric, table, lines })
     }
@@ -385,7 +397,7 @@ mod tests {
 
     /// Each corruption with a part of the message that names it: the reader's, or the proof's.
     #[test]
-    fn each_of_twenty_corruptions_is_caught_and_named() {
+    fn each_of_two_dozen_corruptions_is_caught_and_named() {
         let square = "flitlab-routes 1\ntorus 4 4\nnodes (0,0) (1,0) (0,1) (1,1)\nroutes\n\
             (0,0) (1,0) . +x .\n(0,0) (0,1) . +y .\n(0,0) (1,1) . +x+y .\n\
             (1,0) (0,0) . -x .\n(1,0) (0,1) . +y-x .\n(1,0) (1,1) . +y .\n\
@@ -409,6 +421,12 @@ mod tests {
             ("nodes", "failed-cable (0,0) +z\nnodes", "line 3: `+z` is no direction"),
             ("nodes", "failed-node (0,0)\nnodes", "node (0,0) has failed"),
             ("nodes", "node", "line 3: `node` is not known here"),
+            ("nodes", "open x\nopen y\nnodes", "line 4: `open` again"),
+            (
+                "(0,0) (1,0) . +x .",
+                "(0,0) (1,0) +x +x .",
+                "the route from (0,0) to (1,0) has +x among its directions",
+            ),
             ("routes\n(", "(", "line 4: `routes` should be here"),
             (
                 "(0,0) (1,1) . +x+y .",

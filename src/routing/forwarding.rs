@@ -4,7 +4,7 @@
 //! Which virtual lane a packet takes is a matter of its path ([`Lanes`]): fixed by its destination, by its
 //! source and destination, or changing on the way.
 
-use super::service_levels::ServiceLevels;
+use super::service_levels::{MANAGEMENT_LANE, ServiceLevels};
 use crate::topology::{Channel, Fabric};
 
 /// Marks a router without a way to a destination.
@@ -21,18 +21,19 @@ pub enum Lanes {
     One,
     /// Indexed by destination terminal.
     ByDestination(Vec<u8>),
-    /// The lane of the whole path, by the router where it starts.
+    /// The lane of the whole path, by the router where it starts: all its terminals share it.
     ByPair(Vec<u8>),
     /// The lane of the next channel, by the router that it leaves: packets change lanes on their way.
     ByHop(Vec<u8>),
-    /// InfiniBand's way: a service level a path, and at each router a map from input port, output port and
-    /// service level to the lane.
+    /// InfiniBand's way: a service level for each pair of terminals, and at each router a map from input port,
+    /// output port and service level to the lane.
     ByServiceLevel(ServiceLevels),
 }
 
 /// For every router the output port to each terminal. Some may have none.
 ///
-/// A terminal's own router has no port to it either: packets leave the network there.
+/// A terminal's own router has no port to it either: packets leave the network there, unless the router
+/// [withholds](Self::withhold) them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardingTable {
     routers: u32,
@@ -40,6 +41,8 @@ pub struct ForwardingTable {
     /// By destination terminal, then router.
     ports: Vec<u16>,
     lanes: Lanes,
+    /// By terminal, whether its own router does not deliver packets to it.
+    withheld: Vec<bool>,
 }
 
 impl ForwardingTable {
@@ -48,7 +51,13 @@ impl ForwardingTable {
     pub fn empty(fabric: &Fabric) -> Self {
         let (routers, terminals) = (fabric.routers(), fabric.terminals());
         let ports = vec![NO_PORT; routers as usize * terminals as usize];
-        Self { routers, terminals, ports, lanes: Lanes::One }
+        Self {
+            routers,
+            terminals,
+            ports,
+            lanes: Lanes::One,
+            withheld: vec![false; terminals as usize],
+        }
     }
 
     #[must_use]
@@ -86,6 +95,17 @@ impl ForwardingTable {
         self.ports[place] = port.unwrap_or(NO_PORT);
     }
 
+    /// Says whether a terminal's own router has no entry for it, and so drops its packets.
+    pub fn withhold(&mut self, terminal: u32, withheld: bool) {
+        self.withheld[terminal as usize] = withheld;
+    }
+
+    /// Whether a terminal's own router hands it its packets.
+    #[must_use]
+    pub fn delivers(&self, terminal: u32) -> bool {
+        !self.withheld[terminal as usize]
+    }
+
     /// The ports of all routers to a terminal, [`NO_PORT`] for none.
     pub(super) fn row(&mut self, terminal: u32) -> &mut [u16] {
         let start = self.place(0, terminal);
@@ -115,23 +135,37 @@ impl ForwardingTable {
             Lanes::One => true,
             Lanes::ByDestination(lanes) => lanes.len() == self.terminals as usize,
             Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes.len() == self.ports.len(),
-            Lanes::ByServiceLevel(levels) => levels.pairs() == self.ports.len(),
+            Lanes::ByServiceLevel(levels) => {
+                levels.size() == (self.routers as usize, self.terminals as usize)
+            }
         };
         assert!(fits, "lanes of another fabric");
         self.lanes = lanes;
         assert!(self.lane_count() <= MAXIMUM_LANES, "lanes are numbered from 0 to 15");
     }
 
-    /// What decides, together with the place, which lanes a packet takes: its path's lane or service level; 0
-    /// where neither is needed.
+    /// What decides, together with the place, which lanes a packet from one terminal to another takes: its path's
+    /// lane or service level; 0 where neither is needed.
+    ///
+    /// # Panics
+    /// If the source has failed.
     #[must_use]
-    pub fn class(&self, source: u32, terminal: u32) -> u8 {
+    pub fn class(&self, fabric: &Fabric, source: u32, terminal: u32) -> u8 {
         match &self.lanes {
             Lanes::One | Lanes::ByHop(_) => 0,
             Lanes::ByDestination(lanes) => lanes[terminal as usize],
-            Lanes::ByPair(lanes) => lanes[self.place(source, terminal)],
-            Lanes::ByServiceLevel(levels) => levels.level(self.place(source, terminal)),
+            Lanes::ByPair(lanes) => {
+                let router = fabric.terminal_router(source).expect("live terminals send");
+                lanes[self.place(router, terminal)]
+            }
+            Lanes::ByServiceLevel(levels) => levels.level(source, terminal),
         }
+    }
+
+    /// Whether routers drop packets that would take this lane: management's, where service levels lead to it.
+    #[must_use]
+    pub fn discards(&self, lane: u8) -> bool {
+        lane == MANAGEMENT_LANE && matches!(self.lanes, Lanes::ByServiceLevel(_))
     }
 
     /// The lane of the channel out of a router through `output`, of a packet of this [class](Self::class) that

@@ -1,16 +1,17 @@
-//! Whether a forwarding table is right: every pair of terminals has a way, none goes round in circles, and no
-//! packets can wait for each other for ever.
+//! Whether a forwarding table is right: every pair of terminals has a way that ends at the destination, none goes
+//! round in circles, no packet is dropped on its way, and no packets can wait for each other for ever.
 //!
 //! This shares nothing with what makes tables: it follows packets router by router, as the routers do, and
 //! looks for cycles among the dependencies that it saw. A dependency is a pair of (channel, lane) that some
 //! packet holds one after the other (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor
 //! Interconnection Networks", 1987). There is no bubble rule in such networks: any cycle can deadlock.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use rayon::prelude::*;
 
-use super::{ForwardingTable, cycle};
+use super::{ForwardingTable, MANAGEMENT_LANE, cycle};
+use crate::narrow::narrow;
 use crate::topology::{Channel, Fabric};
 
 /// A channel and one of its virtual lanes.
@@ -23,10 +24,14 @@ pub struct LaneChannel {
 /// What is wrong with a forwarding table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForwardingFlaw {
-    /// Packets from this router to this terminal get as far as `at`, which has no port for them.
+    /// Packets from this router to this terminal get as far as `at`, which has no entry for them: no port, or, if
+    /// it is the terminal's own router, no delivery.
     Missing { source: u32, terminal: u32, at: u32 },
     /// This router's port for the terminal does not exist or has failed.
     NoChannel { router: u32, terminal: u32, port: u16 },
+    /// Packets between these terminals get as far as `at`, where their service level leads to a lane that takes no
+    /// data.
+    Discarded { source: u32, terminal: u32, at: u32 },
     /// Packets for this terminal go round these routers for ever.
     Loop { terminal: u32, routers: Vec<u32> },
     /// Each of these can wait for the next, and the last for the first.
@@ -41,7 +46,7 @@ impl ForwardingFlaw {
         let list = |names: Vec<String>| names.join(", ");
         match self {
             Self::Missing { source, terminal, at } => format!(
-                "there is no way from {} to {}: {} has no port for it",
+                "there is no way from {} to {}: {} has no entry for it",
                 router(source),
                 fabric.terminal_name(*terminal),
                 router(at)
@@ -49,6 +54,13 @@ impl ForwardingFlaw {
             Self::NoChannel { router: at, terminal, port } => format!(
                 "port {port} of {}, for {}, has failed or does not exist",
                 router(at),
+                fabric.terminal_name(*terminal)
+            ),
+            Self::Discarded { source, terminal, at } => format!(
+                "{} drops packets from {} to {}: it maps their service level to lane {MANAGEMENT_LANE}, which \
+                 is management's",
+                router(at),
+                fabric.terminal_name(*source),
                 fabric.terminal_name(*terminal)
             ),
             Self::Loop { terminal, routers } => format!(
@@ -138,13 +150,15 @@ pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingP
     ForwardingProof { pairs, dependencies: found, lanes, flaws }
 }
 
-/// The routers that have live terminals, and how many.
-fn senders(fabric: &Fabric) -> Vec<(u32, u64)> {
-    let mut count = vec![0; fabric.routers() as usize];
-    for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
-        count[router as usize] += 1;
+/// The routers that have live terminals, with these.
+fn senders(fabric: &Fabric) -> Vec<(u32, Vec<u32>)> {
+    let mut terminals = vec![Vec::new(); fabric.routers() as usize];
+    for terminal in fabric.live_terminals() {
+        let router = fabric.terminal_router(terminal).expect("live");
+        terminals[router as usize].push(terminal);
     }
-    (0..fabric.routers()).zip(count).filter(|&(_, count)| count > 0).collect()
+    let all = (0..fabric.routers()).zip(terminals);
+    all.filter(|(_, terminals)| !terminals.is_empty()).collect()
 }
 
 /// The numbering of all dependencies that there could be: by channel, its lane, the port behind it, and the
@@ -154,6 +168,8 @@ struct Dependencies<'a> {
     lanes: usize,
     /// Output ports behind the channels before this one.
     before: Vec<usize>,
+    /// Whether the table has a lane that drops packets.
+    may_discard: bool,
 }
 
 impl<'a> Dependencies<'a> {
@@ -163,25 +179,28 @@ impl<'a> Dependencies<'a> {
             let ports = fabric.target(channel).map_or(0, |next| fabric.outputs(next).len());
             before.push(before[channel as usize] + ports);
         }
-        Self { fabric, lanes: usize::from(table.lane_count()), before }
+        let lanes = table.lane_count();
+        Self { fabric, lanes: usize::from(lanes), before, may_discard: table.discards(lanes - 1) }
     }
 
     fn words(&self) -> usize {
         (self.before[self.before.len() - 1] * self.lanes * self.lanes).div_ceil(64)
     }
 
-    fn number(&self, from: LaneChannel, port: u16, lane: u8) -> usize {
-        let channel = from.channel as usize;
-        let ports = self.before[channel + 1] - self.before[channel];
-        let row = self.before[channel] * self.lanes + usize::from(from.lane) * ports;
-        (row + usize::from(port)) * self.lanes + usize::from(lane)
+    /// Of a channel and lane with one of those behind it.
+    fn number(&self, from: LaneChannel, next: LaneChannel) -> usize {
+        let router = self.fabric.target(from.channel).expect("something is behind it");
+        let port = next.channel - self.fabric.outputs(router).start;
+        self.row(from).start + port as usize * self.lanes + usize::from(next.lane)
     }
 
     /// The places in [`Self::number`]'s order of the dependencies of a channel and lane.
     fn row(&self, from: LaneChannel) -> std::ops::Range<usize> {
         let channel = from.channel as usize;
-        let start = self.number(from, 0, 0);
-        start..start + (self.before[channel + 1] - self.before[channel]) * self.lanes
+        let ports = self.before[channel + 1] - self.before[channel];
+        let rows = self.before[channel] * self.lanes + usize::from(from.lane) * ports;
+        let start = rows * self.lanes;
+        start..start + ports * self.lanes
     }
 
     /// How many there are, by the lane of the first channel.
@@ -191,15 +210,14 @@ impl<'a> Dependencies<'a> {
                 .flat_map(move |channel| self.row(LaneChannel { channel, lane }));
             rows.filter(|&bit| is_set(bits, bit)).count() as u64
         };
-        (0..self.lanes as u8).map(of_lane).collect()
+        (0..narrow(self.lanes)).map(of_lane).collect()
     }
 
     /// A cycle of (channel, lane), if there is one.
     fn cycle(&self, bits: &[u64]) -> Option<Vec<LaneChannel>> {
-        let place = |vertex: u32| LaneChannel {
-            channel: vertex / self.lanes as u32,
-            lane: (vertex % self.lanes as u32) as u8,
-        };
+        let lanes: u32 = narrow(self.lanes);
+        let place =
+            |vertex: u32| LaneChannel { channel: vertex / lanes, lane: narrow(vertex % lanes) };
         let successors = |vertex: u32| {
             let from = place(vertex);
             let row = self.row(from);
@@ -207,10 +225,10 @@ impl<'a> Dependencies<'a> {
             let first =
                 self.fabric.target(from.channel).map(|next| self.fabric.outputs(next).start);
             row.filter(|&bit| is_set(bits, bit)).filter_map(move |bit| {
-                first.map(|first| first * self.lanes as u32 + (bit - start) as u32)
+                first.map(|first| first * lanes + narrow::<u32>(bit - start))
             })
         };
-        let count = self.fabric.channel_slots() * self.lanes as u32;
+        let count = self.fabric.channel_slots() * lanes;
         let components = cycle::components(count, &successors);
         let component = components.iter().find(|component| component.len() > 1)?;
         let cycle = cycle::shortest(component, &successors, |_, _| true)?;
@@ -282,26 +300,51 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Follows packets from all routers with terminals to one terminal.
-    fn follow_all(&mut self, senders: &[(u32, u64)], terminal: u32) {
+    /// Follows packets from all other terminals to one.
+    fn follow_all(&mut self, senders: &[(u32, Vec<u32>)], terminal: u32) {
         let end = self.fabric.terminal_router(terminal).expect("live terminals only");
+        let delivered = self.table.delivers(terminal);
         self.ways.fill(Way::Unknown);
-        self.ways[end as usize] = Way::Leads;
+        self.ways[end as usize] = if delivered { Way::Leads } else { Way::Ends(end) };
         for place in self.touched.drain(..) {
             self.seen[place] = 0;
         }
-        for &(source, count) in senders {
+        for (source, terminals) in senders {
+            let source = *source;
+            let others = terminals.iter().filter(|&&other| other != terminal).count() as u64;
+            if others == 0 {
+                continue;
+            }
             match self.way(source, terminal) {
-                Way::Leads if source == end => self.pairs += count - 1,
-                Way::Leads => {
-                    self.pairs += count;
-                    self.follow(source, terminal, end);
-                }
+                Way::Leads if source == end => self.pairs += others,
+                Way::Leads => self.follow_from(source, terminals, terminal),
                 Way::Ends(at) => {
                     self.flaws.push(ForwardingFlaw::Missing { source, terminal, at });
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Follows packets from a router's terminals to another router's. Most routers' have one class, and one way.
+    fn follow_from(&mut self, source: u32, terminals: &[u32], terminal: u32) {
+        let mut known = None;
+        for &sender in terminals {
+            let class = self.table.class(self.fabric, sender, terminal);
+            let dropped = match known {
+                Some((before, dropped)) if before == class => dropped,
+                _ => self.dropped(source, terminal, class),
+            };
+            match dropped {
+                None => self.pairs += 1,
+                Some(at) => {
+                    self.flaws.push(ForwardingFlaw::Discarded { source: sender, terminal, at });
+                }
+            }
+            if dropped.is_none() && known.is_none_or(|(before, _)| before != class) {
+                self.follow(source, terminal, class);
+            }
+            known = Some((class, dropped));
         }
     }
 
@@ -340,24 +383,53 @@ impl<'a> Walk<'a> {
         found
     }
 
+    /// The next channel and its lane of a packet of this class that has taken `before`, or that is at its first
+    /// router, `source`; `None` where it has arrived.
+    fn next(
+        &self,
+        source: u32,
+        before: Option<LaneChannel>,
+        terminal: u32,
+        class: u8,
+    ) -> Option<LaneChannel> {
+        let at = match before {
+            Some(before) => self.fabric.target(before.channel)?,
+            None => source,
+        };
+        if self.fabric.terminal_router(terminal) == Some(at) {
+            return None;
+        }
+        let first = self.fabric.outputs(at).start;
+        let port = self.table.port(at, terminal)?;
+        let input = before.and_then(|before| self.fabric.opposite(before.channel));
+        let input = input.map(|back| narrow(back - first));
+        let lane = self.table.lane(at, terminal, class, input, port);
+        Some(LaneChannel { channel: first + u32::from(port), lane })
+    }
+
+    /// The router that drops a packet on its way from a router to the terminal, if one does.
+    fn dropped(&self, source: u32, terminal: u32, class: u8) -> Option<u32> {
+        if !self.dependencies.may_discard {
+            return None;
+        }
+        let first = self.next(source, None, terminal, class);
+        let mut places =
+            iter::successors(first, |&place| self.next(source, Some(place), terminal, class));
+        let place = places.find(|place| self.table.discards(place.lane))?;
+        Some(self.fabric.source(place.channel))
+    }
+
     /// Notes the dependencies of a packet from a router to the terminal, until it has come to a (channel, lane)
     /// from which a packet like it has been followed before.
-    fn follow(&mut self, source: u32, terminal: u32, end: u32) {
-        let class = self.table.class(source, terminal);
-        let mut at = source;
+    fn follow(&mut self, source: u32, terminal: u32, class: u8) {
         let mut before: Option<LaneChannel> = None;
-        while at != end {
-            let Some(port) = self.table.port(at, terminal) else { return };
-            let input = before.and_then(|before| self.fabric.opposite(before.channel));
-            let input = input.map(|back| (back - self.fabric.outputs(at).start) as u16);
-            let lane = self.table.lane(at, terminal, class, input, port);
-            self.lanes |= 1 << lane;
+        while let Some(next) = self.next(source, before, terminal, class) {
+            self.lanes |= 1 << next.lane;
             if let Some(before) = before {
-                let bit = self.dependencies.number(before, port, lane);
+                let bit = self.dependencies.number(before, next);
                 self.bits[bit / 64] |= 1 << (bit % 64);
             }
-            let channel = self.fabric.outputs(at).start + u32::from(port);
-            let place = channel as usize * self.dependencies.lanes + usize::from(lane);
+            let place = next.channel as usize * self.dependencies.lanes + usize::from(next.lane);
             if self.seen[place] == 0 {
                 self.touched.push(place);
             }
@@ -365,9 +437,7 @@ impl<'a> Walk<'a> {
                 return;
             }
             self.seen[place] |= 1 << class;
-            let Some(next) = self.fabric.target(channel) else { return };
-            before = Some(LaneChannel { channel, lane });
-            at = next;
+            before = Some(next);
         }
     }
 }

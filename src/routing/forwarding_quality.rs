@@ -85,6 +85,10 @@ impl Count {
         terminal: u32,
     ) -> Self {
         self.loads.resize(fabric.channel_slots() as usize, 0);
+        if !table.delivers(terminal) {
+            self.unrouted += senders.iter().sum::<u64>() - 1;
+            return self;
+        }
         let end = fabric.terminal_router(terminal).expect("live terminals only");
         let least = least_hops(fabric, end);
         // Routers from which the ports lead to the terminal, from there outwards.

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::Route;
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 const STEP_BITS: u32 = 4;
@@ -35,26 +36,26 @@ impl Header {
     /// With the direction of `dimension` set; `positive` says which.
     #[must_use]
     pub fn with_direction(self, dimension: usize, positive: bool) -> Self {
-        let shift = BITS + 2 * dimension as u32;
+        let shift = BITS + 2 * narrow::<u32>(dimension);
         self.with(3 << shift, (if positive { 1 } else { 2 }) << shift)
     }
 
     /// With a first step in the positive direction of `dimension`.
     #[must_use]
     pub fn with_first_step(self, dimension: usize) -> Self {
-        self.with(15 << FIRST, (dimension as u32 + 1) << FIRST)
+        self.with(15 << FIRST, narrow::<u32>(dimension + 1) << FIRST)
     }
 
     /// With a last step in the negative direction of `dimension`.
     #[must_use]
     pub fn with_last_step(self, dimension: usize) -> Self {
-        self.with(15 << LAST, (dimension as u32 + 1) << LAST)
+        self.with(15 << LAST, narrow::<u32>(dimension + 1) << LAST)
     }
 
     /// Whether the packet goes plus in this dimension; `None` if it does not move in it.
     #[must_use]
     pub fn direction(self, dimension: usize) -> Option<bool> {
-        match self.0.get() >> (BITS + 2 * dimension as u32) & 3 {
+        match self.0.get() >> (BITS + 2 * narrow::<u32>(dimension)) & 3 {
             0 => None,
             bits => Some(bits == 1),
         }
@@ -81,11 +82,11 @@ impl Header {
         let dimensions = torus.dimensions();
         let (mut start, mut end) = (source, destination);
         if let Some(dimension) = self.first_step() {
-            start = torus.neighbor(start, dimension as u32)?;
-            route.push(dimension as u16, 1);
+            start = torus.neighbor(start, narrow(dimension))?;
+            route.push(narrow(dimension), 1);
         }
         if let Some(dimension) = self.last_step() {
-            end = torus.neighbor(end, dimension as u32)?;
+            end = torus.neighbor(end, narrow(dimension))?;
         }
         for positive in [true, false] {
             for dimension in 0..dimensions {
@@ -103,13 +104,13 @@ impl Header {
                             return None;
                         }
                         let port = dimension + if plus { 0 } else { dimensions };
-                        route.push(port as u16, ahead as u16);
+                        route.push(narrow(port), narrow(ahead));
                     }
                 }
             }
         }
         if let Some(dimension) = self.last_step() {
-            route.push((dimension + dimensions) as u16, 1);
+            route.push(narrow(dimension + dimensions), 1);
         }
         Some(route)
     }

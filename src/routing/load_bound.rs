@@ -17,6 +17,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
+use crate::narrow::{narrow, rounded};
 use crate::topology::{Fabric, NONE};
 
 /// Which paths a table may have.
@@ -49,7 +50,7 @@ impl LoadBound {
         let mut best: Option<(Vec<u32>, u128, u128)> = None;
         for step in 0..steps {
             let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let length = |exponent: &f64| (libm::exp(exponent - highest) * LONGEST).round() as u32;
+            let length = |exponent: &f64| rounded(libm::exp(exponent - highest) * LONGEST);
             let lengths: Vec<u32> = exponents.iter().map(length).collect();
             let found = graph.shortest(&lengths, paths);
             let all = graph.total(&lengths);
@@ -78,7 +79,7 @@ impl LoadBound {
     /// The least load that the fullest channel can have: loads are whole numbers.
     #[must_use]
     pub fn rounded(&self) -> u64 {
-        self.paths.div_ceil(self.channels.max(1)) as u64
+        narrow(self.paths.div_ceil(self.channels.max(1)))
     }
 }
 
@@ -136,8 +137,9 @@ impl Graph {
                 fabric.outputs(source).filter_map(|channel| fabric.target(channel)).collect();
             targets.sort_unstable();
             for parallel in targets.chunk_by(|one, other| one == other) {
-                into[parallel[0] as usize].push(edges.len() as u32);
-                edges.push(Edge { source, target: parallel[0], channels: parallel.len() as u32 });
+                into[parallel[0] as usize].push(narrow(edges.len()));
+                let channels = narrow(parallel.len());
+                edges.push(Edge { source, target: parallel[0], channels });
             }
             first.push(edges.len());
         }
@@ -240,14 +242,14 @@ impl<'a> Search<'a> {
         while let Some(&at) = self.order.get(place) {
             place += 1;
             for &edge in &self.graph.into[at as usize] {
-                let from = self.graph.edges[edge as usize].source as usize;
+                let from = self.graph.edges[edge as usize].source;
                 let distance = self.distance[at as usize] + u64::from(self.lengths[edge as usize]);
-                if self.hops[from] == NONE {
-                    self.hops[from] = self.hops[at as usize] + 1;
-                    self.distance[from] = distance;
-                    self.order.push(from as u32);
-                } else if self.hops[from] == self.hops[at as usize] + 1 {
-                    self.distance[from] = self.distance[from].min(distance);
+                if self.hops[from as usize] == NONE {
+                    self.hops[from as usize] = self.hops[at as usize] + 1;
+                    self.distance[from as usize] = distance;
+                    self.order.push(from);
+                } else if self.hops[from as usize] == self.hops[at as usize] + 1 {
+                    self.distance[from as usize] = self.distance[from as usize].min(distance);
                 }
             }
         }
@@ -264,7 +266,7 @@ impl<'a> Search<'a> {
             if self.place[at as usize] != NONE {
                 continue;
             }
-            self.place[at as usize] = self.order.len() as u32;
+            self.place[at as usize] = narrow(self.order.len());
             self.order.push(at);
             for &edge in &self.graph.into[at as usize] {
                 let from = self.graph.edges[edge as usize].source;

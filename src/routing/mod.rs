@@ -37,7 +37,7 @@ pub use proof::{Flaw, Proof, prove};
 pub use quality::Quality;
 pub use region::Region;
 pub use route::{MAXIMUM_RUNS, Route, Run};
-pub use service_levels::{SERVICE_LEVELS, ServiceLevels};
+pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::RouteTable;
 
 use std::fmt;

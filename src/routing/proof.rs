@@ -4,13 +4,15 @@
 //! This shares nothing with what makes tables: it follows each header channel by channel, as the routers
 //! do, and looks for cycles among the dependencies of the channels that it saw. A dependency is a pair of
 //! channels that some route takes one after the other. Cycles inside one ring are what the bubble rule is
-//! there for; any other cycle can deadlock.
+//! there for; any other cycle can deadlock. A table without a flaw can be used: a test holds that each header
+//! that is accepted here, and no other, gives the engine a [route](Header::route), over the same channels.
 
 use std::fmt;
 
 use rayon::prelude::*;
 
 use super::{Header, RouteTable, cycle};
+use crate::narrow::narrow;
 use crate::topology::{Channel, Fabric};
 
 /// What is wrong with a table. Nodes are router numbers.
@@ -20,6 +22,9 @@ pub enum Flaw {
     Missing { source: u32, destination: u32 },
     /// The route does not end at its destination, but here.
     LeadsElsewhere { source: u32, destination: u32, end: u32 },
+    /// The route's header has this direction, and the packet has no hop to make in it: how a router takes that
+    /// is not said.
+    Idle { source: u32, destination: u32, direction: u32 },
     /// The route takes a channel that does not exist, has failed or leads out of the node set.
     NoChannel { source: u32, destination: u32, channel: Channel },
     /// Each of these channels can wait for the next, and the last for the first, in more than one ring.
@@ -33,6 +38,7 @@ impl Flaw {
         match *self {
             Self::Missing { source, destination }
             | Self::LeadsElsewhere { source, destination, .. }
+            | Self::Idle { source, destination, .. }
             | Self::NoChannel { source, destination, .. } => Some((source, destination)),
             Self::Cycle(_) => None,
         }
@@ -53,6 +59,11 @@ impl Flaw {
                 "the route {} ends at {}",
                 pair(source, destination),
                 fabric.router_name(*end)
+            ),
+            Self::Idle { source, destination, direction } => format!(
+                "the route {} has {} among its directions, and no hop to make that way",
+                pair(source, destination),
+                fabric.coordinates().direction_name(*direction)
             ),
             Self::NoChannel { source, destination, channel } => format!(
                 "the route {} takes channel {}, which has failed, leaves the node set or does not \
@@ -138,7 +149,7 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
     let successors = |channel: Channel| {
         let next = fabric.target(channel);
         let ports = onward[channel as usize];
-        (0..directions as u32)
+        (0..narrow(directions))
             .filter(move |port| ports >> port & 1 == 1)
             .filter_map(move |port| next.map(|next| fabric.outputs(next).start + port))
     };
@@ -182,18 +193,22 @@ impl Walk<'_> {
             target[dimension] = (target[dimension] + 1) % size;
         }
         if let Some(dimension) = header.first_step() {
-            self.hop(dimension as u32)?;
+            self.hop(narrow(dimension))?;
         }
         for direction in 0..2 * dimensions {
             let dimension = direction % dimensions;
             if header.direction(dimension) == Some(direction < dimensions) {
+                if torus.coordinate(self.at, dimension) == target[dimension] {
+                    let (source, destination) = (self.source, self.destination);
+                    return Err(Flaw::Idle { source, destination, direction: narrow(direction) });
+                }
                 while torus.coordinate(self.at, dimension) != target[dimension] {
-                    self.hop(direction as u32)?;
+                    self.hop(narrow(direction))?;
                 }
             }
         }
         if let Some(dimension) = header.last_step() {
-            self.hop((dimension + dimensions) as u32)?;
+            self.hop(narrow(dimension + dimensions))?;
         }
         let (source, destination, end) = (self.source, self.destination, self.at);
         if end == destination {
@@ -225,10 +240,11 @@ fn cycle<I: Iterator<Item = Channel>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Region;
+    use std::iter;
+
     use super::super::angara::{Choices, Freedoms, Turns, balanced, sssp};
     use super::*;
-    use crate::routing::test_fabric as fabric;
+    use crate::routing::{Region, Route, test_fabric as fabric};
 
     #[test]
     fn generated_tables_are_proved() {
@@ -276,6 +292,72 @@ mod tests {
         }
     }
 
+    /// REVIEW B2: what the proof accepts is what can be used.
+    #[test]
+    fn of_all_headers_the_proof_accepts_those_that_the_engine_can_follow() {
+        let mut counts = [0, 0];
+        for (sizes, cables) in
+            [(&[4][..], &[][..]), (&[2, 3], &[]), (&[3, 4], &[(0, 0)]), (&[1, 5], &[])]
+        {
+            let fabric = fabric(sizes, cables);
+            let torus = fabric.coordinates();
+            let pairs =
+                (0..torus.nodes()).flat_map(|from| (0..torus.nodes()).map(move |to| (from, to)));
+            for (source, destination) in pairs.filter(|(from, to)| from != to) {
+                for header in headers(sizes.len()) {
+                    let mut onward = vec![0; fabric.channel_slots() as usize];
+                    let mut walk = Walk {
+                        fabric: &fabric,
+                        source,
+                        destination,
+                        at: source,
+                        before: None,
+                        onward: &mut onward,
+                    };
+                    let followed = walk.follow(header);
+                    let mut hops = Vec::new();
+                    let mut at = Some(source);
+                    let route = header.route(torus, source, destination);
+                    for port in route.iter().flat_map(Route::ports) {
+                        let channel = at.map(|at| fabric.outputs(at).start + u32::from(port));
+                        at = channel.and_then(|channel| fabric.target(channel));
+                        hops.extend(channel);
+                    }
+                    let can_be_used = route.is_some() && at == Some(destination);
+                    let text = format!("{sizes:?} {source} {destination} {header:?} {route:?}");
+                    assert_eq!(followed.is_ok(), can_be_used, "{text}");
+                    if can_be_used {
+                        for pair in hops.windows(2) {
+                            let port = pair[1] - fabric.outputs(fabric.source(pair[1])).start;
+                            assert_eq!(onward[pair[0] as usize], 1 << port, "{text}");
+                        }
+                    }
+                    counts[usize::from(can_be_used)] += 1;
+                }
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+    }
+
+    /// All headers of some dimensions.
+    fn headers(dimensions: usize) -> Vec<Header> {
+        let steps = || iter::once(None).chain((0..dimensions).map(Some));
+        let mut all = vec![Header::default()];
+        for dimension in 0..dimensions {
+            let ways =
+                [true, false].map(|plus| move |it: &Header| it.with_direction(dimension, plus));
+            let more: Vec<Header> = ways.iter().flat_map(|way| all.iter().map(way)).collect();
+            all.extend(more);
+        }
+        let with_first = |it: Header| {
+            steps().map(move |step| step.map_or(it, |dimension| it.with_first_step(dimension)))
+        };
+        let with_last = |it: Header| {
+            steps().map(move |step| step.map_or(it, |dimension| it.with_last_step(dimension)))
+        };
+        all.into_iter().flat_map(with_first).flat_map(with_last).collect()
+    }
+
     #[test]
     fn each_kind_of_wrong_route_is_named() {
         let fabric = fabric(&[4, 4], &[(0, 0)]);
@@ -294,6 +376,10 @@ mod tests {
         assert_eq!(
             wrong(0, 1, header.with_direction(0, true)),
             Flaw::NoChannel { source: 0, destination: 1, channel: 0 }
+        );
+        assert_eq!(
+            wrong(0, 4, header.with_direction(0, true).with_direction(1, true)),
+            Flaw::Idle { source: 0, destination: 4, direction: 0 }
         );
         let flaws = prove(&fabric, &RouteTable::empty(&fabric)).flaws;
         assert_eq!(flaws.len(), 16 * 15);

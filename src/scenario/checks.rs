@@ -10,15 +10,18 @@ use super::{
     document::Document, reader::Purpose, schema::Draft,
 };
 use crate::{
-    engine::{MOST_FLITS, Parameters, VIRTUAL_CHANNELS},
+    engine::{MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers},
+    narrow::{narrow, rounded},
     topology::Fabric,
-    traffic::{Access, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
+    traffic::{Access, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
     units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
 };
 
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
 pub(super) struct Fabrics {
+    /// Tables that tell only when they are made whether they can be are left until somebody asks for them.
+    without_tables: bool,
     known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
 }
 
@@ -35,6 +38,11 @@ struct Refusal {
 }
 
 impl Fabrics {
+    /// Networks whose tables for any fabric are made when somebody asks for them.
+    pub(super) fn without_tables() -> Self {
+        Self { without_tables: true, ..Self::default() }
+    }
+
     fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
         if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
             Ok(network) => network.is(&key.0, &key.1, key.2),
@@ -44,7 +52,9 @@ impl Fabrics {
         }
         let mut outcome = network(key.clone());
         if purpose != Purpose::Routes {
-            outcome = outcome.and_then(routable);
+            let later = self.without_tables && matches!(key.1, RoutingSpec::Agnostic { .. });
+            outcome =
+                outcome.and_then(|network| if later { Ok(network) } else { routable(network) });
         }
         let outcome = outcome.map(Arc::new);
         self.known.push((key, outcome.clone()));
@@ -55,12 +65,12 @@ impl Fabrics {
 fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
     let fabric = topology.fabric().map_err(|error| Refusal {
         message: error.to_string(),
-        help: None,
+        help: error.help(),
         key: None,
     })?;
     routing.applies(&fabric).map_err(|error| Refusal {
         message: error.to_string(),
-        help: Some(ANY_FABRIC.into()),
+        help: Some(if let RoutingError::NoRing(_) = error { NO_RING } else { ANY_FABRIC }.into()),
         key: Some("routing"),
     })?;
     Ok(Network::new(topology, fabric, routing, seed))
@@ -88,16 +98,23 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     let key = match error {
         RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
         RoutingError::Table(_) => Some("routing.file.path"),
-        RoutingError::Memory(..) => Some("routing.angara"),
-        RoutingError::NeedsTorus(_) => Some("routing"),
+        RoutingError::Memory(_) => Some("routing"),
+        RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => Some("routing"),
         RoutingError::NoTable(_) => Some("routing.agnostic"),
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
-    Err(Refusal { message: error.to_string(), help: Some(network.routing.help().into()), key })
+    let help = match &error {
+        RoutingError::Memory(shortage) => shortage.help(),
+        _ => network.routing.help().into(),
+    };
+    Err(Refusal { message: error.to_string(), help: Some(help), key })
 }
 
 const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, and \
                           [routing.opensm], which reads one";
+
+const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or use a torus (a \
+                       dimension is a ring if it has three or more nodes and is not `open`)";
 
 const PACKET: [&str; 4] =
     ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
@@ -121,6 +138,9 @@ pub(super) fn run(
     checks.forwarding(draft);
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
+    if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {
+        checks.ports(parameters, fabric);
+    }
     if purpose != Purpose::Routes {
         checks.interruption(draft, fabric);
     }
@@ -128,6 +148,7 @@ pub(super) fn run(
         _ if purpose == Purpose::Routes => {}
         Some(WorkloadSpec::Load(load)) => {
             checks.empty_packets(parameters, load.message, load.access, "traffic");
+            checks.packets_of_messages(parameters, load.message, load.access, "traffic");
             checks.pattern(&load.pattern, fabric, draft.seed, "traffic.pattern");
             if let (true, Some(fabric)) = (packets, fabric) {
                 checks.load(parameters, load, fabric);
@@ -135,7 +156,9 @@ pub(super) fn run(
         }
         Some(WorkloadSpec::Exchange(exchange)) => {
             checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
+            checks.packets_of_messages(parameters, exchange.message, exchange.access, "exchange");
             checks.pattern(&exchange.pattern, fabric, draft.seed, "exchange.pattern");
+            checks.steps(draft, exchange, fabric);
         }
         None => {}
     }
@@ -192,7 +215,7 @@ impl Checks<'_> {
         let (needs, why) = match routing.lanes() {
             Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
             None => (
-                VIRTUAL_CHANNELS as u8,
+                narrow(VIRTUAL_CHANNELS),
                 "this routing takes Angara's five: request, response, adaptive, two collective"
                     .into(),
             ),
@@ -304,6 +327,96 @@ impl Checks<'_> {
                 ),
                 &format!("at least {packet} flits"),
                 Some(format!("{size}, so `injection_buffer` must be at least \"{packet} flits\"")),
+            );
+        }
+    }
+
+    /// Whether the buffers of every router can be numbered.
+    fn ports(&mut self, parameters: &Parameters, fabric: &Fabric) {
+        let keys = ["topology", "adapter.injection_channels", "router.virtual_channels"];
+        let (buffers, router) = most_buffers(fabric, parameters);
+        if buffers > MOST_BUFFERS && self.sound(&keys) {
+            self.report(
+                &keys,
+                format!(
+                    "router {} would have {buffers} buffers (input ports times virtual channels), and \
+                     {MOST_BUFFERS} is the most",
+                    fabric.router_name(router)
+                ),
+                "",
+                Some(
+                    "give routers fewer terminals or cables, or terminals fewer `injection_channels`"
+                        .into(),
+                ),
+            );
+        }
+    }
+
+    /// Whether the packets of a message can be counted.
+    fn packets_of_messages(
+        &mut self,
+        parameters: &Parameters,
+        message: Bytes,
+        access: Access,
+        table: &str,
+    ) {
+        let (message_key, request_key) =
+            (format!("{table}.message"), format!("{table}.read.request"));
+        let mut one = |key: &str, what: &str, size: Bytes| {
+            let keys = [key, PACKET[0]];
+            let (full, rest) = parameters.packets(size.0);
+            let packets = full + u64::from(rest.is_some());
+            if packets <= MOST_PACKETS || !self.sound(&keys) {
+                return;
+            }
+            let most = MOST_PACKETS.saturating_mul(parameters.maximum_payload.0);
+            self.report(
+                &keys,
+                format!("a {what} of {} would be {packets} packets", bytes_text(size)),
+                &format!("at most {}", bytes_text(Bytes(most))),
+                Some(format!(
+                    "a message has at most {MOST_PACKETS} packets, each of up to {} (maximum_payload)",
+                    bytes_text(parameters.maximum_payload)
+                )),
+            );
+        };
+        one(&message_key, "message", message);
+        if let Access::Read { request } = access {
+            one(&request_key, "read request", request);
+        }
+    }
+
+    /// Whether the steps and the flits of an exchange can be counted.
+    fn steps(&mut self, draft: &Draft, exchange: &ExchangeSpec, fabric: Option<&Fabric>) {
+        let keys = ["exchange.rounds", "exchange.pattern"];
+        let Some(fabric) = fabric.filter(|_| self.sound(&keys)) else { return };
+        let Ok(pattern) = Pattern::new(&exchange.pattern, fabric, draft.seed) else { return };
+        let Some(steps) = pattern.steps().map(|steps| u64::from(steps.max(1))) else { return };
+        let most = u64::from(u32::MAX) / steps;
+        if u64::from(exchange.rounds) > most {
+            self.report(
+                &keys,
+                format!("{} rounds of {steps} steps are too many", exchange.rounds),
+                &format!("at most {most}"),
+                Some(format!("an exchange has at most {} steps, rounds included", u32::MAX)),
+            );
+        }
+        let (keys, parameters) = (["exchange.message", "exchange.rounds"], &draft.parameters);
+        if !self.sound(&keys) || !self.sound(&PACKET) || !self.problems.is_empty() {
+            return;
+        }
+        let messages = steps.saturating_mul(u64::from(exchange.rounds));
+        let messages = messages.saturating_mul(fabric.live_terminals().count() as u64);
+        let a_message = match exchange.access {
+            Access::Write => 0,
+            Access::Read { request } => parameters.message_flits(request.0),
+        } + parameters.message_flits(exchange.message.0);
+        if messages.checked_mul(a_message).is_none() {
+            self.report(
+                &keys,
+                format!("up to {messages} messages of {a_message} flits are more flits than can be counted"),
+                "",
+                Some("at most 2^64 flits are; make messages smaller, or do fewer rounds".into()),
             );
         }
     }
@@ -524,8 +637,8 @@ impl Checks<'_> {
 
 /// Four significant digits.
 fn significant(value: f64) -> String {
-    let digits = 3 - value.abs().log10().floor().clamp(-12.0, 3.0) as i32;
-    let text = format!("{value:.*}", digits.max(0) as usize);
+    let digits: usize = rounded(3.0 - value.abs().log10().floor().clamp(-12.0, 3.0));
+    let text = format!("{value:.*}", digits);
     trimmed(&text)
 }
 

@@ -15,9 +15,44 @@ type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
 
 /// One name that can be chosen.
 pub(super) struct Variant<'v, 'd, T> {
-    name: &'static str,
+    name: Name,
     doc: &'static str,
     read: Read<'v, 'd, T>,
+}
+
+/// A name, and what people may write in its place.
+struct Name {
+    name: &'static str,
+    /// Whether lists of the names and the reference have it.
+    offered: bool,
+    /// Other names of the same thing, each with what to write for it here; the name above, if that is empty.
+    others: Vec<(&'static str, String)>,
+}
+
+impl<'v, 'd, T> Variant<'v, 'd, T> {
+    fn new(name: &'static str, doc: &'static str, read: Read<'v, 'd, T>) -> Self {
+        Self { name: Name { name, offered: true, others: Vec::new() }, doc, read }
+    }
+
+    /// Other names of the same thing, which are no mistake of spelling; each with what to write for it here, if
+    /// the name alone isn't it.
+    pub fn known_as<H: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = (&'static str, H)>,
+    ) -> Self {
+        self.name.others.extend(names.into_iter().map(|(name, how)| (name, how.into())));
+        self
+    }
+
+    /// For what is refused here for a reason that is better told than "there is no such name".
+    pub fn not_offered(mut self) -> Self {
+        self.name.offered = false;
+        self
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name.name
+    }
 }
 
 /// A name without keys.
@@ -26,7 +61,7 @@ pub(super) fn plain<'v, 'd, T: 'v>(
     value: T,
     doc: &'static str,
 ) -> Variant<'v, 'd, T> {
-    Variant { name, doc, read: Box::new(move |_| Some(value)) }
+    Variant::new(name, doc, Box::new(move |_| Some(value)))
 }
 
 /// A name with keys, which `read` reads.
@@ -35,7 +70,7 @@ pub(super) fn with_keys<'v, 'd, T>(
     doc: &'static str,
     read: impl FnOnce(&mut Reader<'d>) -> Option<T> + 'v,
 ) -> Variant<'v, 'd, T> {
-    Variant { name, doc, read: Box::new(read) }
+    Variant::new(name, doc, Box::new(read))
 }
 
 /// What a choice's key is.
@@ -53,19 +88,24 @@ pub(super) struct Choice {
 impl<'d> Reader<'d> {
     /// `None` if the choice is missing or wrong.
     pub fn choice<T>(&mut self, choice: &Choice, variants: Vec<Variant<'_, 'd, T>>) -> Option<T> {
-        let names: Vec<&'static str> = variants.iter().map(|variant| variant.name).collect();
+        let mut variants = variants;
+        if self.is_documenting() {
+            variants.retain(|variant| variant.name.offered);
+        }
         let presence = match choice.default {
             Some(name) => Presence::Default(quoted(name), None),
             None => Presence::Required,
         };
-        let node = self.find(choice.key, &presence, quoted(names[0]));
+        let example = variants.iter().find(|variant| variant.name.offered);
+        let example = quoted(example.map_or("", Variant::name));
+        let node = self.find(choice.key, &presence, example);
         if self.is_documenting() {
             return self.document_choice(choice, presence, variants);
         }
         let broken = self.broken.contains(&self.path(choice.key));
         let (name, inner) = match node {
             None => (choice.default.filter(|_| !broken)?, None),
-            Some(node) => match self.chosen(choice, &names, node) {
+            Some(node) => match self.chosen(choice, &names(&variants), node) {
                 Ok(chosen) => chosen,
                 Err(problem) => {
                     self.problems.push(problem);
@@ -74,7 +114,7 @@ impl<'d> Reader<'d> {
                 }
             },
         };
-        let variant = variants.into_iter().find(|variant| variant.name == name)?;
+        let variant = variants.into_iter().find(|variant| variant.name() == name)?;
         let path = format!("{}.{name}", self.path(choice.key));
         let place =
             inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
@@ -107,26 +147,34 @@ impl<'d> Reader<'d> {
     fn chosen(
         &self,
         choice: &Choice,
-        names: &[&'static str],
+        names: &[&Name],
         node: &'d Node,
     ) -> Result<(&'static str, Option<&'d Node>), Diagnostic> {
         let Choice { key, noun, .. } = choice;
-        let all = || match names {
+        let offered = names.iter().filter(|name| name.offered).map(|name| name.name);
+        let offered: Vec<&str> = offered.collect();
+        let all = || match &offered[..] {
             [only] => format!("the only one is `{only}`"),
-            _ => format!("choose one of {}", names.join(", ")),
+            _ => format!("choose one of {}", offered.join(", ")),
         };
         // The description of all names and their keys, for hints.
         let path = self.path(key);
-        let described = Reference::new();
+        let described = Reference::shared();
         let variant = |meant: &dyn Fn(&VariantDoc) -> bool| {
             let key = described.key(&path)?;
             key.variants.iter().find(|variant| meant(variant))
         };
         let known = |name: &str, place| {
-            names.iter().copied().find(|known| *known == name).ok_or_else(|| {
-                let problem =
-                    Diagnostic::new(place, format!("there is no {noun} `{name}`")).help(all());
-                match nearest(name, names.iter().copied()) {
+            let known = names.iter().find(|known| known.name == name);
+            known.map(|known| known.name).ok_or_else(|| {
+                let problem = Diagnostic::new(place, format!("there is no {noun} `{name}`"));
+                let (near, help) = match meant(name, names) {
+                    Some((near, "")) => (Some(near), all()),
+                    Some((near, how)) => (Some(near), how.to_owned()),
+                    None => (nearest(name, offered.iter().copied()), all()),
+                };
+                let problem = problem.help(help);
+                match near {
                     Some(near) => problem.label(format!("did you mean `{near}`?")),
                     None => problem,
                 }
@@ -163,27 +211,31 @@ impl<'d> Reader<'d> {
                 match &entry.node.value {
                     Value::Table(_) | Value::Broken => Ok((name, Some(&entry.node))),
                     _ => {
-                        let field = variant(&|variant| variant.name == name)
-                            .and_then(|variant| variant.fields.first());
-                        let example = match field {
-                            Some(field) => {
-                                format!("{{ {} = {} }}", field.name(), entry.node.place.text())
-                            }
-                            None => "{}".into(),
+                        let keys = keys_for(&described.below(&path, name), entry.node.place.text());
+                        let help = if !choice.sections || entry.node.place.source.typed {
+                            let table = match keys.len() {
+                                0 => "{}".into(),
+                                _ => format!("{{ {} }}", keys.join(", ")),
+                            };
+                            format!("write `{key} = {{ {name} = {table} }}`")
+                        } else if keys.is_empty() {
+                            format!("write [{path}.{name}]")
+                        } else {
+                            format!("write [{path}.{name}] and below it `{}`", keys.join("` and `"))
                         };
                         Err(Diagnostic::new(
                             &entry.node.place,
                             format!("the keys of `{name}` go in a table"),
                         )
                         .label(format!("this is {}", entry.node.what()))
-                        .help(format!("write `{key} = {{ {name} = {example} }}`")))
+                        .help(help))
                     }
                 }
             }
             [] => Err(Diagnostic::new(&node.place, format!("`{key}` is empty")).help(all())),
             [first, second, ..] => {
-                let both =
-                    names.contains(&first.key.as_str()) && names.contains(&second.key.as_str());
+                let one = |entry: &Entry| names.iter().any(|known| known.name == entry.key);
+                let both = one(first) && one(second);
                 let hint = if both && second.key_place.source.typed {
                     format!("to replace the first one, write --set {path}={}", second.key)
                 } else if both {
@@ -208,23 +260,24 @@ impl<'d> Reader<'d> {
         variants: Vec<Variant<'_, 'd, T>>,
     ) -> Option<T> {
         let path = self.path(choice.key);
-        let example = quoted(variants[0].name);
+        let example = quoted(variants[0].name());
         let mut documented = Vec::new();
         let mut value = None;
         for variant in variants {
+            let name = variant.name();
             let items = self.items.len();
-            let inner = format!("{path}.{}", variant.name);
+            let inner = format!("{path}.{name}");
             if choice.sections {
                 self.items.push(Item::Section { path: inner.clone(), doc: variant.doc });
             }
             let one = self.within(Scope::new(inner, String::new(), None, None), variant.read);
             // What the default gives is what the keys after this one are documented with.
-            if choice.default == Some(variant.name) {
+            if choice.default == Some(name) {
                 value = one;
             }
             if !choice.sections {
                 let fields = self.fields(items);
-                documented.push(VariantDoc { name: variant.name, doc: variant.doc, fields });
+                documented.push(VariantDoc { name, doc: variant.doc, fields });
             }
         }
         if !choice.sections {
@@ -235,4 +288,36 @@ impl<'d> Reader<'d> {
         }
         value
     }
+}
+
+fn names<'n, T>(variants: &'n [Variant<'_, '_, T>]) -> Vec<&'n Name> {
+    variants.iter().map(|variant| &variant.name).collect()
+}
+
+/// What is known by this name elsewhere, and what to write for it.
+fn meant<'n>(written: &str, names: &[&'n Name]) -> Option<(&'static str, &'n str)> {
+    let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+    let written = plain(written);
+    names.iter().find_map(|name| {
+        let (_, how) = name.others.iter().find(|(other, _)| plain(other) == written)?;
+        Some((name.name, how.as_str()))
+    })
+}
+
+/// `KEY = VALUE` of the keys that a table needs, or of its first if it needs none: the value that was written in the
+/// table's place for the first key whose values look like it, examples for the others.
+fn keys_for(keys: &[&KeyDoc], written: &str) -> Vec<String> {
+    let looks = |text: &str| match text.chars().next() {
+        Some(c) if c.is_ascii_digit() => '0',
+        Some(c) if c.is_ascii_alphabetic() => 'a',
+        c => c.unwrap_or(' '),
+    };
+    let needed: Vec<&&KeyDoc> = keys.iter().filter(|key| key.required).collect();
+    let needed = if needed.is_empty() { keys.iter().take(1).collect() } else { needed };
+    let mut written = Some(written);
+    let one = |key: &&KeyDoc| {
+        let own = written.take_if(|text| looks(text) == looks(&key.example));
+        format!("{} = {}", key.name(), own.unwrap_or(&key.example))
+    };
+    needed.into_iter().map(one).collect()
 }

@@ -106,7 +106,7 @@ fn unknown(scope: &Scope<'_>, key: &str, place: &Location) -> Diagnostic {
         1 => format!("the only key here is `{}`", scope.asked[0]),
         _ => format!("the keys here are {}", scope.asked.join(", ")),
     };
-    let homes = Reference::new().homes(key);
+    let homes = Reference::shared().homes(key);
     if let Some(near) = nearest(key, scope.asked.iter().copied())
         && (homes.is_empty() || near.eq_ignore_ascii_case(key))
     {

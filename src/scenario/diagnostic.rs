@@ -5,7 +5,11 @@
 
 use std::{cmp::Ordering, fmt, ops::Range, sync::Arc};
 
+use crate::printable::{in_place, printable, printable_lines};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// The most mistakes that are shown: whoever has more sees better what they have in common after these.
+const MOST_SHOWN: usize = 100;
 
 /// A text that values come from: a scenario file, a `--set` argument, a matrix file.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,18 +85,21 @@ impl Diagnostic {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let mut group = Group::with_title(Level::ERROR.primary_title(self.message.as_str()));
-        if let Some(place) = &self.place {
+        let message = printable_lines(&self.message);
+        let (label, help) =
+            (printable_lines(&self.label), self.help.as_deref().map(printable_lines));
+        let name = self.place.as_ref().map(|place| printable(&place.source.name));
+        let mut group = Group::with_title(Level::ERROR.primary_title(&*message));
+        // The renderer takes care of control characters of ASCII.
+        let text = self.place.as_ref().map(|place| in_place(&place.source.text));
+        if let (Some(place), Some(name), Some(text)) = (&self.place, &name, &text) {
             let mark = AnnotationKind::Primary.span(place.first_line());
-            let mark = if self.label.is_empty() { mark } else { mark.label(self.label.as_str()) };
-            group = group.element(
-                Snippet::source(place.source.text.as_str())
-                    .path(place.source.name.as_str())
-                    .annotation(mark),
-            );
+            let mark = if label.is_empty() { mark } else { mark.label(&*label) };
+            let source = Snippet::source(&**text);
+            group = group.element(source.path(&**name).annotation(mark));
         }
-        if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+        if let Some(help) = &help {
+            group = group.element(Level::HELP.message(&**help));
         }
         renderer.render(&[group])
     }
@@ -150,7 +157,11 @@ impl Diagnostics {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let texts: Vec<String> = self.list.iter().map(|one| one.render(renderer)).collect();
+        let shown = self.list.iter().take(MOST_SHOWN);
+        let mut texts: Vec<String> = shown.map(|one| one.render(renderer)).collect();
+        if self.list.len() > MOST_SHOWN {
+            texts.push(format!("... and {} mistakes more", self.list.len() - MOST_SHOWN));
+        }
         texts.join("\n\n")
     }
 }

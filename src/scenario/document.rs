@@ -4,6 +4,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use crate::text_file::read_small_text;
+
 use super::{
     diagnostic::{Diagnostic, Diagnostics, Location, Source},
     syntax,
@@ -86,9 +88,9 @@ impl Document {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file can't be read or is no text.
+    /// If the file can't be read, is no text, or is larger than any scenario.
     pub fn open(path: &Path) -> Result<Self, Diagnostics> {
-        match std::fs::read_to_string(path) {
+        match read_small_text(path) {
             Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
             Err(error) => Diagnostics::check(vec![Diagnostic {
                 message: format!("can't read the scenario {}: {error}", path.display()),
@@ -177,6 +179,11 @@ impl Document {
     /// Puts a value at a path; tables on the way are made where they are missing.
     pub(super) fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
         assign(&mut self.root, path, key_place, node);
+    }
+
+    /// Removes an outermost key.
+    pub(super) fn remove(&mut self, key: &str) {
+        self.root.entries.retain(|entry| entry.key != key);
     }
 
     /// Removes all but one entry of a table.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::text_file::read_text;
+
 use super::{
     diagnostic::{Diagnostic, Location, Source},
     identity::content_hash,
@@ -45,7 +47,7 @@ impl InputFile {
     fn open(reader: &mut Reader<'_>, key: &'static str, kind: &Text, path: &str) -> Option<Self> {
         let scenario = reader.document.map_or("", |document| document.file.name.as_str());
         let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(path);
-        let read = std::fs::read_to_string(&path)
+        let read = read_text(&path)
             .and_then(|text| Ok((text, path.canonicalize()?.display().to_string())));
         match read {
             Ok((text, whole)) => {

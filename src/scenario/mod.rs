@@ -54,7 +54,7 @@ pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
-pub use reference::{KeyDoc, Reference, VariantDoc};
+pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
@@ -66,7 +66,7 @@ use std::sync::Arc;
 use crate::{
     engine::Parameters,
     measure::Settings,
-    traffic::{ExchangeSpec, LoadSpec, OfferedLoad},
+    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, PatternSpec},
 };
 use checks::Fabrics;
 use reader::{Purpose, Reader};
@@ -127,6 +127,17 @@ impl Scenario {
         Self::read_with(document, &mut Fabrics::default()).map(|(_, read)| read.identity())
     }
 
+    /// Whether another seed gives the same result: this and `other`, the same with another seed, draw no random
+    /// number. Told of exchanges only; of a load `false`, since its messages come at random times.
+    #[must_use]
+    pub fn ignores_the_seed(&self, other: &Self) -> bool {
+        let WorkloadSpec::Exchange(exchange) = &self.workload else { return false };
+        // A fabric that is drawn has the seed that it follows from in its description.
+        exchange.pattern != PatternSpec::RandomPermutation
+            && self.network.topology == other.network.topology
+            && !self.network.routing.is_random()
+    }
+
     /// The same with another offered load, as a fraction of the fabric's capacity; a finite exchange stays
     /// as it is.
     #[must_use]
@@ -136,6 +147,31 @@ impl Scenario {
             spec.load = OfferedLoad::Fraction(load);
         }
         scenario
+    }
+
+    /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
+    #[must_use]
+    pub fn deadlock_advice(&self) -> Option<String> {
+        match &self.network.routing {
+            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock() => {
+                Some(format!(
+                    "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
+                 routing.agnostic.algorithm=nue",
+                    algorithm.name()
+                ))
+            }
+            RoutingSpec::OpenSm(_) => Some(
+                "the forwarding table that was read can deadlock; try one that can't: --set \
+                 'routing={ agnostic = { algorithm = \"nue\" } }'"
+                    .into(),
+            ),
+            routing if !routing.forwards() && !self.parameters.bubble => Some(
+                "the bubble rule is switched off, and rings deadlock without it; try --set \
+                 router.bubble=true"
+                    .into(),
+            ),
+            _ => None,
+        }
     }
 
     fn read_with(

@@ -42,12 +42,14 @@ impl Decimal {
         };
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
-        let scale = i32::try_from(fraction.len()).ok()? - exponent;
-        if !(-18..=18).contains(&scale) || mantissa.abs() > 1_000_000_000_000_000_000 {
+        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        if !(-18..=18).contains(&scale) {
             return None;
         }
-        let mantissa = mantissa * 10i128.pow(scale.min(0).unsigned_abs());
-        Some(Self { mantissa, scale: scale.max(0) as u32, unit: unit.into() })
+        let mantissa = mantissa.checked_mul(10i128.pow(scale.min(0).unsigned_abs()))?;
+        // So that it can be written with 18 decimals more.
+        let fits = mantissa.unsigned_abs() <= 1_000_000_000_000_000_000;
+        fits.then(|| Self { mantissa, scale: scale.max(0).unsigned_abs(), unit: unit.into() })
     }
 
     fn at_scale(&self, scale: u32) -> i128 {
@@ -170,6 +172,12 @@ mod tests {
     }
 
     #[test]
+    fn an_exponent_at_the_end_of_its_type_is_refused() {
+        let range = texts("{ from = 0, to = 1e-2147483648, step = 1 }");
+        assert!(range.is_err(), "{range:?}");
+    }
+
+    #[test]
     fn ranges_are_exact_and_include_their_ends() {
         let tenths = texts("{ from = 0.1, to = 0.9, step = 0.1 }").unwrap();
         assert_eq!(tenths, ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"]);
@@ -192,6 +200,12 @@ mod tests {
             ("{ from = \"1 ns\", to = 2, step = \"1 us\" }", 2),
             ("{ from = 0, to = 1, step = 0.000001 }", 1),
             ("{ from = true, to = [], step = 1 }", 2),
+            // Beyond what is counted in.
+            ("{ from = 1, to = 1e19, step = 1 }", 1),
+            ("{ from = 1e17, to = 1e18, step = 1e-18 }", 1),
+            ("{ from = 1.0e-2147483648, to = 1, step = 1 }", 1),
+            ("{ from = -17014118346046923173168730371588410572.8, to = 1, step = 1 }", 1),
+            ("{ from = 1e-2147483649, to = 1, step = 1 }", 1),
         ] {
             assert_eq!(texts(range), Err(mistakes), "{range}");
         }

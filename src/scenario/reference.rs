@@ -2,9 +2,12 @@
 //!
 //! Made by the code that reads scenarios, walking without one, so that it says what is read.
 
+use std::sync::OnceLock;
+
 use std::fmt;
 
 use super::{
+    kind::nearest,
     reader::{Presence, Reader},
     schema,
 };
@@ -109,6 +112,18 @@ impl Reference {
         Self { items: reader.items }
     }
 
+    /// The same, made once.
+    pub(super) fn shared() -> &'static Self {
+        static REFERENCE: OnceLock<Reference> = OnceLock::new();
+        REFERENCE.get_or_init(Self::new)
+    }
+
+    /// The part of the page that is about a word, such as `router`.
+    #[must_use]
+    pub fn about(&self, word: &str) -> ReferencePart<'_> {
+        ReferencePart { reference: self, word: word.to_lowercase() }
+    }
+
     /// The keys, in the page's order; those below a choice or a list are inside it.
     pub fn keys(&self) -> impl Iterator<Item = &KeyDoc> {
         self.items.iter().filter_map(|item| match item {
@@ -130,6 +145,19 @@ impl Reference {
     /// The description of a key at this path.
     pub(super) fn key(&self, path: &str) -> Option<&KeyDoc> {
         self.keys().find(|key| key.path == path)
+    }
+
+    /// The keys of a name that can be chosen at this path.
+    pub(super) fn below(&self, path: &str, name: &str) -> Vec<&KeyDoc> {
+        if let Some(variant) =
+            self.key(path).into_iter().flat_map(|key| &key.variants).find(|it| it.name == name)
+        {
+            return variant.fields.iter().collect();
+        }
+        let table = format!("{path}.{name}.");
+        let direct =
+            |key: &&KeyDoc| key.path.strip_prefix(&table).is_some_and(|rest| !rest.contains('.'));
+        self.keys().filter(direct).collect()
     }
 
     /// The tables and keys of this name elsewhere, as people write them.
@@ -169,8 +197,51 @@ impl fmt::Display for Reference {
     }
 }
 
+/// The part of the page with the keys that have a word in their paths, or in the names that can be chosen there.
+pub struct ReferencePart<'r> {
+    reference: &'r Reference,
+    /// In small letters.
+    word: String,
+}
+
+impl ReferencePart<'_> {
+    fn has(&self, key: &KeyDoc) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(&self.word);
+        let field = |field: &KeyDoc| has(field.name());
+        has(&key.path)
+            || key.fields.iter().any(field)
+            || key
+                .variants
+                .iter()
+                .any(|variant| has(variant.name) || variant.fields.iter().any(field))
+    }
+
+    /// Whether no key has the word.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.reference.keys().any(|key| self.has(key))
+    }
+
+    /// The part of a path, or the name, that is most like the word.
+    #[must_use]
+    pub fn nearest(&self) -> Option<&str> {
+        let parts = self.reference.keys().flat_map(|key| {
+            let names = key.variants.iter().map(|variant| variant.name);
+            key.path.split('.').chain(names)
+        });
+        nearest(&self.word, parts)
+    }
+}
+
+impl fmt::Display for ReferencePart<'_> {
+    fn fmt(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_items(page, &self.reference.items, |key| self.has(key).then_some(None))
+    }
+}
+
 /// Writes the keys that `choose` wants, each with its description, under their tables' headers: with the
-/// value it gives, or the default or an example.
+/// value it gives, or the default or an example. What several topologies, or several routings, have alike is
+/// described where it comes first; of the others it is said that they have it too.
 pub(super) fn write_items(
     page: &mut dyn fmt::Write,
     items: &[Item],
@@ -178,14 +249,26 @@ pub(super) fn write_items(
 ) -> fmt::Result {
     let mut section = "";
     let mut documented = "";
+    let mut described: Vec<(&KeyDoc, String)> = Vec::new();
+    let mut repeated = Repeated::default();
     for item in items {
         match item {
             Item::Section { path, doc } => {
+                repeated.write_before(page, path)?;
                 section = path;
                 documented = doc;
             }
             Item::Key(key) => {
                 let Some(value) = choose(key) else { continue };
+                let mut text = String::new();
+                write_key(&mut text, key, value)?;
+                let alike = |(other, described): &&(&KeyDoc, String)| {
+                    *described == text && beside(&other.path, &key.path)
+                };
+                if let Some((other, _)) = described.iter().find(alike) {
+                    repeated.add(&key.path, &other.path);
+                    continue;
+                }
                 writeln!(page)?;
                 if !documented.is_empty() {
                     comment(page, 0, documented)?;
@@ -195,14 +278,69 @@ pub(super) fn write_items(
                     writeln!(page, "[{section}]\n")?;
                     (section, documented) = ("", "");
                 }
-                write_key(page, key, value)?;
+                page.write_str(&text)?;
+                described.push((key, text));
             }
         }
     }
-    Ok(())
+    repeated.write_before(page, "")
 }
 
-fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> fmt::Result {
+/// The choice that a key belongs to, such as `topology.tree`, and the rest of its path.
+fn parts(path: &str) -> Option<(&str, &str)> {
+    let (choice, _) = path.match_indices('.').nth(1)?;
+    Some((&path[..choice], &path[choice + 1..]))
+}
+
+/// Whether two keys have the same place in two of the tables that can be chosen.
+fn beside(one: &str, other: &str) -> bool {
+    let (Some((one, of_one)), Some((other, of_other))) = (parts(one), parts(other)) else {
+        return false;
+    };
+    one != other && of_one == of_other && one.split('.').next() == other.split('.').next()
+}
+
+/// The keys of one table that others have in the same way.
+#[derive(Default)]
+struct Repeated {
+    /// Such as `topology.tree`.
+    table: String,
+    /// Names by the tables that come first.
+    keys: Vec<(String, Vec<String>)>,
+}
+
+impl Repeated {
+    fn add(&mut self, key: &str, first: &str) {
+        let (Some((table, name)), Some((home, _))) = (parts(key), parts(first)) else { return };
+        self.table = table.into();
+        match self.keys.iter_mut().find(|(other, _)| other == home) {
+            Some((_, names)) => names.push(name.into()),
+            None => self.keys.push((home.into(), vec![name.into()])),
+        }
+    }
+
+    /// Writes what was gathered of a table, before a header that is not one of its own.
+    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str) -> fmt::Result {
+        if !header.is_empty()
+            && parts(&format!("{header}.")).is_some_and(|(it, _)| it == self.table)
+        {
+            return Ok(());
+        }
+        for (home, names) in self.keys.drain(..) {
+            writeln!(page)?;
+            let names = names.join(", ");
+            comment(
+                page,
+                0,
+                &format!("[{}] has these keys too, as [{home}] has them: {names}.", self.table),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What a key is for, what it takes and what holds without it, as comments.
+pub(super) fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
     comment(page, 0, key.doc)?;
     if key.variants.is_empty() {
         comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
@@ -213,7 +351,11 @@ fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> 
         comment(page, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
         write_fields(page, 6, &variant.fields)?;
     }
-    write_fields(page, 2, &key.fields)?;
+    write_fields(page, 2, &key.fields)
+}
+
+fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> fmt::Result {
+    describe(page, key)?;
     if let Some(value) = value {
         return writeln!(page, "{} = {value}", key.name());
     }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::InvalidLine;
+use crate::memory::{Shortage, claim};
+use crate::narrow::narrow;
+use crate::routing::agnostic::NoTable;
 use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
 use crate::routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing, Region,
-    Routes, TableFile, Unroutable, agnostic, prove_forwarding,
+    Adaptive, AdaptiveRules, Derouter, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing,
+    Region, Routes, TableFile, Unroutable, agnostic, prove_forwarding,
 };
 use crate::topology::Fabric;
-use crate::units::memory_text;
 
 /// How routes are found; every pair of live nodes has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +54,7 @@ impl OpenSmTable {
         let gap = proof.flaws.iter().find(|flaw| !matches!(flaw, ForwardingFlaw::Cycle(_)));
         let highest = proof.lanes.iter().rposition(|&used| used);
         Self {
-            lanes: highest.map_or(1, |lane| lane as u8 + 1),
+            lanes: highest.map_or(1, |lane| narrow(lane + 1)),
             gap: gap.map(|flaw| flaw.describe(fabric)),
             table: Arc::new(table),
         }
@@ -65,12 +67,14 @@ pub enum RoutingError {
     Unroutable(Unroutable),
     /// The table of a file does not fit, for this reason.
     Table(InvalidLine),
-    /// Making the table takes more memory than there is, in bytes: needed and free.
-    Memory(u64, u64),
+    /// Making the routes takes more memory than there is.
+    Memory(Shortage),
     /// The fabric is none for adaptive routing, for this reason.
     Adaptive(String),
     /// This routing is for tori with a direction at each port.
     NeedsTorus(&'static str),
+    /// This routing leads packets the other way round rings, and no dimension of the fabric is one.
+    NoRing(&'static str),
     /// The algorithm has no table for the fabric, for this reason.
     NoTable(String),
     /// A forwarding table lacks ways, this one first.
@@ -86,15 +90,14 @@ impl fmt::Display for RoutingError {
                 formatter,
                 "{routing} is for [topology.torus], where each port is a direction; this fabric's are not"
             ),
+            Self::NoRing(routing) => write!(
+                formatter,
+                "{routing} leads packets the other way round rings, and this fabric has none"
+            ),
             Self::Incomplete(gap) => {
                 write!(formatter, "the forwarding table does not lead everywhere: {gap}")
             }
-            Self::Memory(needed, free) => write!(
-                formatter,
-                "making this table takes about {} of memory, and {} are free",
-                memory_text(*needed),
-                memory_text(*free)
-            ),
+            Self::Memory(shortage) => shortage.fmt(formatter),
             Self::Table(error) => write!(formatter, "the routing table does not fit: {error}"),
         }
     }
@@ -107,6 +110,7 @@ impl RoutingSpec {
     /// If a pair of live nodes has no legal route, or a file's table does not fit.
     pub fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
         self.applies(fabric)?;
+        self.claim_memory(fabric)?;
         match *self {
             Self::DirectionOrder { half_ring } => DirectionOrder::new(fabric, half_ring)
                 .map(Routes::DirectionOrder)
@@ -126,7 +130,10 @@ impl RoutingSpec {
             Self::Agnostic { algorithm, ref parameters } => algorithm
                 .generate(fabric, parameters)
                 .map(|made| Routes::Forwarding(Arc::new(made.table)))
-                .map_err(|error| RoutingError::NoTable(error.to_string())),
+                .map_err(|error| match error {
+                    NoTable::Memory(shortage) => RoutingError::Memory(shortage),
+                    error => RoutingError::NoTable(error.to_string()),
+                }),
             Self::OpenSm(ref read) => match &read.gap {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(Routes::Forwarding(read.table.clone())),
@@ -136,6 +143,16 @@ impl RoutingSpec {
 
     /// Whether the routing is one for fabrics of this kind.
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
+            let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
+            return match &rules.derouter {
+                // Without a ring there is no detour to choose, and the name would promise one.
+                derouter if !ring && *derouter != Derouter::None => {
+                    Err(RoutingError::NoRing(derouter.name()))
+                }
+                _ => Ok(()),
+            };
+        }
         let routing = match self {
             _ if fabric.torus().is_some() => return Ok(()),
             Self::Agnostic { .. } | Self::OpenSm(_) => return Ok(()),
@@ -167,6 +184,7 @@ impl RoutingSpec {
     /// for any fabric runs out of lanes.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         self.applies(fabric)?;
+        self.claim_memory(fabric)?;
         match *self {
             Self::DirectionOrder { half_ring } => {
                 DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
@@ -192,6 +210,17 @@ impl RoutingSpec {
         }
     }
 
+    /// Sees to it that what the routes take in advance can be had; tables for any fabric see to it themselves,
+    /// and those of files did when they were read.
+    fn claim_memory(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        let needed = match self {
+            Self::DirectionOrder { .. } => DirectionOrder::memory_needed(fabric),
+            Self::Adaptive(rules) => Adaptive::memory_needed(fabric, rules),
+            _ => return Ok(()),
+        };
+        claim("its routes", needed).map_err(RoutingError::Memory)
+    }
+
     /// Whether the routes depend on the seed.
     pub(super) fn is_random(&self) -> bool {
         match self {
@@ -204,7 +233,7 @@ impl RoutingSpec {
         }
     }
 
-    /// What to know where a pair has no route.
+    /// What to know where there are no routes.
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::DirectionOrder { .. } => {
@@ -239,16 +268,6 @@ impl RoutingSpec {
 /// If they are not.
 pub fn enough_memory(region: &Region<'_>, freedoms: Freedoms) -> Result<u64, RoutingError> {
     let needed = memory_needed(region, freedoms);
-    match memory_free().filter(|&free| needed > free) {
-        Some(free) => Err(RoutingError::Memory(needed, free)),
-        None => Ok(needed),
-    }
-}
-
-/// Bytes of memory that programs can still have; `None` where the system does not say.
-fn memory_free() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes << 10)
+    claim("making this table", needed).map_err(RoutingError::Memory)?;
+    Ok(needed)
 }

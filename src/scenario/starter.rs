@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reference::{Item, KeyDoc, Reference, comment, write_items};
+use super::reference::{Item, KeyDoc, Reference, comment, describe, write_items};
 
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
@@ -37,7 +37,7 @@ pub struct Starter {
     pub topology: String,
     /// Sizes of the topologies that [have dimensions](Starter::has_dimensions).
     pub dimensions: Vec<u32>,
-    /// One of [`Starter::routings`].
+    /// One of [`Starter::routings`] or [`Starter::algorithms`].
     pub routing: String,
     /// One of [`Starter::patterns`].
     pub pattern: String,
@@ -49,6 +49,9 @@ const TORUS: &str = "torus";
 
 /// The routing of the other topologies.
 const AGNOSTIC: &str = "agnostic";
+
+/// The key that says which of its algorithms makes the table.
+const ALGORITHM: &str = "routing.agnostic.algorithm";
 
 impl Default for Starter {
     fn default() -> Self {
@@ -79,6 +82,17 @@ impl Starter {
         offers
     }
 
+    /// The algorithms that make tables for any fabric, each a routing by its own name.
+    #[must_use]
+    pub fn algorithms() -> Vec<Offer> {
+        choices(ALGORITHM)
+    }
+
+    /// Whether the routing is one of [`Starter::algorithms`].
+    fn is_algorithm(&self) -> bool {
+        Self::algorithms().iter().any(|offer| offer.name == self.routing)
+    }
+
     /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
     #[must_use]
     pub fn usual_routing(topology: &str) -> &'static str {
@@ -94,13 +108,7 @@ impl Starter {
     /// The patterns that need nothing else said.
     #[must_use]
     pub fn patterns() -> Vec<Offer> {
-        let reference = Reference::new();
-        let patterns = reference.key("traffic.pattern").map(|key| key.variants.clone());
-        let patterns = patterns.unwrap_or_default().into_iter();
-        patterns
-            .filter(|pattern| pattern.fields.iter().all(|field| field.default.is_some()))
-            .map(|pattern| Offer { name: pattern.name.into(), doc: pattern.doc })
-            .collect()
+        choices("traffic.pattern")
     }
 
     /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.
@@ -126,7 +134,20 @@ impl Starter {
         let more = "The keys that most studies change. All others have defaults too: `flitlab check \
                     --reference` lists them.";
         comment(page, 0, more)?;
-        write_items(page, &Reference::new().items, |key| self.value(key))
+        let reference = Reference::shared();
+        write_items(page, &reference.items, |key| self.value(key))?;
+        if let (StarterWorkload::Load(_), Some(grid)) =
+            (&self.workload, reference.key("sweep.grid"))
+        {
+            // As a table of its own: whoever goes on from here adds lines to it.
+            writeln!(page)?;
+            describe(page, grid)?;
+            writeln!(
+                page,
+                "[sweep.grid]\n\ntraffic.load = {{ from = 0.1, to = 0.9, step = 0.1 }}"
+            )?;
+        }
+        Ok(())
     }
 
     /// Whether a key is shown, and its value if that is not the default.
@@ -138,7 +159,11 @@ impl Starter {
             return (measured || !path.starts_with("measure.")).then_some(None);
         }
         if let Some((table, name)) = path.rsplit_once('.') {
-            let chosen = table.strip_prefix("routing.") == Some(&self.routing)
+            let routing = if self.is_algorithm() { AGNOSTIC } else { &self.routing };
+            if path == ALGORITHM && self.is_algorithm() {
+                return Some(Some(format!("\"{}\"", self.routing)));
+            }
+            let chosen = table.strip_prefix("routing.") == Some(routing)
                 || table.strip_prefix("topology.") == Some(&self.topology);
             if chosen {
                 let shown = key.default_from.is_none() && !LEFT_OUT.contains(&name);
@@ -150,12 +175,11 @@ impl Starter {
         let value = match (path, &self.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             // A torus takes in more than one of InfiniBand's adapters gives.
-            ("router.preset", _) if self.routing == AGNOSTIC => "\"angara\"".into(),
+            ("router.preset", _) if self.routing == AGNOSTIC || self.is_algorithm() => {
+                "\"angara\"".into()
+            }
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
             ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
-            ("sweep.grid", StarterWorkload::Load(_)) => {
-                "{ traffic.load = { from = 0.1, to = 0.9, step = 0.1 } }".into()
-            }
             ("traffic.message", StarterWorkload::Load(_)) if !angara => "\"2 KiB\"".into(),
             ("traffic.message", StarterWorkload::Load(_))
             | ("exchange.between_steps" | "exchange.rounds", StarterWorkload::Exchange(_)) => {
@@ -167,6 +191,13 @@ impl Starter {
         };
         Some(Some(value))
     }
+}
+
+/// What can be chosen at a key without giving it keys of its own.
+fn choices(key: &str) -> Vec<Offer> {
+    let variants = Reference::shared().key(key).map_or(&[][..], |key| &key.variants);
+    let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));
+    enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
 }
 
 /// The tables below one, with what each is for.
@@ -216,6 +247,11 @@ mod tests {
         }
         for Offer { name: routing, .. } in routings {
             read(&Starter { routing, ..Starter::default() });
+        }
+        for Offer { name: routing, .. } in Starter::algorithms() {
+            let starter = Starter { topology: "tree".into(), routing, ..Starter::default() };
+            let text = starter.text("a.toml");
+            assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
         }
         for Offer { name: pattern, .. } in patterns {
             // Some patterns are defined on some shapes only.

@@ -20,6 +20,7 @@ pub(super) struct Ends {
 struct Load {
     /// Points not done yet; repetitions have one load.
     open: usize,
+    /// Whether it may be steady: an undecided load ends nothing.
     steady: bool,
 }
 
@@ -52,7 +53,7 @@ impl Ends {
     pub fn done(&mut self, (series, rank): Place, status: Status) {
         let load = &mut self.series[series][rank];
         load.open -= 1;
-        load.steady |= matches!(status, Status::Steady | Status::Completed);
+        load.steady |= matches!(status, Status::Steady | Status::Undecided | Status::Completed);
     }
 
     /// Whether the load is part of its series, as far as is known.

@@ -15,8 +15,8 @@ use crate::scenario::{Scenario, WorkloadSpec};
 use crate::traffic::Exchange;
 use crate::units::Picoseconds;
 
-/// Windows until the trend of what is under way can be judged: the warm-up of a load that is sustained.
-const WARM_UP: u32 = 3;
+/// Windows of warm-up of a load that is sustained, in the mean.
+const WARM_UP: u32 = 4;
 
 /// Windows simulated to see what packets cost and how many get through; the last one counts for that.
 const REHEARSED: u32 = 3;

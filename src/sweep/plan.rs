@@ -1,19 +1,23 @@
 //! What a sweep would do, and for how long, before it does it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::ends::Ends;
+use super::ends::{Ends, Place};
 use super::estimate::Pace;
 use super::grid::places;
 use super::points::PointError;
 use super::store::{StoreError, StoredPoint};
+use crate::narrow::narrow;
 use crate::report::Status;
 use crate::scenario::{Identity, Point, Sweep};
 
 /// For all moments that are simulated to see what points cost, together, and for each at most.
 const ALL_REHEARSALS: Duration = Duration::from_secs(3);
 const REHEARSAL: Duration = Duration::from_millis(200);
+
+/// The most series that are rehearsed.
+const MOST_REHEARSED: usize = 64;
 
 /// What becomes of a point, or of the search for a series' saturation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +30,15 @@ pub enum Plan {
     Run(Duration),
 }
 
-/// What becomes of each point of a sweep. `find` looks up what is finished.
+/// What is expected of a point that is not in the store.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    time: Duration,
+    past_saturation: bool,
+}
+
+/// What becomes of each point of a sweep. `find` looks up what is finished. Of many series some are rehearsed, as
+/// far as the time for it reaches, and the others are taken to be like the nearest of those.
 ///
 /// # Errors
 /// If a point can't be simulated, or looked up.
@@ -35,27 +47,22 @@ pub fn plan(
     find: impl Fn(&Identity) -> Result<Option<StoredPoint>, StoreError>,
 ) -> Result<Vec<Plan>, PointError> {
     let places = places(&sweep.points);
-    let paces = paces(sweep, &places)?;
-    let pace = |number: usize| &paces[&places[number].0];
-    let numbered = || sweep.points.iter().enumerate();
-    if let Some(wanted) = sweep.saturation {
+    let expected = expected(sweep, &places)?;
+    if sweep.saturation.is_some() {
         // Which loads it tries, a search finds out as it goes.
-        let search = |(number, point): (usize, &Point)| {
-            Ok(Plan::Run(pace(number).of_search(&point.scenario, wanted.tolerance)?))
-        };
-        return numbered().map(search).collect();
+        return Ok(expected.iter().map(|it| Plan::Run(it.time)).collect());
     }
     let mut ends = Ends::new(sweep.past_saturation, places.iter().copied());
     let mut plans = Vec::new();
-    for (number, Point { scenario, identity, .. }) in numbered() {
+    for ((Point { identity, .. }, expected), &place) in
+        sweep.points.iter().zip(&expected).zip(&places)
+    {
         let (plan, status) = match find(identity)? {
             Some(point) => (Plan::Finished, point.row.status),
-            None if pace(number).is_past_saturation(scenario)? => {
-                (Plan::Run(pace(number).of_point(scenario)?), Status::NotSteady)
-            }
-            None => (Plan::Run(pace(number).of_point(scenario)?), Status::Steady),
+            None if expected.past_saturation => (Plan::Run(expected.time), Status::NotSteady),
+            None => (Plan::Run(expected.time), Status::Steady),
         };
-        ends.done(places[number], status);
+        ends.done(place, status);
         plans.push(plan);
     }
     for (plan, place) in plans.iter_mut().zip(&places) {
@@ -66,21 +73,86 @@ pub fn plan(
     Ok(plans)
 }
 
-/// What the points of each series cost.
-fn paces(sweep: &Sweep, places: &[(usize, usize)]) -> Result<BTreeMap<usize, Pace>, PointError> {
-    let mut series: BTreeMap<usize, Vec<(usize, &Point)>> = BTreeMap::new();
-    for (&(at, rank), point) in places.iter().zip(&sweep.points) {
-        series.entry(at).or_default().push((rank, point));
+/// What is expected of each point.
+fn expected(sweep: &Sweep, places: &[Place]) -> Result<Vec<Expected>, PointError> {
+    let mut series: Vec<Vec<(usize, usize)>> = Vec::new();
+    for (number, &(at, rank)) in places.iter().enumerate() {
+        if at == series.len() {
+            series.push(Vec::new());
+        }
+        series[at].push((rank, number));
     }
-    let limit = (ALL_REHEARSALS / (2 * series.len().max(1) as u32)).min(REHEARSAL);
-    let pace = |(at, mut members): (usize, Vec<(usize, &Point)>)| {
-        members.sort_by_key(|(rank, _)| *rank);
-        let lowest = &members[0].1.scenario;
-        let highest = &members[members.len() - 1].1.scenario;
-        let highest = sweep.saturation.is_none().then_some(highest);
-        Ok((at, Pace::measure(lowest, highest, limit)?))
+    let begun = Instant::now();
+    let limit =
+        (ALL_REHEARSALS / narrow::<u32>(2 * series.len().clamp(1, MOST_REHEARSED))).min(REHEARSAL);
+    // By series that was rehearsed, then rank.
+    let mut known: BTreeMap<usize, BTreeMap<usize, Expected>> = BTreeMap::new();
+    for at in spread(series.len()) {
+        let enough = known.len() >= MOST_REHEARSED || begun.elapsed() > ALL_REHEARSALS;
+        if enough && !known.is_empty() {
+            break;
+        }
+        known.insert(at, rehearse(sweep, &series[at], limit)?);
+    }
+    let of_point = |&(at, rank): &Place| {
+        let below = known.range(..=at).next_back();
+        let above = known.range(at..).next();
+        let near = match (below, above) {
+            (Some(one), Some(other)) if at - one.0 > other.0 - at => other,
+            (Some(one), _) => one,
+            (None, Some(other)) => other,
+            (None, None) => unreachable!("a sweep has a series, and one is rehearsed"),
+        };
+        // A series that has fewer loads than this one goes on as it ends.
+        let (_, expected) =
+            near.1.range(..=rank).next_back().or(near.1.first_key_value()).expect("it has a point");
+        *expected
     };
-    series.into_iter().map(pace).collect()
+    Ok(places.iter().map(of_point).collect())
+}
+
+/// What is expected of the points of a series, by rank, from what the beginnings of two of them cost. `members`
+/// are rank and number.
+fn rehearse(
+    sweep: &Sweep,
+    members: &[(usize, usize)],
+    limit: Duration,
+) -> Result<BTreeMap<usize, Expected>, PointError> {
+    let scenario = |number: usize| &sweep.points[number].scenario;
+    let lowest = members.iter().min().map_or(0, |member| member.1);
+    let highest = members.iter().max_by_key(|(rank, _)| *rank).map_or(0, |member| member.1);
+    let highest = sweep.saturation.is_none().then(|| scenario(highest));
+    let pace = Pace::measure(scenario(lowest), highest, limit)?;
+    let mut by_rank = BTreeMap::new();
+    for &(rank, number) in members {
+        if by_rank.contains_key(&rank) {
+            // Another seed of the same load.
+            continue;
+        }
+        let expected = match sweep.saturation {
+            Some(wanted) => Expected {
+                time: pace.of_search(scenario(number), wanted.tolerance)?,
+                past_saturation: false,
+            },
+            None => Expected {
+                time: pace.of_point(scenario(number))?,
+                past_saturation: pace.is_past_saturation(scenario(number))?,
+            },
+        };
+        by_rank.insert(rank, expected);
+    }
+    Ok(by_rank)
+}
+
+/// All numbers below `count` in an order of which every beginning lies evenly spread: bit by bit from the
+/// lowest.
+fn spread(count: usize) -> impl Iterator<Item = usize> {
+    let bits = count.next_power_of_two().trailing_zeros();
+    let reversed = move |number: usize| match bits {
+        0 => number,
+        _ => number.reverse_bits() >> (usize::BITS - bits),
+    };
+    (0..1usize << bits).map(reversed).filter(move |&number| number < count)
 }
 
 #[cfg(test)]
@@ -123,6 +195,15 @@ mod tests {
         find_saturation(&sweep.points[0].scenario, "", 0.02, |_| {}).unwrap();
         let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
         assert!((1.0 / 3.0..3.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn the_series_that_are_rehearsed_lie_evenly_spread() {
+        assert_eq!(spread(6).collect::<Vec<_>>(), [0, 4, 2, 1, 5, 3]);
+        assert_eq!(spread(1).collect::<Vec<_>>(), [0]);
+        let mut all: Vec<usize> = spread(100).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..100));
     }
 
     #[test]

@@ -8,8 +8,9 @@ use crate::report::Status;
 use crate::scenario::{Point, Scenario};
 
 /// How a load is judged, for the output.
-pub const CRITERION: &str = "the load reaches steady state: what is under way does not grow by more than \
-                             measure.growth of what is offered";
+pub const CRITERION: &str = "the load is shown to be steady: no channel gets more than it can carry, no source \
+                             queue grows, and all run empty again and again; an undecided load counts as not \
+                             sustained";
 
 /// Searches between 0 and the throughput bound (load 1 if that is not known), and hands every outcome
 /// on the way to `each`.

@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine, Interruption};
+use crate::engine::{Counters, Deadlock, Engine, Interruption, memory_needed};
 use crate::measure::{
-    Collector, Delivered, Distribution, ExchangeMeasurement, LoadMeasurement, Offered, Outlook,
-    Phase, Progress, Quantile, Status, Window, measure_exchange, measure_interruption,
-    measure_load, outlook,
+    Bottleneck, Cause, Collector, CompletionBound, Delivered, Distribution, Doubt, ENOUGH_MESSAGES,
+    ExchangeMeasurement, LoadMeasurement, MOST_WINDOWS, Offered, Outlook, Phase, Progress,
+    Quantile, Status, Window, ZeroLoad, completion_bound, looks_at_all_pairs, measure_exchange,
+    measure_interruption, measure_load, outlook,
 };
+use crate::memory::{Shortage, claim};
+use crate::narrow::{rounded, rounded_down};
 use crate::report::{self, ChannelRow, LatencyRow, PointRow, WindowPhase, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{
@@ -23,7 +26,7 @@ use crate::scenario::{
 };
 use crate::topology::Fabric;
 use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
-use crate::units::Picoseconds;
+use crate::units::{Picoseconds, time_text};
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
@@ -32,6 +35,21 @@ pub enum SetupError {
     Routing(RoutingError),
     Pattern(PatternError),
     Load(LoadError),
+    /// There is too little memory for the simulator's arrays.
+    Memory(Shortage),
+}
+
+impl SetupError {
+    /// The way out, where there is one to tell.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Memory(shortage) | Self::Routing(RoutingError::Memory(shortage)) => {
+                Some(shortage.help())
+            }
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for SetupError {
@@ -40,6 +58,7 @@ impl fmt::Display for SetupError {
             Self::Routing(error) => error.fmt(formatter),
             Self::Pattern(error) => error.fmt(formatter),
             Self::Load(error) => error.fmt(formatter),
+            Self::Memory(shortage) => shortage.fmt(formatter),
         }
     }
 }
@@ -121,21 +140,32 @@ impl Simulation {
     /// Makes the routes, if no other simulation of the network has, and the pattern.
     ///
     /// # Errors
-    /// If a pair can't be routed, or the pattern is not defined on the fabric.
+    /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little memory.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
         let fabric = &scenario.network.fabric;
         scenario.network.routes().map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
+        let adaptive = matches!(scenario.network.routing, RoutingSpec::Adaptive(_));
+        let engine = memory_needed(fabric, parameters, adaptive);
+        let room = |traffic: u64| {
+            claim("simulating this fabric", engine.saturating_add(traffic))
+                .map_err(SetupError::Memory)
+        };
         let traffic = match &scenario.workload {
             WorkloadSpec::Load(spec) => {
+                room(OpenLoad::memory_needed(fabric.terminals()))?;
                 let flits_of = |bytes| parameters.message_flits(bytes);
                 let slot = parameters.link_flit_time();
                 let load = OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed);
                 Traffic::Load(load.map_err(SetupError::Load)?)
             }
-            WorkloadSpec::Exchange(spec) => Traffic::Exchange(
-                Pattern::new(&spec.pattern, fabric, scenario.seed).map_err(SetupError::Pattern)?,
-            ),
+            WorkloadSpec::Exchange(spec) => {
+                let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed)
+                    .map_err(SetupError::Pattern)?;
+                let steps = pattern.steps().unwrap_or(0);
+                room(Exchange::memory_needed(spec, steps, fabric.terminals()))?;
+                Traffic::Exchange(pattern)
+            }
         };
         let interruption =
             scenario.interruption.as_ref().map(|it| interruption(it, &scenario.network));
@@ -197,6 +227,15 @@ impl Simulation {
     /// What can be said without simulating; looks at all pairs at the first call.
     pub fn outlook(&self) -> &Outlook {
         self.outlook.get_or_init(|| self.look_at_pairs())
+    }
+
+    /// How soon a finite exchange can be over at best; `None` for a load, and where too many messages would have
+    /// to be looked at.
+    #[must_use]
+    pub fn completion_bound(&self) -> Option<CompletionBound> {
+        let WorkloadSpec::Exchange(spec) = &self.scenario.workload else { return None };
+        let parameters = &self.scenario.parameters;
+        completion_bound(self.fabric(), self.routes(), parameters, self.pattern(), spec)
     }
 
     fn look_at_pairs(&self) -> Outlook {
@@ -294,7 +333,8 @@ impl Simulation {
         let row = PointRow {
             status: match measured.status {
                 Status::Steady | Status::SteadyImprecise => report::Status::Steady,
-                Status::NotSteady { .. } => report::Status::NotSteady,
+                Status::NotSteady(_) => report::Status::NotSteady,
+                Status::Undecided(_) => report::Status::Undecided,
                 Status::Deadlock(_) => report::Status::Deadlock,
                 Status::Interrupted(_) => report::Status::Completed,
             },
@@ -315,8 +355,11 @@ impl Simulation {
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
         let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.status);
+        let stuck = row.status == report::Status::Deadlock;
+        let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&row, &measured.channels);
-        let latencies = latency_rows(&row, &measured.packet_latency_quantiles);
+        let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
+        let latencies = latency_rows(&row, quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
             accepted_load: Some(
                 window.delivered.flits as f64 * offered.flit_time as f64
@@ -324,15 +367,14 @@ impl Simulation {
                     / senders.len().max(1) as f64
                     * to_fraction,
             ),
-            utilisation_mean: Some(
-                window.flit_hops as f64 * offered.flit_time as f64
-                    / window.length() as f64
-                    / self.fabric().channels().max(1) as f64,
-            ),
+            utilisation_mean: Some(window.mean_utilisation),
             ..window_row(&row, window)
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
+        if let Status::Deadlock(_) = measured.status {
+            warnings.extend(self.scenario.deadlock_advice());
+        }
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.status {
             Status::Deadlock(deadlock) => Some(deadlock),
@@ -363,15 +405,35 @@ impl Simulation {
     fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
-        let flits = load.offered_flits() * senders as f64 / flit_time as f64;
+        let all = senders as f64 / flit_time as f64;
+        let flits = load.offered_flits() * all;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        // All pairs of nodes are looked at for these: seconds in a large network.
+        let bound = looks_at_all_pairs(self.fabric(), self.pattern())
+            .then(|| self.outlook().bottleneck.as_ref())
+            .flatten()
+            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits() });
         let settled = self.scenario.measure.window.is_some();
+        let zero_load = (!settled).then(|| {
+            let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
+            let behind = parameters.message_flits(spec.message.0)
+                - u64::from(
+                    parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),
+                );
+            let slowest = parameters
+                .injection_flit_time()
+                .max(flit_time)
+                .max(parameters.ejection_flit_time());
+            ZeroLoad { packet, message: packet.saturating_add(behind.saturating_mul(slowest)) }
+        });
         Offered {
             flits,
             packets: flits / f64::from(packet),
+            messages: load.offered_messages() * all,
             flit_time,
-            // All pairs of nodes are looked at for it: seconds in a large network.
-            zero_load: (!settled).then(|| self.outlook().zero_load_mean as Picoseconds),
+            random: load.is_random(),
+            zero_load,
+            bound,
         }
     }
 
@@ -412,7 +474,7 @@ impl Simulation {
                 latencies: Vec::new(),
                 windows: Vec::new(),
                 deadlock: Some(deadlock),
-                warnings: Vec::new(),
+                warnings: self.scenario.deadlock_advice().into_iter().collect(),
                 work,
             },
         }
@@ -430,6 +492,23 @@ fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interrupti
     };
     let times = (spec.time, spec.time + spec.new_tables_after);
     Ok(Interruption::new(whole, &left, times, Arc::unwrap_or_clone(table)))
+}
+
+/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
+fn without_results(row: PointRow) -> PointRow {
+    PointRow {
+        accepted_load: None,
+        accepted_payload: None,
+        accepted_minimum_source: None,
+        jain_fairness: None,
+        packet_latency_mean_ci95: None,
+        network_latency_mean: None,
+        hops_mean: None,
+        derouted_outflank: None,
+        derouted_wraparound: None,
+        derouted_orthant: None,
+        ..with_latencies(row, None, None)
+    }
 }
 
 /// Fills in how an interruption passed, if there was one.
@@ -483,7 +562,7 @@ fn with_latencies(
 
 /// A mean in picoseconds, rounded to whole ones.
 fn whole(mean: f64) -> Picoseconds {
-    mean.round() as Picoseconds
+    rounded(mean)
 }
 
 fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
@@ -508,7 +587,7 @@ fn window_row(row: &PointRow, window: &Window) -> WindowRow {
         end: window.end,
         packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
         flits_under_way: window.under_way,
-        utilisation_busiest: window.busiest_channel,
+        utilisation_busiest: Some(window.busiest_channel),
         ..WindowRow::default()
     }
 }
@@ -523,26 +602,40 @@ fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
     row: &PointRow,
-    Scenario { parameters, measure, .. }: &Scenario,
+    Scenario { measure, .. }: &Scenario,
 ) -> Vec<String> {
-    let accepted = row.accepted_load.unwrap_or(0.0);
-    match measured.status {
-        Status::NotSteady { growth } if growth <= measure.growth => vec![format!(
-            "not steady: what is under way did not become level within the warm-up's {} windows, though it \
-             grew by only {:.1}% of what was offered after them; try a longer warm-up with \
-             --set measure.warm_up_windows={}",
+    let windows = measured.windows;
+    let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
+    let longer = format!("--set measure.maximum_windows={}", four_times(windows.max(10)));
+    let warning = match &measured.status {
+        Status::NotSteady(cause) => not_steady(cause, offered, row, &longer),
+        Status::Undecided(Doubt::TooLittle { messages }) => {
+            let auto = measure.window.map_or(String::new(), |window| {
+                format!(" of {} (measure.window)", time_text(window))
+            });
+            format!(
+                "undecided: only {messages} messages were received in {windows} windows{auto}, too few to tell \
+                 whether the load is steady, which takes {ENOUGH_MESSAGES}; try {}",
+                if measure.window.is_some() { "--set measure.window=auto" } else { &longer }
+            )
+        }
+        Status::Undecided(Doubt::WarmUp) => format!(
+            "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
+             clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
             measure.warm_up_windows,
-            growth * 100.0,
-            measure.warm_up_windows.max(5) * 2
-        )],
-        Status::NotSteady { growth } => vec![format!(
-            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
-             past saturation (accepted {accepted:.3}); latencies depend on how long was simulated. Try \
-             --set traffic.load={accepted:.2}, or a longer warm-up with --set measure.warm_up_windows=200",
-            growth * 100.0
-        )],
-        Status::SteadyImprecise => vec![format!(
-            "{} {} windows: for more precision, try --set measure.maximum_windows={}",
+            measure.warm_up_windows.max(5).saturating_mul(2).min(MOST_WINDOWS)
+        ),
+        Status::Undecided(Doubt::Source { terminal, others }) => format!(
+            "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \
+             empty often enough, so load {offered:.3} is near saturation; try longer with {longer}",
+            match others {
+                0 => String::new(),
+                1 => " and of another".into(),
+                _ => format!(" and of {others} others"),
+            }
+        ),
+        Status::SteadyImprecise => format!(
+            "{} {windows} windows: for more precision, try {longer}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
                 "the mean latency has no confidence interval after".into(),
                 |(half, mean)| format!(
@@ -550,19 +643,44 @@ fn load_warnings(
                     half as f64 / mean.max(1) as f64 * 100.0
                 )
             ),
-            measured.windows,
-            measured.windows * 4
-        )],
-        Status::Deadlock(_) if !parameters.bubble => {
-            vec![
-                "the bubble rule is switched off: rings deadlock without it (router.bubble)".into(),
-            ]
-        }
-        Status::Interrupted(recovery) if recovery.recovery.is_none() => vec![
+        ),
+        Status::Interrupted(recovery) if recovery.recovery.is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
              lower load, or less that fails, leaves it time to"
-                .into(),
-        ],
-        Status::Deadlock(_) | Status::Steady | Status::Interrupted(_) => Vec::new(),
+                .into()
+        }
+        Status::Deadlock(_) | Status::Steady | Status::Interrupted(_) => return Vec::new(),
+    };
+    vec![warning]
+}
+
+/// A load to try, of three digits and never 0.
+fn advised(load: f64) -> String {
+    if load >= 0.01 { format!("{load:.3}") } else { format!("{:.2e}", load.max(1e-9)) }
+}
+
+/// Why a load is not steady, and what load may be.
+fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> String {
+    let latencies = "latencies depend on how long was simulated";
+    let accepted = row.accepted_load.unwrap_or(0.0);
+    match cause {
+        Cause::Bound { name, excess } => format!(
+            "not steady: {name} can carry load {:.4} at most, and {offered:.4} is offered; {latencies}. Try \
+             --set traffic.load={}",
+            offered / excess,
+            advised(offered / excess * 0.9)
+        ),
+        Cause::Source { terminal, growth } => format!(
+            "not steady: the source queue of terminal {terminal} grew by {:.1}% of what a source offers in the \
+             mean, so load {offered:.3} is past saturation for it; {latencies}. Try a lower load, or {longer}",
+            growth * 100.0
+        ),
+        Cause::Whole { growth } => format!(
+            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
+             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}, or \
+             a longer warm-up with --set measure.warm_up_windows=200",
+            growth * 100.0,
+            advised(accepted)
+        ),
     }
 }

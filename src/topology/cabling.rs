@@ -2,6 +2,7 @@
 
 use super::fabric::{Arrangement, Fabric, Labels, NONE};
 use super::{TopologyError, Torus, connectivity};
+use crate::narrow::narrow;
 
 /// A router's port: the router, and the port's number, from 1 as in InfiniBand.
 pub type Port = (u32, u16);
@@ -19,20 +20,25 @@ pub struct Cabling {
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
     grid: Option<Torus>,
+    /// A router whose ports are past numbering.
+    crowded: Option<u32>,
 }
+
+/// The most ports that a router can have: their numbers have 16 bits, one of which stands for none.
+const MOST_PORTS: u16 = u16::MAX - 1;
 
 impl Cabling {
     /// Adds a router and gives its number.
     pub fn router(&mut self, name: impl Into<String>) -> u32 {
         self.routers.push(name.into());
         self.free.push(1);
-        self.routers.len() as u32 - 1
+        narrow(self.routers.len() - 1)
     }
 
     /// How many routers there are.
     #[must_use]
     pub fn routers(&self) -> u32 {
-        self.routers.len() as u32
+        narrow(self.routers.len())
     }
 
     /// Adds a terminal to a router's next port and gives the terminal's number.
@@ -45,7 +51,7 @@ impl Cabling {
     pub fn terminal_at(&mut self, name: impl Into<String>, port: Port) -> u32 {
         self.take(port);
         self.terminals.push((name.into(), port));
-        self.terminals.len() as u32 - 1
+        narrow(self.terminals.len() - 1)
     }
 
     /// Adds a cable between the next ports of two routers.
@@ -88,19 +94,28 @@ impl Cabling {
     }
 
     fn take(&mut self, (router, port): Port) {
+        if port > MOST_PORTS {
+            self.crowded = Some(router);
+            return;
+        }
         let free = &mut self.free[router as usize];
-        *free = (*free).max(port + 1);
+        *free = (*free).max(port.saturating_add(1));
     }
 
     /// The fabric.
     ///
     /// # Errors
-    /// If a cable joins a router with itself, there are fewer than two terminals, or two of them have no
-    /// path between them.
+    /// If a router has more than 65534 ports, a cable joins a router with itself, there are fewer than two
+    /// terminals, or two of them have no path between them.
     ///
     /// # Panics
     /// If something is attached to a router that was not added.
     pub fn fabric(self) -> Result<Fabric, TopologyError> {
+        if let Some(router) = self.crowded {
+            let name = &self.routers[router as usize];
+            let text = format!("router {name} needs more than {MOST_PORTS} ports");
+            return Err(TopologyError::Sizes(text));
+        }
         // Both ends of each cable, in the order of channels.
         let mut ends: Vec<(Port, usize)> = Vec::with_capacity(2 * self.cables.len());
         for (number, &(one, other)) in self.cables.iter().enumerate() {
@@ -122,7 +137,7 @@ impl Cabling {
             if port == one { (other.0, back) } else { (one.0, there) }
         };
         let (target, opposite) = ends.iter().map(far).unzip();
-        let first = |router: u32| ends.partition_point(|&((at, _), _)| at < router) as u32;
+        let first = |router: u32| narrow(ends.partition_point(|&((at, _), _)| at < router));
         let routers = self.routers();
         let (terminals, ports): (Vec<String>, Vec<Port>) = self.terminals.into_iter().unzip();
         assert!(ports.iter().all(|&(router, _)| router < routers), "no such router");
@@ -175,6 +190,22 @@ mod tests {
         assert_eq!(fabric.channel_name(1), "A port 3 to B");
         assert_eq!((fabric.router_name(1), fabric.terminal_name(2)), ("B".into(), "c".into()));
         assert!(fabric.torus().is_none() && fabric.ring(0).is_none());
+    }
+
+    #[test]
+    fn a_router_with_more_ports_than_have_numbers_is_refused() {
+        let with_terminals = |count: u32| {
+            let mut cabling = Cabling::default();
+            let router = cabling.router("A");
+            for number in 0..count {
+                cabling.terminal(number.to_string(), router);
+            }
+            cabling.fabric()
+        };
+        let most = u32::from(MOST_PORTS);
+        assert_eq!(with_terminals(most).map(|fabric| fabric.terminals()), Ok(most));
+        let error = with_terminals(most + 1).unwrap_err();
+        assert_eq!(error.to_string(), "router A needs more than 65534 ports");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The graph of routers, channels and terminals.
 
 use super::Torus;
+use crate::narrow::narrow;
 
 /// How a fabric's routers are arranged, and so what they are called.
 #[derive(Clone, Debug)]
@@ -58,19 +59,19 @@ impl Fabric {
     /// Number of routers, failed ones included.
     #[must_use]
     pub fn routers(&self) -> u32 {
-        self.first_channel.len() as u32 - 1
+        narrow(self.first_channel.len() - 1)
     }
 
     /// Number of terminals, failed ones included: they keep their numbers.
     #[must_use]
     pub fn terminals(&self) -> u32 {
-        self.terminal_router.len() as u32
+        narrow(self.terminal_router.len())
     }
 
     /// Number of channel numbers, vacant ones included.
     #[must_use]
     pub fn channel_slots(&self) -> u32 {
-        self.target.len() as u32
+        narrow(self.target.len())
     }
 
     /// Number of channels that exist.
@@ -155,7 +156,7 @@ impl Fabric {
     /// The router that the channel leaves.
     #[must_use]
     pub fn source(&self, channel: Channel) -> u32 {
-        self.first_channel.partition_point(|&first| first <= channel) as u32 - 1
+        narrow(self.first_channel.partition_point(|&first| first <= channel) - 1)
     }
 
     /// The ring that the channel is part of: a closed cycle of channels in one direction.
@@ -218,7 +219,7 @@ impl Fabric {
     #[must_use]
     pub fn port(&self, channel: Channel) -> u16 {
         match &self.arrangement {
-            Arrangement::Torus(torus) => (channel % torus.directions()) as u16 + 1,
+            Arrangement::Torus(torus) => narrow(channel % torus.directions() + 1),
             Arrangement::Listed(labels) => labels.channel_ports[channel as usize],
         }
     }
@@ -228,7 +229,7 @@ impl Fabric {
     #[must_use]
     pub fn terminal_port(&self, terminal: u32) -> u16 {
         match &self.arrangement {
-            Arrangement::Torus(torus) => torus.directions() as u16 + 1,
+            Arrangement::Torus(torus) => narrow(torus.directions() + 1),
             Arrangement::Listed(labels) => labels.terminal_ports[terminal as usize],
         }
     }

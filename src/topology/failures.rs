@@ -7,6 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Channel, Fabric, NONE, TopologyError, connectivity};
+use crate::narrow::rounded;
 
 /// How many of something.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,7 @@ impl Amount {
         match self {
             Self::Count(count) => count as usize,
             Self::Percent(share) if share > 0.0 => {
-                ((share / 100.0 * all as f64).round() as usize).max(1)
+                rounded::<usize>(share / 100.0 * all as f64).max(1)
             }
             Self::Percent(_) => 0,
         }

@@ -13,6 +13,7 @@ mod fabric;
 mod failures;
 mod faults;
 pub mod netlist;
+mod size;
 mod torus;
 
 pub use cabling::{Cabling, Port};
@@ -23,6 +24,8 @@ pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 
 use std::fmt;
 
+use crate::memory::Shortage;
+
 /// Why a fabric can't be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyError {
@@ -30,6 +33,8 @@ pub enum TopologyError {
     Sizes(String),
     /// A failed cable or node is not part of the fabric; the number is its place in the list.
     UnknownFault(usize, String),
+    /// There is too little memory for it.
+    Memory(Shortage),
     /// Two nodes without a path between them, and how many ordered pairs have none.
     Disconnected { source: String, destination: String, pairs: u64 },
 }
@@ -38,6 +43,7 @@ impl fmt::Display for TopologyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sizes(text) | Self::UnknownFault(_, text) => formatter.write_str(text),
+            Self::Memory(shortage) => shortage.fmt(formatter),
             Self::Disconnected { source, destination, pairs } => write!(
                 formatter,
                 "the fabric falls apart: no path from node {source} to node {destination} ({pairs} \
@@ -48,3 +54,14 @@ impl fmt::Display for TopologyError {
 }
 
 impl std::error::Error for TopologyError {}
+
+impl TopologyError {
+    /// The way out, where there is one to tell.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Memory(shortage) => Some(shortage.help()),
+            _ => None,
+        }
+    }
+}

@@ -6,6 +6,8 @@
 
 use super::fabric::{Arrangement, Fabric, NONE};
 use super::{Faults, TopologyError, connectivity};
+use crate::memory::claim;
+use crate::narrow::narrow;
 
 /// The most dimensions that a torus can have.
 pub const MAXIMUM_DIMENSIONS: usize = 6;
@@ -82,7 +84,7 @@ impl Torus {
     /// Number of directions: two a dimension.
     #[must_use]
     pub fn directions(&self) -> u32 {
-        2 * self.sizes.len() as u32
+        narrow(2 * self.sizes.len())
     }
 
     /// Number of nodes.
@@ -158,7 +160,7 @@ impl Torus {
     /// The same dimension the other way.
     #[must_use]
     pub fn opposite(&self, direction: u32) -> u32 {
-        (direction + self.dimensions() as u32) % self.directions()
+        (direction + self.directions() / 2) % self.directions()
     }
 
     /// The node one step away; `None` at a mesh's edge and in a dimension of size 1.
@@ -203,9 +205,10 @@ impl Torus {
     /// The fabric of this torus, without what it lacks: a terminal at each live node.
     ///
     /// # Errors
-    /// If a failed cable does not exist, or two live nodes are left without a path.
+    /// If a failed cable does not exist, two live nodes are left without a path, or there is too little memory.
     pub fn fabric(&self, faults: &Faults) -> Result<Fabric, TopologyError> {
         let (nodes, directions) = (self.nodes(), self.directions());
+        claim("this torus", self.memory()).map_err(TopologyError::Memory)?;
         let dead = faults.dead_channels(self)?;
         let target: Vec<u32> = (0..nodes * directions)
             .map(|slot| match self.neighbor(slot / directions, slot % directions) {
@@ -235,6 +238,12 @@ impl Torus {
         };
         connectivity::check(&fabric)?;
         Ok(fabric)
+    }
+
+    /// Bytes that its fabric takes while it is made, about.
+    fn memory(&self) -> u64 {
+        // Target, opposite, ring and whether it has failed; first channel, terminal, and the search for paths.
+        u64::from(self.nodes()) * (u64::from(self.directions()) * 13 + 21)
     }
 
     /// Load 1 in flits a flit time of a channel: the least of 8/k over the ring dimensions and 4/k

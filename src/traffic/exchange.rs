@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::{Access, Between, ExchangeSpec, Kind, Message, Pattern, Wake};
+use crate::narrow::narrow;
 use crate::topology::Fabric;
 use crate::units::Picoseconds;
 
@@ -36,7 +37,7 @@ pub struct Exchange {
     /// outermost. Negative where those of the next round have come.
     missing: Vec<i32>,
     /// Messages that come to each terminal in each step of a round.
-    expected: Vec<u16>,
+    expected: Vec<u32>,
     /// The terminals whose progress is kept here.
     terminals: Range<u32>,
     live: Vec<u32>,
@@ -65,12 +66,12 @@ impl Exchange {
         let steps = pattern.steps().expect("the scenario has refused patterns without steps");
         let kind = match spec.access {
             Access::Write => Kind::Data,
-            Access::Read { request } => Kind::Read { request: request.0 as u32 },
+            Access::Read { request } => Kind::Read { request: narrow(request.0) },
         };
         let terminals = fabric.terminals();
         let live: Vec<u32> = fabric.live_terminals().collect();
         let mut senders = vec![0; steps as usize];
-        let mut expected = vec![0u16; steps as usize * terminals as usize];
+        let mut expected = vec![0u32; steps as usize * terminals as usize];
         for step in 0..steps {
             let row = step as usize * terminals as usize;
             for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
@@ -88,7 +89,7 @@ impl Exchange {
             steps,
             total: steps * spec.rounds,
             senders,
-            missing: expected.iter().map(|&count| i32::from(count)).collect(),
+            missing: expected.iter().map(|&count| count.cast_signed()).collect(),
             expected,
             terminals: 0..terminals,
             live,
@@ -124,6 +125,19 @@ impl Exchange {
         terminals.iter().map(part).collect()
     }
 
+    /// Bytes that an exchange of so many steps a round takes at its beginning, about: twice two numbers for each
+    /// step of each terminal, since they are parted among threads; and where nothing is waited for, a cache line
+    /// for each message, of which all are queued then.
+    #[must_use]
+    pub fn memory_needed(spec: &ExchangeSpec, steps: u32, terminals: u32) -> u64 {
+        let counted = u64::from(steps).saturating_mul(u64::from(terminals));
+        let queued = match spec.between {
+            Between::Nothing => counted.saturating_mul(u64::from(spec.rounds)),
+            Between::Exchange | Between::Barrier { .. } => 0,
+        };
+        counted.saturating_mul(16).saturating_add(queued.saturating_mul(64))
+    }
+
     /// Messages of the whole exchange.
     #[must_use]
     pub fn messages(&self) -> u64 {
@@ -139,7 +153,7 @@ impl Exchange {
     fn begin(&mut self, terminal: u32, step: u32) {
         if step > 0 {
             let before = self.place(terminal, step - 1);
-            self.missing[before] += i32::from(self.expected[before]);
+            self.missing[before] += self.expected[before].cast_signed();
         }
         let sent = step >= self.total || self.partner(terminal, step).is_none();
         *self.progress_mut(terminal) = Progress { step, sent };
@@ -203,7 +217,7 @@ impl Exchange {
 
     /// Terminals that have not done their present step.
     fn busy(&self) -> u32 {
-        self.live.iter().filter(|&&terminal| !self.done(terminal)).count() as u32
+        narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
     }
 
     pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {
@@ -286,7 +300,7 @@ impl Exchange {
 
     pub(super) fn memory(&self) -> usize {
         self.progress.len() * size_of::<Progress>()
-            + self.expected.len() * size_of::<u16>()
+            + self.expected.len() * size_of::<u32>()
             + self.missing.len() * size_of::<i32>()
     }
 }

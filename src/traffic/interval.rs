@@ -1,5 +1,6 @@
 //! Mean times between messages as exact fractions, so that equal intervals never drift.
 
+use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
 
 /// A mean time between messages, as an exact fraction of picoseconds.
@@ -21,14 +22,15 @@ impl Interval {
         let common = greatest_common_divisor(rest, denominator);
         let denominator = u64::try_from(denominator / common).ok()?;
         let whole = u64::try_from(whole).unwrap_or(u64::MAX);
-        Some(Self { whole, rest: (rest / common) as u64, denominator })
+        Some(Self { whole, rest: narrow(rest / common), denominator })
     }
 
-    /// This many picoseconds, above 0, rounded down to a multiple of 2^-20.
+    /// This many picoseconds, above 0, rounded down to a multiple of 2^-20; saturates as [`Self::new`] does.
     #[must_use]
     pub fn nearest(picoseconds: f64) -> Self {
         const PARTS: u32 = 1 << 20;
-        let parts = (picoseconds * f64::from(PARTS)) as u128;
+        const NEVER: f64 = (1u128 << 100) as f64;
+        let parts = rounded_down((picoseconds * f64::from(PARTS)).min(NEVER));
         Self::new(parts, u128::from(PARTS)).expect("the denominator fits")
     }
 
@@ -63,7 +65,7 @@ pub(super) fn simplest_fraction(value: f64) -> (u128, u128) {
         scaled *= 2.0;
         under *= 2;
     }
-    over += scaled as u128;
+    over += rounded_down::<u128>(scaled);
     let (mut before, mut now) = ((0, 1), (1, 0));
     while under != 0 {
         let quotient = over / under;

@@ -20,7 +20,7 @@ use crate::units::{Bytes, Picoseconds};
 
 const LEAST_FRACTION: f64 = 1e-9;
 const GREATEST_FRACTION: f64 = 1e3;
-const PICOSECONDS_A_SECOND: f64 = 1e12;
+const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
 
 /// Why traffic can't be bound to a fabric and its parameters. All of these are the user's mistakes.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,10 +137,10 @@ impl OpenLoad {
             OfferedLoad::Payload(rate) => {
                 let bits = u128::from(bytes) * 8;
                 let exact = bits
-                    .checked_mul(PICOSECONDS_A_SECOND as u128)
+                    .checked_mul(PICOSECONDS_A_SECOND.into())
                     .and_then(|numerator| Interval::new(numerator, u128::from(rate.0)));
                 exact.unwrap_or_else(|| {
-                    Interval::nearest(bits as f64 * PICOSECONDS_A_SECOND / rate.0 as f64)
+                    Interval::nearest(bits as f64 * PICOSECONDS_A_SECOND as f64 / rate.0 as f64)
                 })
             }
         };
@@ -149,7 +149,7 @@ impl OpenLoad {
         let flits = messages * message_flits as f64;
         let (fraction, payload) = match spec.load {
             OfferedLoad::Fraction(load) => {
-                (load, bytes as f64 * PICOSECONDS_A_SECOND / interval.picoseconds())
+                (load, bytes as f64 * PICOSECONDS_A_SECOND as f64 / interval.picoseconds())
             }
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
@@ -218,6 +218,12 @@ impl OpenLoad {
         terminals.iter().map(part).collect()
     }
 
+    /// Bytes that the load of so many terminals takes, about.
+    #[must_use]
+    pub fn memory_needed(terminals: u32) -> u64 {
+        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
+    }
+
     /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
     #[must_use]
     pub fn offered_fraction(&self) -> f64 {
@@ -242,6 +248,12 @@ impl OpenLoad {
     #[must_use]
     pub fn offered_messages(&self) -> f64 {
         self.messages
+    }
+
+    /// Whether messages are created at random times.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        self.arrivals.iter().any(Arrivals::is_random)
     }
 
     /// Who sends to whom.

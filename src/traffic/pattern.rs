@@ -49,6 +49,7 @@ use rand_chacha::ChaCha8Rng;
 pub use error::PatternError;
 
 use super::PatternSpec;
+use crate::narrow::narrow;
 use crate::topology::Fabric;
 use hotspot::Hotspot;
 use live::Live;
@@ -144,7 +145,7 @@ impl Pattern {
             }
             Rule::Matrix(matrix) => matrix.draw(source, random),
             Rule::AllToAll => {
-                self.partner(source, (index % u64::from(self.live.count() - 1)) as u32)
+                self.partner(source, narrow(index % u64::from(self.live.count() - 1)))
             }
             Rule::Butterfly { bits } if self.live.all() => {
                 Some(source ^ 1 << (index % u64::from(*bits)))
@@ -152,7 +153,7 @@ impl Pattern {
             Rule::Butterfly { .. } => {
                 let partners = self.butterflies(source).count();
                 let place = index.checked_rem(partners as u64)?;
-                self.butterflies(source).nth(place as usize)
+                self.butterflies(source).nth(narrow(place))
             }
             Rule::Permutation(_) | Rule::Derangement(_) => self.partner(source, 0),
             Rule::Pairs(pairs) => pairs.destination(source, index),

@@ -37,6 +37,12 @@ impl Arrivals {
         Self { process, slot, interval, log_miss }
     }
 
+    /// Whether gaps between messages differ by chance.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        self.process == Process::Bernoulli && self.log_miss.is_finite()
+    }
+
     /// Creation time of the first message, number 0.
     pub fn first(&self, random: &mut ChaCha8Rng) -> Picoseconds {
         match self.process {
@@ -69,7 +75,13 @@ impl Arrivals {
     fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
         const ONE: u64 = 1 << 53;
         let uniform = (random.random_range(0..ONE) + 1) as f64 / ONE as f64;
-        ((libm::log(uniform) / self.log_miss) as u64).saturating_add(1)
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "0 or more, and what is beyond u64 is never"
+        )]
+        let misses = (libm::log(uniform) / self.log_miss) as u64;
+        misses.saturating_add(1)
     }
 }
 

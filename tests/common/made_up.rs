@@ -1,8 +1,5 @@
 //! Made-up results, and a look into the figures drawn from them.
 
-// Each test file is a crate and uses a part of this.
-#![allow(dead_code)]
-
 use std::fs;
 use std::path::PathBuf;
 

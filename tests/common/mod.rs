@@ -1,3 +1,7 @@
 //! What several test files share.
 
+pub mod agreement;
+pub mod browser;
+pub mod made_up;
 pub mod random_scenario;
+pub mod workplace;

@@ -1,6 +1,7 @@
 //! Small random scenarios: fabrics, parameters and messages that reach into the model's corners.
 //!
-//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from.
+//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from. A fuzzer
+//! draws from its own bytes instead ([`Scenario::drawn`]).
 
 use flitlab::{
     adaptive::{
@@ -19,16 +20,16 @@ use flitlab::{
 };
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
 const FLIT: u64 = 16;
 const MOST_NODES: u32 = 60;
 /// Flits times hops of all messages together, so that the reference engine stays quick.
-const MOST_WORK: u64 = 6_000;
+pub const MOST_WORK: u64 = 6_000;
 
 /// Any of the adaptive routings.
-fn rules(random: &mut ChaCha8Rng) -> AdaptiveRules {
+fn rules(random: &mut dyn Rng) -> AdaptiveRules {
     let weights = Weights {
         distance: random.random_range(0.5..2.5),
         average: Average::Directions,
@@ -55,7 +56,6 @@ fn rules(random: &mut ChaCha8Rng) -> AdaptiveRules {
 
 /// Something to simulate.
 #[derive(Debug)]
-#[allow(dead_code, reason = "not every test binary looks at all of it")]
 pub struct Scenario {
     pub fabric: Fabric,
     pub routes: Routes,
@@ -67,14 +67,28 @@ pub struct Scenario {
 impl Scenario {
     /// The scenario of this seed under adaptive routing, if its torus has no failures: packets of one
     /// size, since the bubble rule holds for these only.
-    #[allow(dead_code, reason = "not every test binary needs it")]
     pub fn adaptive(seed: u64) -> Option<Self> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (fabric, _) = fabric(&mut random);
-        let routes = Routes::Adaptive(Adaptive::new(&fabric, rules(&mut random), seed).ok()?);
-        let mut parameters = parameters(&mut random, has_rings(&fabric));
+        Self::drawn_adaptive(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+    }
+
+    /// A scenario of this seed on a fabric of any shape, with a forwarding table.
+    pub fn forwarding(seed: u64) -> Self {
+        Self::drawn_forwarding(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
+    }
+
+    /// The scenario of this seed.
+    pub fn random(seed: u64) -> Self {
+        Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
+    }
+
+    /// As [`Self::adaptive`], from a generator, with about so much work; the routing's own generators get the
+    /// seed.
+    pub fn drawn_adaptive(random: &mut dyn Rng, seed: u64, work: u64) -> Option<Self> {
+        let (fabric, _) = fabric(random);
+        let routes = Routes::Adaptive(Adaptive::new(&fabric, rules(random), seed).ok()?);
+        let mut parameters = parameters(random, has_rings(&fabric));
         parameters.bubble = true;
-        let mut messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
+        let mut messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         let largest = parameters.maximum_payload.0;
         for message in &mut messages {
             message.bytes = message.bytes.next_multiple_of(largest.max(1)).max(largest);
@@ -88,32 +102,27 @@ impl Scenario {
         Some(Self { fabric, routes, parameters, messages })
     }
 
-    /// A scenario of this seed on a fabric of any shape, with a forwarding table.
-    #[allow(dead_code, reason = "not every test binary needs it")]
-    pub fn forwarding(seed: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (fabric, table) = switched_fabric(&mut random);
-        let mut parameters = parameters(&mut random, false);
+    /// As [`Self::forwarding`], from a generator, with about so much work.
+    pub fn drawn_forwarding(random: &mut dyn Rng, work: u64) -> Self {
+        let (fabric, table) = switched_fabric(random);
+        let mut parameters = parameters(random, false);
         parameters.bubble = false;
         parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
         let routes = Routes::Forwarding(Arc::new(table));
-        let messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
+        let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
     }
 
-    /// The scenario of this seed.
-    #[allow(dead_code, reason = "not every test binary needs it")]
-    pub fn random(seed: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (fabric, routes) = fabric(&mut random);
-        let parameters = parameters(&mut random, has_rings(&fabric));
-        let messages = Traffic::new(&mut random, &fabric, &routes, &parameters).messages();
+    /// As [`Self::random`], from a generator, with about so much work.
+    pub fn drawn(random: &mut dyn Rng, work: u64) -> Self {
+        let (fabric, routes) = fabric(random);
+        let parameters = parameters(random, has_rings(&fabric));
+        let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
     }
 
     /// The payloads of the packets that a message turns into, from its source and, if it is a read,
     /// back to it.
-    #[allow(dead_code, reason = "not every test binary needs it")]
     pub fn packets_of(&self, message: &Message) -> (Vec<u64>, Vec<u64>) {
         let cut = |bytes: u64| {
             let maximum = self.parameters.maximum_payload.0;
@@ -138,7 +147,7 @@ fn has_rings(fabric: &Fabric) -> bool {
 
 /// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, perhaps with failures around which direction
 /// order finds a way.
-fn fabric(random: &mut ChaCha8Rng) -> (Fabric, Routes) {
+fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
     loop {
         let dimensions = random.random_range(1..=4);
         let sizes: Vec<u32> = (0..dimensions).map(|_| random.random_range(2..=5)).collect();
@@ -164,7 +173,7 @@ fn fabric(random: &mut ChaCha8Rng) -> (Fabric, Routes) {
 
 /// A connected fabric with parallel cables and up to three terminals a router, and a table without a
 /// cycle in any lane.
-fn switched_fabric(random: &mut ChaCha8Rng) -> (Fabric, ForwardingTable) {
+fn switched_fabric(random: &mut dyn Rng) -> (Fabric, ForwardingTable) {
     loop {
         let routers = random.random_range(2..=14);
         let mut cabling = Cabling::default();
@@ -210,7 +219,7 @@ fn whole_channels(torus: &Torus) -> usize {
         .count()
 }
 
-fn faults(random: &mut ChaCha8Rng, torus: &Torus) -> Faults {
+fn faults(random: &mut dyn Rng, torus: &Torus) -> Faults {
     let mut faults = Faults::default();
     if random.random_bool(0.7) {
         return faults;
@@ -229,7 +238,7 @@ fn faults(random: &mut ChaCha8Rng, torus: &Torus) -> Faults {
 }
 
 /// Direction-order routes that go either way round each ring, the long way too.
-fn any_way_round(random: &mut ChaCha8Rng, fabric: &Fabric) -> RouteTable {
+fn any_way_round(random: &mut dyn Rng, fabric: &Fabric) -> RouteTable {
     let torus = fabric.torus().expect("a torus");
     RouteTable::new(fabric, |source, destination| {
         let mut header = Header::default();
@@ -246,7 +255,7 @@ fn any_way_round(random: &mut ChaCha8Rng, fabric: &Fabric) -> RouteTable {
     })
 }
 
-fn parameters(random: &mut ChaCha8Rng, rings: bool) -> Parameters {
+fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
     let mut channel = || {
         let flit_time: Picoseconds = random.random_range(1..=5);
         let latency = random.random_range(1..=12).max(flit_time);
@@ -300,7 +309,7 @@ fn parameters(random: &mut ChaCha8Rng, rings: bool) -> Parameters {
 
 /// How a scenario's messages are drawn.
 struct Traffic<'a> {
-    random: &'a mut ChaCha8Rng,
+    random: &'a mut dyn Rng,
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
@@ -325,7 +334,7 @@ enum Pattern {
 
 impl<'a> Traffic<'a> {
     fn new(
-        random: &'a mut ChaCha8Rng,
+        random: &'a mut dyn Rng,
         fabric: &'a Fabric,
         routes: &'a Routes,
         parameters: &'a Parameters,
@@ -354,11 +363,11 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    fn messages(&mut self) -> Vec<Message> {
+    fn messages(&mut self, most_work: u64) -> Vec<Message> {
         let mut messages = Vec::new();
         let most = *[5, 50, 1_000].choose(self.random).unwrap();
         let mut work = 0;
-        while work < MOST_WORK && messages.len() < most {
+        while work < most_work && messages.len() < most {
             let message = self.message();
             work += self.work(&message);
             messages.push(message);

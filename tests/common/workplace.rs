@@ -1,8 +1,5 @@
 //! The command, run as a user runs it, in a folder of its own.
 
-// Each test file is a crate and uses a part of this.
-#![allow(dead_code)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

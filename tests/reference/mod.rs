@@ -35,7 +35,6 @@ use router::Router;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
-#[allow(dead_code, reason = "not every test binary looks at all of it")]
 pub struct Deadlock {
     /// When the last thing happened.
     pub time: Picoseconds,
@@ -63,7 +62,6 @@ pub fn run(
 ///
 /// # Errors
 /// If the network deadlocks.
-#[allow(dead_code, reason = "not every test binary needs it")]
 pub fn run_every_tick(
     fabric: &Fabric,
     routes: &Routes,

@@ -232,8 +232,7 @@ impl Simulator<'_> {
             return None;
         }
         let port = table.port(router, destination).expect("every pair is routed");
-        let first = self.fabric.terminal_router(source).expect("it is live");
-        let class = table.class(first, destination);
+        let class = table.class(self.fabric, source, destination);
         let input = came.map(|channel| {
             let back = self.fabric.opposite(channel).expect("it is a cable's");
             (back - self.fabric.outputs(router).start) as u16

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::workplace::Workplace;
+use crate::common::workplace::Workplace;
 
 /// One at a time: the machine has few cores.
 static ONE: Mutex<()> = Mutex::new(());

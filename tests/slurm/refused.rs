@@ -4,8 +4,8 @@ use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
-use crate::workplace::Workplace;
-use crate::{TWELVE, text};
+use super::{TWELVE, text};
+use crate::common::workplace::Workplace;
 
 fn place(name: &str) -> Workplace {
     let place = Workplace::new(&format!("slurm_{name}"));

@@ -1,7 +1,7 @@
 //! --dry-run.
 
-use crate::SMALL;
-use crate::workplace::Workplace;
+use super::SMALL;
+use crate::common::workplace::Workplace;
 
 #[test]
 fn a_dry_run_lists_the_points_and_writes_nothing() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::workplace::Workplace;
+use crate::common::workplace::Workplace;
 
 impl Workplace {
     /// Finished points of a sweep.

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::ongoing::Ongoing;
-use crate::slow;
-use crate::workplace::Workplace;
+use super::ongoing::Ongoing;
+use super::slow;
+use crate::common::workplace::Workplace;
 
 #[test]
 fn an_interrupted_sweep_says_how_to_go_on_and_that_gives_the_same_bytes() {

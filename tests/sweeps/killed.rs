@@ -5,8 +5,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::workplace::{SHORT, Workplace, scenario, with};
-use crate::{SMALL, slow};
+use super::{SMALL, slow};
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
 fn killed_three_times_and_resumed_a_sweep_gives_the_same_bytes_as_undisturbed() {
@@ -25,6 +25,7 @@ fn killed_three_times_and_resumed_a_sweep_gives_the_same_bytes_as_undisturbed() 
 }
 
 #[test]
+#[ignore = "long: ten seconds; a search for saturation, killed twice"]
 fn a_search_for_saturation_goes_on_where_it_was_killed() {
     let place = Workplace::new("sweeps_search");
     let text = slow().replace("traffic.load = [0.1, 0.2, 0.3, 0.4]\n", "")
@@ -57,6 +58,7 @@ fn a_disk_that_takes_no_more_costs_no_finished_point() {
 
 /// The study of the documentation, shortened: the same series on fewer loads and windows.
 #[test]
+#[ignore = "long: a quarter of a minute; the study of patterns, killed five times"]
 fn the_study_of_patterns_by_routing_survives_kills_while_it_simulates_and_while_it_draws() {
     let place = Workplace::new("sweeps_study");
     let study = scenario("studies/patterns-by-routing");
@@ -77,6 +79,7 @@ fn the_study_of_patterns_by_routing_survives_kills_while_it_simulates_and_while_
 
 /// Whatever it is at: setting up, looking points up, simulating, keeping a point, adding a row, drawing.
 #[test]
+#[ignore = "long: a quarter of a minute; kills at ever later moments"]
 fn killed_at_ever_later_moments_a_sweep_comes_to_its_end_with_the_same_bytes() {
     let place = Workplace::new("sweeps_moments");
     place.write("a.toml", SMALL);

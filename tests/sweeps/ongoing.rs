@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::workplace::Workplace;
+use crate::common::workplace::Workplace;
 
 /// A call that is under way.
 pub struct Ongoing(Child);

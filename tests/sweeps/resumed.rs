@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::SMALL;
-use crate::workplace::Workplace;
+use super::SMALL;
+use crate::common::workplace::Workplace;
 
 #[test]
 fn finished_points_are_not_computed_again_and_changed_ones_are() {

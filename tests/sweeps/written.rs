@@ -1,7 +1,7 @@
 //! What [sweep] can say: lists, ranges, zipped keys, named series, repetitions, where series end.
 
-use crate::SMALL;
-use crate::workplace::Workplace;
+use super::SMALL;
+use crate::common::workplace::Workplace;
 
 #[test]
 fn keys_are_zipped_and_series_named_and_the_resolved_sweep_gives_the_same() {

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use super::Failure;
 use super::results::Results;
 use super::summary::{print_json, print_text};
+use crate::cli::say::say;
 use crate::report::comparison::{Comparison, MEASURES, Measure, USUAL_MEASURES, Verdict};
 use crate::scenario::{Difference, differences};
 
@@ -132,7 +133,7 @@ impl Compare {
         let (tolerance, allow_partial) = (self.tolerance, self.allow_partial);
         let report = Report { a, b, tolerance, allow_partial, scenario, found };
         for note in report.notes() {
-            eprintln!("note: {note}");
+            say(&format!("note: {note}"));
         }
         if self.json {
             print_json(&json::object(&report))?;
@@ -142,7 +143,8 @@ impl Compare {
         if report.holds() {
             return Ok(());
         }
-        Err(Failure::Check(format!("error: {}", text::verdict(&report))))
+        // A finding, not a mistake of whoever compares.
+        Err(Failure::Check(format!("differs: {}", text::verdict(&report))))
     }
 }
 

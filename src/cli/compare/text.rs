@@ -122,6 +122,7 @@ pub(super) fn state_name(state: Status) -> &'static str {
     match state {
         Status::Steady => "steady",
         Status::NotSteady => "not steady",
+        Status::Undecided => "undecided",
         Status::Deadlock => "deadlock",
         Status::Completed => "completed",
     }

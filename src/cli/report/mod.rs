@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::results::Results;
 use super::summary::{print_json, print_text};
 use super::{Failure, folder};
+use crate::cli::say::say;
 use crate::report::html::{Contrast, Report as Page, Reported, page};
 use crate::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
@@ -69,7 +70,7 @@ impl Report {
             self.results.iter().map(|folder| Results::open(folder)).collect::<Result<_, _>>()?;
         let labels = self.labels(&results)?;
         for note in results.iter().flat_map(|results| &results.notes) {
-            eprintln!("note: {note}");
+            say(&format!("note: {note}"));
         }
         let title = self.title.clone().or_else(|| match &results[..] {
             [only] => only.summary.title.clone().or_else(|| facts::title(only)),

@@ -9,6 +9,7 @@ use cpu_time::ProcessTime;
 
 use super::angara_report::Report;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
+use crate::cli::say::say;
 use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
 use crate::routing::{Flaw, Quality, Region, TableFile, prove};
 use crate::scenario::{Network, enough_memory};
@@ -36,7 +37,7 @@ pub(super) fn make(
     let needed = enough_memory(&region, freedoms)
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
     if needed > LARGE {
-        eprintln!("note: this takes about {} of memory", memory_text(needed));
+        say(&format!("note: this takes about {} of memory", memory_text(needed)));
     }
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let choices = Choices::new(region, freedoms);
@@ -60,7 +61,7 @@ pub(super) fn make(
     }
     let Some(path) = &route.save else { return Ok(()) };
     let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
-    let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
+    let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
     let output = File::create_new(path).map_err(failed)?;
     file.write(BufWriter::new(output)).map_err(failed)?;
     route.note(&format!("table in {}", path.display()))

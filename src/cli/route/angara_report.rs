@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::torus_text;
+use crate::narrow::narrow;
 use crate::routing::angara::{Choices, LowerBound, lower_bound};
 use crate::routing::{LoadFigures, Proof, Quality, RouteTable};
 
@@ -49,7 +50,7 @@ impl Report {
         let bound = bound.unwrap_or_else(|| {
             let mut loads = vec![0; fabric.channel_slots() as usize];
             for &(channel, load) in &quality.loads {
-                loads[channel as usize] = load as u32;
+                loads[channel as usize] = narrow(load);
             }
             lower_bound(choices, &loads)
         });
@@ -118,7 +119,7 @@ impl Report {
                     )
                 } else {
                     format!(
-                        "{} ({:.3}): the table is within {:.1}% of the best",
+                        "{} ({:.3}): the table's maximum is {:.1}% above it",
                         report.lower_bound,
                         report.lower_bound_before_rounding,
                         report.gap * 100.0

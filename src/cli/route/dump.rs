@@ -10,7 +10,7 @@ use super::{Failure, Route, read, wrong_line};
 use crate::cli::folder;
 use crate::routing::agnostic::find_lanes;
 use crate::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
-use crate::routing::{ForwardingTable, Lanes, MAXIMUM_LANES};
+use crate::routing::{ForwardingTable, Lanes, MANAGEMENT_LANE, MAXIMUM_LANES};
 use crate::scenario::Network;
 use crate::topology::netlist::Netlist;
 
@@ -136,6 +136,13 @@ pub(super) fn save(
              help: without --save, the table is shown and proved"
                 .into(),
         ));
+    }
+    let by_levels = matches!(table.lanes(), Lanes::ByServiceLevel(_));
+    if table.lane_count() > MANAGEMENT_LANE && !by_levels {
+        return Err(Failure::Input(format!(
+            "error: packets of this table take lane {MANAGEMENT_LANE}, which InfiniBand keeps for management\n\
+             help: make one with --lanes {MANAGEMENT_LANE}"
+        )));
     }
     let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
     if nodes > MOST_NODES {

@@ -175,7 +175,9 @@ pub(super) fn judge(
         .filter(|flaw| match flaw {
             ForwardingFlaw::Cycle(_) => false,
             ForwardingFlaw::Missing { .. } => !route.allow_partial,
-            ForwardingFlaw::NoChannel { .. } | ForwardingFlaw::Loop { .. } => true,
+            ForwardingFlaw::NoChannel { .. }
+            | ForwardingFlaw::Discarded { .. }
+            | ForwardingFlaw::Loop { .. } => true,
         })
         .collect();
     if !refused.is_empty() {

@@ -229,7 +229,7 @@ fn deviation_text(load: &LoadFigures) -> String {
 
 /// The text of a file.
 fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
+    crate::text_file::read_text(path)
         .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))
 }
 

@@ -6,10 +6,11 @@ use clap::Args;
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
-use super::super::summary::print_text;
+use super::super::summary::mention;
 use super::super::{Failure, text};
 use super::results::Results;
 use super::survey::{self, Begun};
+use crate::cli::say::say;
 use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
 
 /// Write the results of a sweep that Slurm has computed
@@ -59,9 +60,9 @@ impl Collect {
         let simulation = Simulation::new(&sweep.points[0].scenario)?;
         if !self.json {
             let headline = text::headline(&simulation);
-            print_text(&format!("{headline}: {} {what}\n", progress.len()))?;
+            mention(&format!("{headline}: {} {what}\n", progress.len()));
         }
-        let interrupt = Interrupt::watch(|| eprintln!("interrupted; finished points are kept"))?;
+        let interrupt = Interrupt::watch(|| say("interrupted; finished points are kept"))?;
         let bar = Bar::of_sweep(found.len() as u64);
         let mut results = Results::begin(&self.folder, self.json, &sweep, bar.clone(), interrupt)?;
         for (place, stored) in found {
@@ -76,10 +77,10 @@ impl Collect {
             forget(&sweep.points, &survey::places(&progress, Progress::LeftOut), &store)?;
         } else {
             results.leave_unfinished();
-            eprintln!(
+            say(&format!(
                 "note: {missing} of {} {what} are missing, so there is no summary.json",
                 progress.len()
-            );
+            ));
         }
         results.conclude(saturation, &simulation)
     }

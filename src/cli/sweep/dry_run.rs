@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::super::Failure;
 use super::super::summary::{print_json, print_text};
+use super::super::text::duration;
 use super::options::Executor;
 use super::submit::shares;
 use super::{Sweep, place};
@@ -118,7 +119,7 @@ fn text(listing: &Listing, sweep: &scenario::Sweep) -> String {
         let time = match (point.finished, point.left_out) {
             (true, _) => "finished".into(),
             (_, true) => "left out".into(),
-            _ => seconds(point.seconds),
+            _ => duration(point.seconds),
         };
         text += &format!("{time:>10}  {name}\n");
     }
@@ -136,31 +137,17 @@ fn text(listing: &Listing, sweep: &scenario::Sweep) -> String {
     if listing.left_out > 0 {
         text += &format!(", about {} left out past saturation", listing.left_out);
     }
-    text += &format!(": about {} of computing, ", seconds(listing.seconds));
+    text += &format!(": about {} of computing, ", duration(listing.seconds));
     text + &match &listing.tasks {
         None => format!(
             "{} on {}\n",
-            seconds(listing.seconds_on_threads),
+            duration(listing.seconds_on_threads),
             count(listing.threads, "thread", "threads")
         ),
         Some(tasks) => format!(
             "in {} of at most {}\n",
             count(tasks.tasks, "task", "tasks"),
-            seconds(tasks.longest_seconds)
+            duration(tasks.longest_seconds)
         ),
-    }
-}
-
-/// About so long, for people.
-fn seconds(seconds: f64) -> String {
-    match seconds {
-        0.0 => "0 s".into(),
-        ..0.095 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
-        ..9.95 => format!("{seconds:.1} s"),
-        ..99.5 => format!("{seconds:.0} s"),
-        ..570.0 => format!("{:.1} min", seconds / 60.0),
-        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
-        ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
-        _ => format!("{:.1} days", seconds / 86_400.0),
     }
 }

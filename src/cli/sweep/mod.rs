@@ -13,7 +13,10 @@ mod survey;
 mod task;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -21,16 +24,21 @@ use super::folder::Output;
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
-use super::summary::{SaturationNote, print_text};
+use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
 use super::{Failure, folder, text};
+use crate::cli::say::say;
+use crate::narrow::narrow;
 use crate::scenario::{self, Point};
-use crate::sweep::{Simulation, Store, in_parallel, run_grid, run_search};
+use crate::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_search};
 pub(super) use command::SweepCommand;
 use options::{Executor, SlurmOptions};
 use place::Place;
 use results::Results;
 use resume::hint;
+
+/// What a sweep that is shorter than this takes is not estimated.
+const UNESTIMATED: Duration = Duration::from_secs(1);
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///
@@ -69,9 +77,21 @@ pub(super) struct Sweep {
 impl Sweep {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let document = self.input.document()?;
-        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        let read =
+            if self.dry_run { scenario::Sweep::read_without_tables } else { scenario::Sweep::read };
+        let sweep = read(&document).map_err(|found| reject(&found))?;
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
+        }
+        if sweep.repeats_in_vain() {
+            let way_out = match sweep.points.len() > sweep.repetitions as usize {
+                true => "leave `repetitions` out",
+                false => "one `flitlab run` says as much",
+            };
+            say(&format!(
+                "note: nothing here is drawn at random, so the {} repetitions will be equal: {way_out}",
+                sweep.repetitions
+            ));
         }
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
@@ -94,7 +114,7 @@ impl Sweep {
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
             let headline = text::headline(&simulation);
-            print_text(&format!("{headline}: {} points\n", sweep.points.len()))?;
+            mention(&format!("{headline}: {} points\n", sweep.points.len()));
         }
         let again = self.again(&place.results);
         self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
@@ -116,19 +136,20 @@ impl Sweep {
         })?;
         let json = self.output.json;
         let mut results = Results::begin(&place.results, json, sweep, bar.clone(), interrupt)?;
-        let saturation = match sweep.saturation {
-            None => self.run_grid(sweep, &place.store, &mut results).map(|()| Vec::new()),
-            Some(wanted) => {
-                self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
-            }
-        };
+        let saturation =
+            estimated(sweep, place, &bar, self.threads.count(), || match sweep.saturation {
+                None => self.run_grid(sweep, &place.store, &mut results).map(|()| Vec::new()),
+                Some(wanted) => {
+                    self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
+                }
+            });
         bar.finish();
         for path in place.store.damaged() {
-            eprintln!("note: {} was damaged, and its point is computed again", path.display());
+            say(&format!("note: {} was damaged, and its point is computed again", path.display()));
         }
         let saturation = saturation?;
         if place.resumed && !self.output.json {
-            print_text(&format!("{} points were there already\n", results.known()))?;
+            mention(&format!("{} points were there already\n", results.known()));
         }
         results.conclude(saturation, simulation)
     }
@@ -140,7 +161,7 @@ impl Sweep {
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
-        let place = |number: usize| (order[number], number as u32);
+        let place = |number: usize| (order[number], narrow(number));
         let threads = self.threads.count();
         let left_out =
             run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
@@ -148,11 +169,11 @@ impl Sweep {
             })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         if !left_out.is_empty() {
-            eprintln!(
+            say(&format!(
                 "note: {} points are left out, since their series had ended past saturation \
                  (sweep.past_saturation)",
                 left_out.len()
-            );
+            ));
         }
         Ok(())
     }
@@ -181,13 +202,47 @@ impl Sweep {
         };
         let mut notes = Vec::new();
         in_parallel(&numbered, self.threads.count(), search, |note| {
-            notes.push(note?);
-            bar.point_done();
+            let note = note?;
+            bar.point_done(note.0);
+            notes.push(note);
             Ok::<(), Failure>(())
         })?;
         notes.sort_by_key(|(number, _)| *number);
         Ok(notes.into_iter().map(|(_, note)| note).collect())
     }
+}
+
+/// Does `work`; meanwhile finds out, if somebody looks at the bar, how long it will take.
+fn estimated<R>(
+    sweep: &scenario::Sweep,
+    place: &Place,
+    bar: &Bar,
+    threads: usize,
+    work: impl FnOnce() -> R,
+) -> R {
+    if !Bar::is_wanted() {
+        return work();
+    }
+    let over = AtomicBool::new(false);
+    let estimate = || {
+        let begun = Instant::now();
+        while begun.elapsed() < UNESTIMATED {
+            thread::sleep(UNESTIMATED / 20);
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        if let Ok(plans) = plan(sweep, |identity| Store::look_up(&place.results, identity)) {
+            let seconds = |plan| if let Plan::Run(time) = plan { time.as_secs_f64() } else { 0.0 };
+            bar.expect(plans.into_iter().map(seconds).collect(), threads);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(estimate);
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
 }
 
 /// For each point the place of its series: that of the series' first point.
@@ -201,6 +256,6 @@ fn order(points: &[Point]) -> Vec<usize> {
 fn farewell(bar: &Bar, what: &str, again: &str) {
     let (done, all) = bar.count();
     bar.finish();
-    eprintln!("interrupted: {done} of {all} {what} are finished; finished points are kept");
-    eprintln!("go on with\n    {again}");
+    say(&format!("interrupted: {done} of {all} {what} are finished; finished points are kept"));
+    say(&format!("go on with\n    {again}"));
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Failure, folder};
+use crate::cli::say::say;
 use crate::scenario::Point;
 use crate::sweep::{Store, StoreError};
 
@@ -55,7 +56,7 @@ impl Place {
     pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
         let Some(results) = begun(name, asked, points)? else {
             let place = Self::begin(name, asked)?;
-            eprintln!("note: nothing to resume, so this begins in {}", place.results.display());
+            say(&format!("note: nothing to resume, so this begins in {}", place.results.display()));
             return Ok(place);
         };
         let store = Store::open(&results)?;
@@ -69,11 +70,11 @@ pub(super) fn mention_unfinished(name: &str, points: &[Point]) {
     if let Ok(Some(folder)) = begun(name, None, points).map(|found| found.filter(unfinished))
         && let Ok(names @ [_, ..]) = Store::names(&folder).as_deref()
     {
-        eprintln!(
+        say(&format!(
             "note: {} has {} finished points of this sweep: --resume goes on there",
             folder.display(),
             names.len()
-        );
+        ));
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
-use super::super::summary::{Expectation, Printed, SaturationNote, Summary, print_text};
+use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
+use crate::cli::say::say;
 use crate::report::figure::{Kind, Wish, draw_all};
 use crate::report::{
     ChannelRow, DeadlockNote, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text,
@@ -82,14 +83,14 @@ impl<'f> Results<'f> {
         self.points.write(&found.row)?;
         found.channels.iter().try_for_each(|channel| self.channels.write(channel))?;
         if !self.searches {
-            self.bar.point_done();
+            self.bar.point_done(place.1 as usize);
         }
         drop(rows);
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
             let line = point_text(&found.row, self.repetitions > 1);
-            self.bar.above(|| print_text(&format!("{line}\n")))?;
+            self.bar.above(|| mention(&format!("{line}\n")));
         }
         self.found.push((place, found));
         Ok(())
@@ -179,7 +180,9 @@ impl<'f> Results<'f> {
             let unsteady =
                 summary.points.iter().filter(|row| row.status == Status::NotSteady).count();
             if unsteady > 0 {
-                eprintln!("note: {unsteady} points are past saturation (summary.json says more)");
+                say(&format!(
+                    "note: {unsteady} points are past saturation (summary.json says more)"
+                ));
             }
         }
         match deadlocks.first() {
@@ -236,6 +239,9 @@ pub(super) fn point_text(row: &PointRow, repeated: bool) -> String {
         }
         (Status::NotSteady, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, not steady")
+        }
+        (Status::Undecided, Some(accepted), _) => {
+            format!("  {name}: accepted {accepted:.4}, undecided")
         }
         _ => format!("  {name}: deadlock"),
     }

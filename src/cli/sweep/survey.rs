@@ -6,6 +6,8 @@ use super::super::input::reject;
 use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
+use crate::cli::say::say;
+use crate::narrow::narrow;
 use crate::scenario::{self, Document};
 use crate::sweep::slurm::Submission;
 use crate::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
@@ -35,11 +37,11 @@ impl Begun {
         if let Some(latest) = Submission::all(results)?.pop()
             && let Some(other) = latest.other_version()
         {
-            eprintln!(
+            say(&format!(
                 "note: flitlab {other} submitted this, and this is flitlab {}: what the other has computed may \
                  not count",
                 env!("CARGO_PKG_VERSION")
-            );
+            ));
         }
         let document = Document::open(&path).map_err(|found| reject(&found))?;
         let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
@@ -59,7 +61,7 @@ pub(super) fn look(
     let Some(wanted) = sweep.saturation else {
         let order = order(points);
         let progress = survey_grid(points, sweep.past_saturation, results, |number, point| {
-            each((order[number], number as u32), point)
+            each((order[number], narrow(number)), point)
         })?;
         return Ok((progress, Vec::new()));
     };

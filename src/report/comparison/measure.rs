@@ -106,8 +106,8 @@ impl Measure {
     fn of_run(self, row: &PointRow) -> Option<(f64, Option<f64>)> {
         match row.status {
             Status::Steady | Status::Completed => {}
-            Status::NotSteady if self.holds_past_saturation() => {}
-            Status::NotSteady | Status::Deadlock => return None,
+            Status::NotSteady | Status::Undecided if self.holds_past_saturation() => {}
+            Status::NotSteady | Status::Undecided | Status::Deadlock => return None,
         }
         let nanoseconds = |time: Option<Picoseconds>| time.map(|time| time as f64 / 1e3);
         let value = match self {

@@ -13,6 +13,7 @@ mod saturation;
 
 pub use estimate::Estimate;
 pub use measure::{MEASURES, Measure, USUAL_MEASURES};
+pub(in crate::report) use pairing::load_key;
 pub use pairing::{Place, series_without_seed};
 pub use saturation::SustainedLoad;
 
@@ -158,8 +159,9 @@ impl Comparison {
 pub(super) fn worst(runs: &[&PointRow]) -> Status {
     let badness = |status: &Status| match status {
         Status::Steady | Status::Completed => 0,
-        Status::NotSteady => 1,
-        Status::Deadlock => 2,
+        Status::Undecided => 1,
+        Status::NotSteady => 2,
+        Status::Deadlock => 3,
     };
     runs.iter().map(|run| run.status).max_by_key(badness).unwrap_or_default()
 }

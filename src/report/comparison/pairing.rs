@@ -45,12 +45,12 @@ fn paired<'r>(
     load: impl Fn(&PointRow) -> Option<f64>,
 ) -> Vec<Pair<'r>> {
     let lone = single_series(a) && single_series(b);
-    let mut places: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(String, Option<i128>), usize> = BTreeMap::new();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (row, in_a) in a.iter().map(|row| (row, true)).chain(b.iter().map(|row| (row, false))) {
         let series = series_without_seed(row);
         let named = if lone { String::new() } else { series.clone() };
-        let key = (named, load(row).map(|load| (load * SCALE).round() as i64));
+        let key = (named, load(row).map(load_key));
         let at = *places.entry(key).or_insert(pairs.len());
         if at == pairs.len() {
             let place = Place { series, offered_load: row.offered_load };
@@ -59,6 +59,13 @@ fn paired<'r>(
         if in_a { pairs[at].a.push(row) } else { pairs[at].b.push(row) }
     }
     pairs
+}
+
+/// What tells offered loads apart: their value in millionths.
+pub(in crate::report) fn load_key(load: f64) -> i128 {
+    #[expect(clippy::cast_possible_truncation, reason = "whole; all loads beyond i128 are one")]
+    let millionths = (load * SCALE).round() as i128;
+    millionths
 }
 
 fn single_series(rows: &[PointRow]) -> bool {
@@ -73,4 +80,17 @@ pub fn series_without_seed(row: &PointRow) -> String {
     let seed = format!("seed {}", row.seed);
     let parts: Vec<&str> = row.series.split(", ").filter(|part| *part != seed).collect();
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_that_differ_in_a_millionth_are_apart_however_high_they_are() {
+        assert_ne!(load_key(0.25), load_key(0.250_001));
+        assert_eq!(load_key(0.25), load_key(0.250_000_1));
+        // Bytes a second.
+        assert_ne!(load_key(1e13), load_key(2e13));
+    }
 }

@@ -28,7 +28,7 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     for curve in &curves.curves {
         let (colour, marker) = of_series(curve.number);
         let sample = |point: &CurvePoint| {
-            let hollow = point.status == Status::NotSteady;
+            let hollow = !point.is_steady();
             let interval = point.accepted_interval;
             Some(Sample { x: point.offered, y: point.accepted?, interval, hollow })
         };
@@ -70,7 +70,7 @@ fn legend(curves: &Curves) -> Legend {
         legend.key(LegendSample::Band(of_series(curve).0), "95% confidence interval");
     }
     let any = |status: Status| curves.points().any(|point| point.status == status);
-    if any(Status::NotSteady) {
+    if any(Status::NotSteady) || any(Status::Undecided) {
         legend.key(LegendSample::Hollow(GREY, Marker::Circle), "not steady");
     }
     if any(Status::Deadlock) {

@@ -1,5 +1,7 @@
 //! Axes: their range, round ticks, and the unit of a time.
 
+use crate::narrow::{narrow, rounded, rounded_down};
+
 /// One axis of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
@@ -21,8 +23,8 @@ impl Axis {
 
     /// A logarithmic axis over the powers of ten that hold `low` and `high`.
     pub fn logarithmic(title: impl Into<String>, low: f64, high: f64) -> Self {
-        let first = exponent(low).floor() as i32;
-        let last = (exponent(high).ceil() as i32).max(first + 1);
+        let first = rounded_down::<i32>(exponent(low));
+        let last = rounded::<i32>(exponent(high).ceil()).max(first + 1);
         let (low, high) = (ten_to(first), ten_to(last));
         Self { title: title.into(), low, high, values: Vec::new() }
     }
@@ -49,9 +51,10 @@ impl Axis {
             return self.values.clone();
         }
         if self.is_logarithmic() {
-            let (first, last) = (exponent(self.low).round(), exponent(self.high).round());
-            let step = ((last - first) as u32).div_ceil(most.max(1)).max(1) as usize;
-            let powers = (first as i32..=last as i32).step_by(step);
+            let (first, last) =
+                (rounded::<i32>(exponent(self.low)), rounded::<i32>(exponent(self.high)));
+            let step = last.abs_diff(first).div_ceil(most.max(1)).max(1) as usize;
+            let powers = (first..=last).step_by(step);
             return powers.map(|at| (ten_to(at), ten_text(at))).collect();
         }
         ticks(self.high, most)
@@ -68,7 +71,7 @@ impl Axis {
 
 fn ticks(high: f64, most: u32) -> Vec<(f64, String)> {
     let (digits, exponent) = step(high, most);
-    let decimals = if digits == 25 { 1 - exponent } else { -exponent }.max(0) as usize;
+    let decimals: usize = narrow(if digits == 25 { 1 - exponent } else { -exponent }.max(0));
     // The step is digits * 10^exponent, but 25 stands for 2.5.
     let places = if digits == 25 { exponent - 1 } else { exponent };
     let power = power(places.unsigned_abs());

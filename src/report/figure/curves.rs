@@ -12,7 +12,7 @@ use crate::units::Picoseconds;
 pub(super) enum Quantity {
     /// Fractions of the fabric's capacity.
     Load,
-    /// Payload a node, for fabrics without a capacity.
+    /// Payload a sending node, for fabrics without a capacity.
     Payload,
 }
 
@@ -21,7 +21,7 @@ impl Quantity {
     pub fn title(self, verb: &str) -> String {
         match self {
             Self::Load => format!("{verb} load (fraction of capacity)"),
-            Self::Payload => format!("{verb} payload (GB/s per node)"),
+            Self::Payload => format!("{verb} payload (GB/s per sending node)"),
         }
     }
 }
@@ -224,7 +224,7 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
         accepted_interval: accepted
             .zip(half_width_95_of_few(&all_accepted))
             .map(|(mean, half)| (mean - half, mean + half)),
-        status: [Status::Deadlock, Status::NotSteady]
+        status: [Status::Deadlock, Status::NotSteady, Status::Undecided]
             .into_iter()
             .find(|&status| worst(status))
             .unwrap_or(rows[0].1.status),

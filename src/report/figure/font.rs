@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, PxScale, PxScaleFont, ScaleFont};
 
+use super::precision::single;
+
 /// What SVG viewers are asked for, in this order. Arial and Helvetica have the same widths.
 pub(super) const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
@@ -18,7 +20,7 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
 pub(super) fn at(size: f64) -> PxScaleFont<&'static FontRef<'static>> {
     let font = &*FONT;
     let em = font.units_per_em().unwrap_or(2048.0);
-    font.as_scaled(PxScale::from(size as f32 * font.height_unscaled() / em))
+    font.as_scaled(PxScale::from(single(size) * font.height_unscaled() / em))
 }
 
 /// The number of a letter's glyph in the font, and its width in thousandths of the font's size.

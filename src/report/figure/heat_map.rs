@@ -12,6 +12,7 @@ use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, THIN_LINE};
+use crate::narrow::rounded_down;
 
 /// Side of a channel's square at most, and how far it is made smaller to keep the sheet within a height.
 const LARGEST: f64 = 12.0;
@@ -199,7 +200,8 @@ impl Layout {
     /// Puts planes into rows; `widest` is the width of their longest name.
     fn arrange(&mut self, room: f64, widest: f64, sheet: &Sheet) {
         let step = self.plane().0 + GAP;
-        self.in_a_row = (((room + GAP) / step + 1e-9) as usize).clamp(1, self.planes());
+        self.in_a_row =
+            rounded_down::<usize>(((room + GAP) / step + 1e-9).max(0.0)).clamp(1, self.planes());
         // Rows of several planes of one dimension each.
         let fastest = self.sizes.get(2).copied().unwrap_or(1);
         if self.in_a_row < self.planes() && self.in_a_row > fastest {

@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::chart::{Bin, Chart, Panel, Rule};
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK};
+use crate::narrow::narrow;
 
 /// With more different loads than this, a bar stands for several.
 const BARS: u64 = 50;
@@ -15,9 +16,9 @@ const BARS: u64 = 50;
 pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
     let highest = rows.iter().map(|row| row.load_routes).max().unwrap_or(0);
     let width = highest / BARS + 1;
-    let mut channels = vec![0u32; (highest / width + 1) as usize];
+    let mut channels = vec![0u32; narrow(highest / width + 1)];
     for row in rows {
-        channels[(row.load_routes / width) as usize] += 1;
+        channels[narrow::<usize>(row.load_routes / width)] += 1;
     }
     let most = channels.iter().copied().max().unwrap_or(0);
     let sum: f64 = rows.iter().map(|row| row.load_routes as f64).sum();

@@ -214,7 +214,7 @@ fn ends(
     unsteady: bool,
     (colour, marker): (Colour, Marker),
 ) -> impl Iterator<Item = Mark> {
-    let first = |status: Status| points.iter().find(|point| point.status == status);
+    let first = |wanted: fn(Status) -> bool| points.iter().find(|point| wanted(point.status));
     let mark = |point: &CurvePoint, marker, hollow| Mark {
         x: point.offered,
         y: None,
@@ -223,8 +223,10 @@ fn ends(
         hollow,
     };
     let ends = [
-        first(Status::NotSteady).filter(|_| unsteady).map(|point| mark(point, marker, true)),
-        first(Status::Deadlock).map(|point| mark(point, Marker::Cross, false)),
+        first(Status::lacks_steady_state)
+            .filter(|_| unsteady)
+            .map(|point| mark(point, marker, true)),
+        first(|status| status == Status::Deadlock).map(|point| mark(point, Marker::Cross, false)),
     ];
     ends.into_iter().flatten()
 }
@@ -260,7 +262,7 @@ fn legend(curves: &Curves, content: Content) -> Legend {
 /// What the marks at the upper edge mean.
 fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     let any = |status: Status| curves.points().any(|point| point.status == status);
-    if any(Status::NotSteady) {
+    if any(Status::NotSteady) || any(Status::Undecided) {
         if few {
             legend.key(LegendSample::Hollow(GREY, Marker::Circle), "first load not steady");
         } else {

@@ -4,6 +4,7 @@ use super::font;
 use super::palette::{BLACK, Colour, GREY, Marker};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
+use crate::narrow::rounded_down;
 
 /// What stands before a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +111,8 @@ fn row_height(sheet: &Sheet) -> f64 {
 
 fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
     let column = entries.iter().map(|entry| step(entry, sheet, width)).fold(1.0, f64::max);
-    let most = (((width + BETWEEN) / column) as usize).clamp(1, entries.len().max(1));
+    let most =
+        rounded_down::<usize>(((width + BETWEEN) / column).max(0.0)).clamp(1, entries.len().max(1));
     // As many as fill the rows that there have to be.
     let rows = entries.len().div_ceil(most).max(1);
     let count = entries.len().div_ceil(rows).max(1);

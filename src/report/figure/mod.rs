@@ -28,6 +28,7 @@ mod palette;
 mod pdf;
 mod pgfplots;
 mod plot;
+mod precision;
 mod raster;
 mod ratios;
 mod saturation;

@@ -2,6 +2,8 @@
 //! 2008), in an order in which series that follow each other differ in lightness, so that they do in grey
 //! too; marker shapes tell apart what colours don't.
 
+use crate::narrow::{rounded, rounded_down};
+
 /// Red, green, blue.
 pub(super) type Colour = (u8, u8, u8);
 
@@ -30,11 +32,10 @@ const SERIES: [Colour; 7] = [
 pub(super) fn shade(value: f64) -> Colour {
     const STOPS: [Colour; 4] = [(244, 248, 252), (158, 202, 225), (49, 130, 189), (8, 40, 96)];
     let along = value.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
-    let stop = (along as usize).min(STOPS.len() - 2);
+    let stop = rounded_down::<usize>(along).min(STOPS.len() - 2);
     let (from, to, share) = (STOPS[stop], STOPS[stop + 1], along - stop as f64);
-    let mix = |from: u8, to: u8| {
-        (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8
-    };
+    let mix =
+        |from: u8, to: u8| rounded(f64::from(from) + (f64::from(to) - f64::from(from)) * share);
     (mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 

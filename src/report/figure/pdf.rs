@@ -12,7 +12,9 @@ use subsetter::{GlyphRemapper, subset};
 
 use super::font;
 use super::palette::{Colour, WHITE};
+use super::precision::single;
 use super::scene::{Anchor, BAND, Place, Scene, Shape};
+use crate::narrow::narrow;
 
 const CATALOG: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
@@ -44,12 +46,12 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Result<Vec<u8>, String> {
     let mut page =
         Page { height: scene.height, content: Content::new(), letters: Letters::default() };
     page.colour(WHITE);
-    page.content.rect(0.0, 0.0, scene.width as f32, scene.height as f32).fill_nonzero();
+    page.content.rect(0.0, 0.0, single(scene.width), single(scene.height)).fill_nonzero();
     for shape in &scene.shapes {
         page.draw(shape);
     }
     let Page { content, letters, .. } = page;
-    let size = Rect::new(0.0, 0.0, scene.width as f32, scene.height as f32);
+    let size = Rect::new(0.0, 0.0, single(scene.width), single(scene.height));
     let mut pdf = Pdf::new();
     pdf.catalog(CATALOG).pages(PAGES);
     pdf.pages(PAGES).kids([PAGE]).count(1);
@@ -60,7 +62,7 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Result<Vec<u8>, String> {
     resources.ext_g_states().pair(BAND_NAME, TRANSLUCENT);
     resources.finish();
     leaf.finish();
-    pdf.ext_graphics(TRANSLUCENT).non_stroking_alpha(BAND as f32);
+    pdf.ext_graphics(TRANSLUCENT).non_stroking_alpha(single(BAND));
     let content = packed(&content.finish());
     pdf.stream(CONTENT, &content).filter(Filter::FlateDecode);
     letters.write(&mut pdf)?;
@@ -85,7 +87,7 @@ impl Page {
         match shape {
             Shape::Line { points, width, colour } => {
                 let [red, green, blue] = levels(*colour);
-                self.content.set_stroke_rgb(red, green, blue).set_line_width(*width as f32);
+                self.content.set_stroke_rgb(red, green, blue).set_line_width(single(*width));
                 self.content.set_line_join(pdf_writer::types::LineJoinStyle::RoundJoin);
                 self.path(points);
                 self.content.stroke();
@@ -115,21 +117,24 @@ impl Page {
                     Anchor::End => width,
                 };
                 let (x, y) = self.place(*place);
-                let before = before as f32;
+                let before = single(before);
                 let matrix = if *upwards {
                     [0.0, 1.0, -1.0, 0.0, x, y - before]
                 } else {
                     [1.0, 0.0, 0.0, 1.0, x - before, y]
                 };
                 let codes = self.letters.codes(text);
-                self.content.begin_text().set_font(FONT_NAME, *size as f32).set_text_matrix(matrix);
+                self.content
+                    .begin_text()
+                    .set_font(FONT_NAME, single(*size))
+                    .set_text_matrix(matrix);
                 self.content.show(Str(&codes)).end_text();
             }
         }
     }
 
     fn place(&self, (x, y): Place) -> (f32, f32) {
-        (x as f32, (self.height - y) as f32)
+        (single(x), single(self.height - y))
     }
 
     fn colour(&mut self, colour: Colour) {
@@ -151,7 +156,7 @@ impl Page {
     fn circle(&mut self, centre: Place, radius: f64) {
         let at = |across: f64, up: f64| {
             let (x, y) = (centre.0 + radius * across, centre.1 - radius * up);
-            (x as f32, (self.height - y) as f32)
+            (single(x), single(self.height - y))
         };
         let quarters = [
             [(1.0, ARC), (ARC, 1.0), (0.0, 1.0)],
@@ -225,7 +230,7 @@ impl Letters {
             .font_file2(FONT_FILE);
         pdf.stream(FONT_FILE, &file)
             .filter(Filter::FlateDecode)
-            .pair(Name(b"Length1"), subset.len() as i32);
+            .pair(Name(b"Length1"), narrow::<i32>(subset.len()));
         let unicode = packed(&unicode.finish());
         pdf.cmap(UNICODE, &unicode).filter(Filter::FlateDecode);
         Ok(())

@@ -8,6 +8,7 @@ use super::palette::{BAR, BLACK, Colour, GRID, Marker};
 use super::scene::{Anchor, Place, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, LINE, THIN_LINE};
+use crate::narrow::rounded_down;
 
 /// Free space at the sheet's edges.
 pub(super) const MARGIN: f64 = 5.0;
@@ -48,7 +49,7 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
         0 | 1 => sheet.frame_height(),
         _ => sheet.frame_height() * PANEL,
     };
-    let y_ticks = TICKS.min((height / (sheet.small_size() * 2.2)) as u32).max(1);
+    let y_ticks = TICKS.min(rounded_down((height / (sheet.small_size() * 2.2)).max(0.0))).max(1);
     let widest = |ticks: &[(f64, String)]| {
         let widths = ticks.iter().map(|tick| font::width(&tick.1, sheet.small_size()));
         widths.fold(0.0, f64::max) * SLACK

@@ -6,7 +6,9 @@ use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, PixelDimensi
 
 use super::font;
 use super::palette::{Colour, WHITE};
+use super::precision::{single, whole};
 use super::scene::{Anchor, Place, Scene, Shape};
+use crate::narrow::rounded;
 
 /// Pixels in a point: 300 an inch.
 const PIXELS: f64 = 300.0 / 72.0;
@@ -19,7 +21,7 @@ const CORNERS: u32 = 48;
 
 /// The bytes of a PNG file.
 pub(super) fn png(scene: &Scene) -> Result<Vec<u8>, EncodingError> {
-    let pixels = |points: f64| (points * PIXELS).round().max(1.0) as u32;
+    let pixels = |points: f64| rounded::<u32>((points * PIXELS).max(1.0));
     let (width, height) = (pixels(scene.width), pixels(scene.height));
     let blank = [WHITE.0, WHITE.1, WHITE.2].repeat((width * height) as usize);
     let mut canvas = Canvas { width, height, pixels: blank };
@@ -58,7 +60,7 @@ impl Canvas {
                 self.fill(&stroke(&points, width * PIXELS / 2.0), *colour, 1.0);
             }
             Shape::Area { outline, colour, opacity } => {
-                self.fill(&[outline.iter().map(pixels).collect()], *colour, *opacity as f32);
+                self.fill(&[outline.iter().map(pixels).collect()], *colour, single(*opacity));
             }
             Shape::Disc { centre, radius, colour } => {
                 self.fill(&[circle(pixels(centre), radius * PIXELS)], *colour, 1.0);
@@ -87,17 +89,19 @@ impl Canvas {
             return;
         }
         let mut rasterizer =
-            Rasterizer::new((right - left) as usize + 1, (bottom - top) as usize + 1);
-        let local = |place: Place| point((place.0 - left) as f32, (place.1 - top) as f32);
+            Rasterizer::new(rounded(right - left + 1.0), rounded(bottom - top + 1.0));
+        let local = |place: Place| point(single(place.0 - left), single(place.1 - top));
         for polygon in polygons {
             for (number, &corner) in polygon.iter().enumerate() {
                 let next = polygon[(number + 1) % polygon.len()];
                 rasterizer.draw_line(local(corner), local(next));
             }
         }
+        let (left, top) = (whole(left), whole(top));
         rasterizer.for_each_pixel_2d(|x, y, cover| {
             let cover = cover.min(1.0) * opacity;
-            self.blend(left as i32 + x as i32, top as i32 + y as i32, cover, colour);
+            let (x, y) = (left.saturating_add_unsigned(x), top.saturating_add_unsigned(y));
+            self.blend(x, y, cover, colour);
         });
     }
 
@@ -117,17 +121,20 @@ impl Canvas {
             let mut glyph = font.scaled_glyph(letter);
             // The fraction of a pixel goes to the rasteriser, the rest is added below.
             let start = if upwards { along } else { place.0 + along };
-            glyph.position = point((start - start.floor()) as f32, 0.0);
+            glyph.position = point(single(start - start.floor()), 0.0);
             along += f64::from(font.h_advance(glyph.id));
             let Some(outline) = font.font.outline_glyph(glyph) else { continue };
             let bounds = outline.px_bounds();
-            let (across, down) = (bounds.min.x as i32 + start.floor() as i32, bounds.min.y as i32);
+            let across = whole(f64::from(bounds.min.x) + start.floor());
+            let down = whole(f64::from(bounds.min.y));
+            let (left, base) = (whole(place.0), whole(place.1));
             outline.draw(|x, y, cover| {
-                let (across, down) = (across + x as i32, down + y as i32);
+                let (across, down) =
+                    (across.saturating_add_unsigned(x), down.saturating_add_unsigned(y));
                 let (x, y) = if upwards {
-                    (place.0.round() as i32 + down, place.1.round() as i32 - across)
+                    (left.saturating_add(down), base.saturating_sub(across))
                 } else {
-                    (across, place.1.round() as i32 + down)
+                    (across, base.saturating_add(down))
                 };
                 self.blend(x, y, cover, colour);
             });
@@ -145,7 +152,13 @@ impl Canvas {
             self.pixels[first..first + 3].iter_mut().zip([colour.0, colour.1, colour.2])
         {
             let mixed = f32::from(*level) + (f32::from(new) - f32::from(*level)) * cover;
-            *level = mixed.round() as u8;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between two levels"
+            )]
+            let mixed = mixed.round() as u8;
+            *level = mixed;
         }
     }
 }

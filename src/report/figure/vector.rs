@@ -9,7 +9,9 @@ use plotters::style::{Color, FontTransform, IntoFont, RGBColor, ShapeStyle, Text
 
 use super::font;
 use super::palette::{Colour, WHITE};
+use super::precision::whole;
 use super::scene::{Anchor, Place, Scene, Shape};
+use crate::printable::printable;
 
 /// SVG units in a point.
 const UNITS: f64 = 20.0;
@@ -21,12 +23,13 @@ const SVG_ASCENT: f64 = 0.76;
 const SVG_FONT_SIZE: f64 = 1.24;
 
 pub(super) fn svg(scene: &Scene) -> Result<String, String> {
-    let units = |points: f64| (points * UNITS).round() as u32;
+    let units = |points: f64| whole(points * UNITS);
     let size = (units(scene.width), units(scene.height));
     let mut text = String::new();
-    let mut backend = SVGBackend::with_string(&mut text, size);
+    let mut backend =
+        SVGBackend::with_string(&mut text, (size.0.unsigned_abs(), size.1.unsigned_abs()));
     let drawn = backend
-        .draw_rect((0, 0), (size.0 as i32, size.1 as i32), &style(WHITE, 1.0), true)
+        .draw_rect((0, 0), size, &style(WHITE, 1.0), true)
         .map_err(|error| error.to_string())
         .and_then(|()| scene.shapes.iter().try_for_each(|shape| draw_svg(&mut backend, shape)))
         .and_then(|()| backend.present().map_err(|error| error.to_string()));
@@ -39,7 +42,7 @@ pub(super) fn svg(scene: &Scene) -> Result<String, String> {
 }
 
 fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
-    let unit = |length: f64| (length * UNITS).round() as i32;
+    let unit = |length: f64| whole(length * UNITS);
     let units = |&(x, y): &Place| (unit(x), unit(y));
     let drawn = match shape {
         Shape::Line { points, width, colour } => {
@@ -49,9 +52,12 @@ fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
             let style = rgb(*colour).mix(*opacity).filled();
             backend.fill_polygon(outline.iter().map(units), &style)
         }
-        Shape::Disc { centre, radius, colour } => {
-            backend.draw_circle(units(centre), unit(*radius) as u32, &style(*colour, 1.0), true)
-        }
+        Shape::Disc { centre, radius, colour } => backend.draw_circle(
+            units(centre),
+            unit(*radius).unsigned_abs(),
+            &style(*colour, 1.0),
+            true,
+        ),
         Shape::Text { text, place, size, anchor, upwards, colour } => {
             let horizontal = match anchor {
                 Anchor::Start => HPos::Left,
@@ -70,7 +76,8 @@ fn draw_svg(backend: &mut SVGBackend<'_>, shape: &Shape) -> Result<(), String> {
                 .transform(transform)
                 .color(&colour)
                 .pos(Pos::new(horizontal, VPos::Top));
-            backend.draw_text(text, &style, units(&place))
+            // XML has no control characters.
+            backend.draw_text(&printable(text), &style, units(&place))
         }
     };
     drawn.map_err(|error| error.to_string())
@@ -81,5 +88,5 @@ fn rgb((red, green, blue): Colour) -> RGBColor {
 }
 
 fn style(colour: Colour, width: f64) -> ShapeStyle {
-    rgb(colour).stroke_width((width.round() as u32).max(1))
+    rgb(colour).stroke_width(whole(width).max(1).unsigned_abs())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::report::comparison::{Estimate, series_without_seed, worst};
+use crate::report::comparison::{Estimate, load_key, series_without_seed, worst};
 use crate::report::{PointRow, Status};
 
 /// Decimals of a load that tell points apart.
@@ -50,7 +50,7 @@ const MEASURED: [Measured; 4] = [
 /// The curves of a result, in the order in which their series appear.
 pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
-    let mut loads: Vec<BTreeMap<Option<i64>, Vec<usize>>> = Vec::new();
+    let mut loads: Vec<BTreeMap<Option<i128>, Vec<usize>>> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (place, row) in points.iter().enumerate() {
         let series = series_without_seed(row);
@@ -63,8 +63,7 @@ pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
             loads.push(BTreeMap::new());
         }
         let load = row.offered_load.or(row.offered_payload);
-        let load = load.map(|load| (load * SCALE).round() as i64);
-        loads[at].entry(load).or_default().push(place);
+        loads[at].entry(load.map(load_key)).or_default().push(place);
     }
     for (curve, loads) in curves.iter_mut().zip(loads) {
         curve.points = loads.into_values().map(|rows| CurvePoint::new(rows, points)).collect();

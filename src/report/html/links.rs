@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::torus::{Shape, number, torus_of};
 use crate::engine::ChannelKind;
+use crate::narrow::{narrow, try_rounded};
 use crate::report::{ChannelRow, PointRow, Status};
 use crate::topology::Torus;
 
@@ -181,7 +182,7 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
     for row in network {
         let Some(at) = number(torus, &row.channel) else { continue };
         for (loads, share) in loads.iter_mut().zip(shares(row)) {
-            loads[at] = (share * 1e3).round() as i32;
+            loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
         }
     }
     loads
@@ -191,7 +192,7 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
 fn groups(channels: &[ChannelRow], torus: Option<&Torus>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     if let Some(torus) = torus {
-        let dimensions = torus.dimensions() as u32;
+        let dimensions = narrow(torus.dimensions());
         let names = (0..dimensions)
             .flat_map(|dimension| [dimension, torus.opposite(dimension)])
             .map(|direction| torus.direction_name(direction));

@@ -15,7 +15,7 @@ pub(super) struct SeriesLine {
     pub points: usize,
     /// The highest load below which all were steady; `None` if the first was not.
     pub steady_to: Option<f64>,
-    /// The lowest load that did not reach a steady state.
+    /// The lowest load that was not shown to be steady.
     pub not_steady_from: Option<f64>,
     /// The lowest load that ended in a deadlock.
     pub deadlock_from: Option<f64>,
@@ -33,8 +33,8 @@ impl SeriesLine {
     pub(super) fn of(curve: &Curve, result: &Reported) -> Option<Self> {
         let row = |place: usize| &result.points[place];
         let load = |place: usize| row(place).offered_load.or(row(place).offered_payload);
-        let first = |status: Status| {
-            let point = curve.points.iter().find(|point| point.status == status)?;
+        let first = |wanted: fn(Status) -> bool| {
+            let point = curve.points.iter().find(|point| wanted(point.status))?;
             load(point.rows[0])
         };
         let good = curve.points.iter().take_while(|point| point.status == Status::Steady);
@@ -59,8 +59,8 @@ impl SeriesLine {
             series: curve.series.clone(),
             points: curve.points.len(),
             steady_to,
-            not_steady_from: first(Status::NotSteady),
-            deadlock_from: first(Status::Deadlock),
+            not_steady_from: first(Status::lacks_steady_state),
+            deadlock_from: first(|status| status == Status::Deadlock),
             accepted_most: accepted.reduce(f64::max),
             sustained: over(sustained),
             not_sustained: over(failed),

@@ -1,5 +1,6 @@
 //! The parts of the page put into one text.
 
+use crate::printable::printable;
 use serde::Serialize;
 
 const PAGE: &str = include_str!("../../../assets/report/page.html");
@@ -46,5 +47,5 @@ fn json(data: &impl Serialize) -> String {
 
 /// Text as HTML.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::narrow::narrow;
 use crate::report::ChannelRow;
 use crate::report::channel::torus_place;
 use crate::topology::Torus;
@@ -43,7 +44,7 @@ pub(super) fn torus_of(channels: &[&ChannelRow], scenario: Option<&Torus>) -> Op
         let sizes = torus.sizes();
         channels.iter().any(|row| {
             torus_place(&row.channel).is_some_and(|(coordinates, direction)| {
-                torus.direction(direction) == Some(dimension as u32)
+                torus.direction(direction) == Some(narrow(dimension))
                     && coordinates[dimension] + 1 == sizes[dimension]
             })
         })

@@ -47,9 +47,19 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
         some => say(
             Kind::NotSteady,
             format!(
-                "{} no steady state: past saturation, or simulated too shortly (the warnings say which). \
-                 Latencies there depend on how long was simulated",
-                of_points(some, all, "reached", "reached")
+                "{} past saturation: what is under way grows, and latencies depend on how long was simulated",
+                of_points(some, all, "is", "are")
+            ),
+        ),
+    }
+    match count(Status::Undecided) {
+        0 => {}
+        some => say(
+            Kind::NotSteady,
+            format!(
+                "{} undecided: too little was simulated to tell whether the load is steady (the warnings say \
+                 why)",
+                of_points(some, all, "is", "are")
             ),
         ),
     }

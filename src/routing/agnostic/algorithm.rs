@@ -17,6 +17,7 @@ use super::segments::segments;
 use super::sssp::{p2_sssp, sssp};
 use super::torus_2qos::torus_2qos;
 use super::up_down::up_down;
+use crate::memory::{Shortage, claim};
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
 
@@ -110,6 +111,8 @@ pub enum NoTable {
     NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
     /// The way that it would take between two routers, by their names, does not exist.
     NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
+    /// Making it takes more memory than there is.
+    Memory(Shortage),
     /// Its paths round the failed routers close a cycle.
     Cycle { algorithm: &'static str },
 }
@@ -136,6 +139,7 @@ impl fmt::Display for NoTable {
             Self::NoWay { algorithm, from, to, reason } => {
                 write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
             }
+            Self::Memory(shortage) => shortage.fmt(formatter),
             Self::Cycle { algorithm } => write!(
                 formatter,
                 "{algorithm} can't lead round so many failed routers without a cycle"
@@ -160,9 +164,38 @@ impl Algorithm {
         !matches!(self, Self::MinHop | Self::DimensionOrder | Self::Sssp | Self::P2Sssp)
     }
 
+    /// Bytes that making the table takes at its peak, about.
+    fn memory_needed(self, fabric: &Fabric, lanes: u8) -> u64 {
+        let (routers, terminals) = (u64::from(fabric.routers()), u64::from(fabric.terminals()));
+        let (slots, lanes) = (u64::from(fabric.channel_slots()), u64::from(lanes));
+        let most = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).max();
+        // Bits for the channels behind each channel and before it.
+        let most = most.unwrap_or(0);
+        let dependencies = slots * (most.div_ceil(64) * 16 + 16);
+        let turns = slots.saturating_mul(most);
+        // Of each pair of router and terminal: a port, and what follows of lanes and copies.
+        let (pair, others) = match self {
+            Self::MinHop | Self::DimensionOrder | Self::DModK | Self::UpDown => (2, 0),
+            Self::Sssp | Self::P2Sssp | Self::Segments => (2, 0),
+            Self::Mud => (2, lanes * (slots + routers) * 8),
+            Self::Torus2Qos => (4, dependencies),
+            Self::Lash => {
+                (3, routers.saturating_mul(routers).saturating_mul(5) + lanes * dependencies)
+            }
+            Self::Dfsssp => (3, lanes * (dependencies + turns * 5)),
+            Self::LashTor => (3, lanes * dependencies),
+            Self::Nue => (3, dependencies + turns * 2),
+            Self::NueBalanced => (15, lanes * (dependencies + turns * 9)),
+        };
+        let pairs = routers.saturating_mul(terminals).saturating_mul(pair);
+        pairs.saturating_add(others).saturating_add(slots * 64 + routers * 128 + terminals * 16)
+    }
+
     /// # Errors
-    /// If the algorithm does not apply to the fabric.
+    /// If the algorithm does not apply to the fabric, or there is too little memory.
     pub fn generate(self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
+        let what = format!("a table of {} here", self.name());
+        claim(what, self.memory_needed(fabric, parameters.lanes)).map_err(NoTable::Memory)?;
         let graph = Graph::new(fabric);
         let mut table = ForwardingTable::empty(fabric);
         let mut escape_falls = None;

@@ -11,8 +11,9 @@ use priority_queue::PriorityQueue;
 
 use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
-use crate::routing::ForwardingTable;
+use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
+use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::{Channel, NONE};
 
 /// Lowers the highest load as far as this finds a way.
@@ -73,7 +74,10 @@ impl<'a> Balance<'a> {
             refused_after: vec![0; numbering.count()],
         });
         let destinations = graph.destinations().iter();
-        let lane_of = destinations.clone().map(|at| usize::from(table.class(0, at.terminal)));
+        let lane_of = destinations.clone().map(|at| match table.lanes() {
+            Lanes::ByDestination(lanes) => usize::from(lanes[at.terminal as usize]),
+            _ => 0,
+        });
         let size = graph.destinations().len() * graph.routers();
         let mut balance = Self {
             graph,
@@ -96,7 +100,7 @@ impl<'a> Balance<'a> {
     fn add(&mut self, place: usize, destination: Destination, row: &[u16]) {
         let graph = self.graph;
         let start = place * graph.routers();
-        for router in (0..graph.routers() as u32).filter(|&at| row[at as usize] != NO_PORT) {
+        for router in graph.all_routers().filter(|&at| row[at as usize] != NO_PORT) {
             let channel = graph.first(router) + u32::from(row[router as usize]);
             self.ways[start + router as usize] = channel;
             self.flows[start + router as usize] = graph.hosts(router);
@@ -174,7 +178,7 @@ impl<'a> Balance<'a> {
 
     fn round(&mut self) {
         let mut queue = PriorityQueue::new();
-        for channel in 0..self.graph.slots() as u32 {
+        for channel in self.graph.all_channels() {
             queue.push(channel, (self.loads[channel as usize], Reverse(channel)));
         }
         let mut stuck = 0;
@@ -209,7 +213,7 @@ impl<'a> Balance<'a> {
             moves.sort_unstable_by_key(|a| (a.hops, a.load, a.channel));
             for other in moves {
                 if let Some(changed) = self.apply(place, &other) {
-                    self.relieved[channel as usize] = place as u32;
+                    self.relieved[channel as usize] = narrow(place);
                     return changed;
                 }
             }

@@ -12,6 +12,7 @@
 
 use super::NoTable;
 use super::graph::Graph;
+use crate::narrow::narrow;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
 
@@ -31,8 +32,8 @@ pub(super) fn d_mod_k(
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
     let mut ways = Ways { down: vec![NONE; graph.routers()], up: vec![NONE; graph.routers()] };
     let mut leading = Vec::new();
-    for (number, destination) in (0..).zip(&destinations) {
-        if number == 0 || destinations[number as usize - 1].router != destination.router {
+    for (place, destination) in destinations.iter().enumerate() {
+        if place == 0 || destinations[place - 1].router != destination.router {
             ways.find(graph, &tree, destination.router);
         }
         let row = table.row(destination.terminal);
@@ -48,8 +49,8 @@ pub(super) fn d_mod_k(
                 });
             }
             let level = tree.level[router as usize] as usize;
-            let choice = number / tree.below[level] % leading.len().max(1) as u64;
-            if let Some(&channel) = leading.get(choice as usize) {
+            let choice = place as u64 / tree.below[level] % leading.len().max(1) as u64;
+            if let Some(&channel) = leading.get(narrow::<usize>(choice)) {
                 row[router as usize] = graph.port(channel);
             }
         }
@@ -71,7 +72,7 @@ impl Levels {
     fn new(graph: &Graph, fabric: &Fabric) -> Result<Self, NoTable> {
         let mut level = vec![NONE; graph.routers()];
         let mut order: Vec<u32> =
-            (0..graph.routers() as u32).filter(|&router| graph.hosts(router) > 0).collect();
+            graph.all_routers().filter(|&router| graph.hosts(router) > 0).collect();
         for &router in &order {
             level[router as usize] = 0;
         }

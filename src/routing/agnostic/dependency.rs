@@ -6,6 +6,7 @@
 //! valid.
 
 use super::graph::Graph;
+use crate::narrow::narrow;
 use crate::topology::{Channel, NONE};
 
 /// Dependencies from a channel to one behind it that close no cycle.
@@ -34,14 +35,14 @@ impl<'a> Dependencies<'a> {
     /// No dependencies.
     pub(super) fn new(graph: &'a Graph) -> Self {
         let slots = graph.slots();
-        let ports = (0..graph.routers() as u32).map(|router| graph.ports(router)).max();
+        let ports = graph.all_routers().map(|router| graph.ports(router)).max();
         let words = ports.unwrap_or(0).div_ceil(64).max(1);
         Self {
             graph,
             words,
             onward: vec![0; slots * words],
             back: vec![0; slots * words],
-            rank: (0..slots as u32).collect(),
+            rank: graph.all_channels().collect(),
             mark: vec![0; slots],
             searches: 0,
             ahead: Vec::new(),
@@ -73,7 +74,7 @@ impl<'a> Dependencies<'a> {
         for (word, bits) in words.iter().enumerate().skip(start as usize / 64) {
             let bits = bits & mask;
             if bits != 0 {
-                return Some(word as u32 * 64 + bits.trailing_zeros());
+                return Some(64 * narrow::<u32>(word) + bits.trailing_zeros());
             }
             mask = u64::MAX;
         }
@@ -150,9 +151,10 @@ impl<'a> Dependencies<'a> {
             place += 1;
             let first = self.graph.first(self.graph.target(channel));
             for word in 0..self.words {
+                let first = first + narrow::<u32>(64 * word);
                 let mut bits = self.onward[channel as usize * self.words + word];
                 while bits != 0 {
-                    let next = first + (word * 64) as u32 + bits.trailing_zeros();
+                    let next = first + bits.trailing_zeros();
                     bits &= bits - 1;
                     if next == end {
                         return true;
@@ -182,9 +184,10 @@ impl<'a> Dependencies<'a> {
             place += 1;
             let first = self.graph.first(self.graph.source(channel));
             for word in 0..self.words {
+                let first = first + narrow::<u32>(64 * word);
                 let mut bits = self.back[channel as usize * self.words + word];
                 while bits != 0 {
-                    let port = first + (word * 64) as u32 + bits.trailing_zeros();
+                    let port = first + bits.trailing_zeros();
                     bits &= bits - 1;
                     let next = self.graph.opposite(port);
                     if self.rank[next as usize] > low && self.mark[next as usize] != self.searches {
@@ -206,7 +209,7 @@ impl<'a> Dependencies<'a> {
         for &channel in &*sorted {
             let lower = other == sorted.len() || one < middle && sorted[one] < sorted[other];
             let next = if lower { &mut one } else { &mut other };
-            rank[channel as u32 as usize] = (sorted[*next] >> 32) as u32;
+            rank[narrow::<usize>(channel & u64::from(u32::MAX))] = narrow(sorted[*next] >> 32);
             *next += 1;
         }
         true
@@ -224,9 +227,9 @@ impl Numbering {
         let mut before = Vec::with_capacity(graph.slots() + 1);
         before.push(0);
         let mut sum = 0;
-        for channel in 0..graph.slots() as u32 {
+        for channel in graph.all_channels() {
             let target = graph.target(channel);
-            sum += if target == NONE { 0 } else { graph.ports(target) as u32 };
+            sum += if target == NONE { 0 } else { narrow(graph.ports(target)) };
             before.push(sum);
         }
         Self { before }

@@ -15,6 +15,7 @@ use super::dependency::{Dependencies, Numbering};
 use super::graph::Graph;
 use super::nue::Partition;
 use super::sssp::sssp;
+use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::Channel;
@@ -37,7 +38,7 @@ pub(super) fn dfsssp(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> R
 /// The lane of each path, by destination terminal, then router; `None` if the lanes don't suffice.
 fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) -> Option<Vec<u8>> {
     let sources =
-        |end: u32| (0..graph.routers() as u32).filter(move |&at| graph.hosts(at) > 0 && at != end);
+        |end: u32| graph.all_routers().filter(move |&at| graph.hosts(at) > 0 && at != end);
     let mut lane_of_terminal = vec![0; table.terminals() as usize];
     for (lane, part) in Partition::Near.parts(graph, lanes).iter().enumerate() {
         for destination in part {
@@ -69,7 +70,7 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
             match others.find(|&lane| layers[lane].take(&channels)) {
                 Some(lane) => {
                     let place = path.terminal as usize * graph.routers() + path.source as usize;
-                    lane_of[place] = lane as u8;
+                    lane_of[place] = narrow(lane);
                     dealt.push(path);
                 }
                 None if rounds == 1 => return None,

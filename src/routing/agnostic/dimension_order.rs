@@ -26,7 +26,7 @@ pub(super) fn dimension_order(
     for destination in graph.destinations() {
         let end = destination.router;
         let row = table.row(destination.terminal);
-        for router in 0..graph.routers() as u32 {
+        for router in graph.all_routers() {
             if router == end || !graph.connected(router) {
                 continue;
             }

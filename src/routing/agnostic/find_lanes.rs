@@ -3,6 +3,7 @@
 use super::NoTable;
 use super::dependency::Dependencies;
 use super::graph::Graph;
+use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::{Channel, Fabric};
 
@@ -16,8 +17,8 @@ pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Re
     let mut layers: Vec<Dependencies<'_>> = Vec::new();
     let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
     let mut path: Vec<Channel> = Vec::new();
-    for destination in graph.destinations() {
-        for source in (0..graph.routers() as u32).filter(|&router| graph.hosts(router) > 0) {
+    for destination in graph.destinations().iter().filter(|at| table.delivers(at.terminal)) {
+        for source in graph.all_routers().filter(|&router| graph.hosts(router) > 0) {
             path.clear();
             let mut at = source;
             while let Some(channel) = table.channel(fabric, at, destination.terminal) {
@@ -42,7 +43,8 @@ pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Re
             if lane >= usize::from(lanes) {
                 return Err(NoTable::Lanes { algorithm: "this table", lanes });
             }
-            lane_of[destination.terminal as usize * graph.routers() + source as usize] = lane as u8;
+            lane_of[destination.terminal as usize * graph.routers() + source as usize] =
+                narrow(lane);
         }
     }
     table.set_lanes(if layers.len() < 2 { Lanes::One } else { Lanes::ByPair(lane_of) });

@@ -1,5 +1,8 @@
 //! The fabric as the generators see it: flat arrays, without what has failed.
 
+use std::ops::Range;
+
+use crate::narrow::narrow;
 use crate::topology::{Channel, Fabric, NONE};
 
 /// A terminal that packets go to, and its router.
@@ -75,9 +78,19 @@ impl Graph {
         self.hosts.len()
     }
 
+    /// The numbers of all routers.
+    pub(super) fn all_routers(&self) -> Range<u32> {
+        0..narrow(self.routers())
+    }
+
     /// Channel numbers, vacant ones included.
     pub(super) fn slots(&self) -> usize {
         self.target.len()
+    }
+
+    /// All channel numbers, vacant ones included.
+    pub(super) fn all_channels(&self) -> Range<u32> {
+        0..narrow(self.slots())
     }
 
     #[inline]
@@ -110,7 +123,7 @@ impl Graph {
     /// The output port that a channel leaves its router by.
     #[inline]
     pub(super) fn port(&self, channel: Channel) -> u16 {
-        (channel - self.first(self.source(channel))) as u16
+        narrow(channel - self.first(self.source(channel)))
     }
 
     /// The channels out of a router, in port order.

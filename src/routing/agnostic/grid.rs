@@ -2,6 +2,7 @@
 
 use super::NoTable;
 use super::graph::Graph;
+use crate::narrow::narrow;
 use crate::topology::{Channel, Fabric, Torus};
 
 /// The channels of each router by their directions.
@@ -28,12 +29,12 @@ impl<'a> Grid<'a> {
         let torus = fabric.grid().ok_or(NoTable::NoGrid { algorithm })?;
         let mut first = vec![0];
         let mut channels = Vec::with_capacity(graph.slots());
-        for router in 0..graph.routers() as u32 {
+        for router in graph.all_routers() {
             for direction in 0..torus.directions() {
                 let neighbor = torus.neighbor(router, direction);
                 let outputs = graph.outputs(router);
                 channels.extend(outputs.filter(|&at| Some(graph.target(at)) == neighbor));
-                first.push(channels.len() as u32);
+                first.push(narrow(channels.len()));
             }
         }
         Ok(Self { torus, first, channels, used: vec![0; graph.slots()] })
@@ -87,5 +88,5 @@ impl<'a> Grid<'a> {
 }
 
 fn direction(torus: &Torus, dimension: usize, positive: bool) -> u32 {
-    (dimension + if positive { 0 } else { torus.dimensions() }) as u32
+    narrow(dimension + if positive { 0 } else { torus.dimensions() })
 }

@@ -7,6 +7,7 @@
 use super::NoTable;
 use super::dependency::Dependencies;
 use super::graph::Graph;
+use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::{Channel, NONE};
 
@@ -20,7 +21,7 @@ pub(super) fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Res
     let mut layers: Vec<Dependencies<'_>> = Vec::new();
     let mut lane_of = vec![0u8; routers * routers];
     let (mut path, mut back) = (Vec::new(), Vec::new());
-    let ends: Vec<u32> = (0..routers as u32).filter(|&router| graph.hosts(router) > 0).collect();
+    let ends: Vec<u32> = graph.all_routers().filter(|&router| graph.hosts(router) > 0).collect();
     for (place, &one) in ends.iter().enumerate() {
         for &other in &ends[place + 1..] {
             ways.path(graph, one, other, &mut path);
@@ -37,8 +38,8 @@ pub(super) fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Res
             if lane >= usize::from(lanes) {
                 return Err(NoTable::Lanes { algorithm: "lash", lanes });
             }
-            lane_of[other as usize * routers + one as usize] = lane as u8;
-            lane_of[one as usize * routers + other as usize] = lane as u8;
+            lane_of[other as usize * routers + one as usize] = narrow(lane);
+            lane_of[one as usize * routers + other as usize] = narrow(lane);
         }
     }
     let mut pairs = vec![0; routers * table.terminals() as usize];
@@ -67,7 +68,8 @@ impl Ways {
     fn new(graph: &Graph) -> Self {
         let routers = graph.routers();
         let mut next = vec![NONE; routers * routers];
-        let first: Vec<Channel> = (0..graph.slots() as u32)
+        let first: Vec<Channel> = graph
+            .all_channels()
             .map(|channel| {
                 let source = graph.source(channel);
                 let parallel =
@@ -76,7 +78,7 @@ impl Ways {
             })
             .collect();
         let mut order = Vec::new();
-        for end in (0..routers as u32).filter(|&router| graph.hosts(router) > 0) {
+        for end in graph.all_routers().filter(|&router| graph.hosts(router) > 0) {
             let row = &mut next[end as usize * routers..(end as usize + 1) * routers];
             order.clear();
             order.push(end);
@@ -107,7 +109,7 @@ impl Ways {
 
     /// Writes the ports to a router, of parallel cables the one whose turn it is.
     fn write(&self, graph: &Graph, end: u32, turn: usize, row: &mut [u16]) {
-        for router in 0..self.routers as u32 {
+        for router in graph.all_routers() {
             let channel = self.next[end as usize * self.routers + router as usize];
             if channel == NONE {
                 continue;

@@ -8,6 +8,7 @@
 
 use super::graph::Graph;
 use super::up_down::{Directions, Ways, center};
+use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 
 /// Fills in the table.
@@ -24,14 +25,14 @@ pub(super) fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
             assert!(complete, "every router has a way up to the root");
         }
         let hops = |lane: usize| -> u64 {
-            let routers = 0..graph.routers() as u32;
+            let routers = graph.all_routers();
             let routers = routers.filter(|&router| graph.hosts(router) > 0);
             routers.map(|at| u64::from(graph.hosts(at)) * u64::from(ways[lane].hops(at))).sum()
         };
         let best = (0..trees.len()).min_by_key(|&lane| (hops(lane), destinations[lane]));
         let lane = best.expect("there is a lane");
         destinations[lane] += 1;
-        lane_of[destination.terminal as usize] = lane as u8;
+        lane_of[destination.terminal as usize] = narrow(lane);
         ways[lane].write(graph, &trees[lane], destination, &mut used, table);
     }
     table.set_lanes(Lanes::ByDestination(lane_of));
@@ -42,7 +43,7 @@ fn roots(graph: &Graph, lanes: u8) -> Vec<u32> {
     let mut roots = vec![center(graph)];
     let mut nearest = graph.hops(roots[0]);
     while roots.len() < usize::from(lanes).min(graph.connected_routers()) {
-        let routers = (0..graph.routers() as u32).filter(|&router| graph.connected(router));
+        let routers = graph.all_routers().filter(|&router| graph.connected(router));
         let farthest = routers
             .max_by_key(|&router| (nearest[router as usize], std::cmp::Reverse(router)))
             .expect("a fabric has routers");

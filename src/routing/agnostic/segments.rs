@@ -108,7 +108,7 @@ impl Turns {
 
     /// All dependencies of channels that remain.
     fn allowed<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (Channel, Channel)> + 'a {
-        (0..graph.routers() as u32).flat_map(move |router| {
+        graph.all_routers().flat_map(move |router| {
             graph.outputs(router).flat_map(move |from| {
                 let others = graph.outputs(router).filter(move |&to| {
                     graph.target(to) != graph.target(from) && self.allows(from, to)

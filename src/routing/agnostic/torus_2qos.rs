@@ -19,6 +19,7 @@
 use super::NoTable;
 use super::graph::Graph;
 use super::grid::Grid;
+use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes, SERVICE_LEVELS, ServiceLevels, prove_forwarding};
 use crate::topology::Fabric;
 
@@ -39,10 +40,10 @@ pub(super) fn torus_2qos(
     lanes: u8,
 ) -> Result<(), NoTable> {
     let mut ways = Ways::new(graph, fabric)?;
-    let mut levels = ServiceLevels::new(fabric);
+    let mut levels = ServiceLevels::by_router(fabric);
     for of_router in graph.destinations().chunk_by(|one, other| one.router == other.router) {
         let end = of_router[0].router;
-        for router in (0..graph.routers() as u32).filter(|&at| at != end && graph.connected(at)) {
+        for router in graph.all_routers().filter(|&at| at != end && graph.connected(at)) {
             let (direction, level) = (ways.direction(router, end)?, ways.level(router, end));
             for destination in of_router {
                 let channel = ways.grid.take(router, direction).expect("the way is clear");
@@ -99,7 +100,7 @@ impl<'a> Ways<'a> {
         if 1 << bits > SERVICE_LEVELS {
             return Err(NoTable::Rings { algorithm: NAME, dimensions: bits });
         }
-        let routers = 0..graph.routers() as u32;
+        let routers = graph.all_routers();
         let lost = routers.clone().map(|router| graph.outputs(router).next().is_none()).collect();
         let directions = torus.directions();
         let hops = |slot: u32| {
@@ -107,9 +108,9 @@ impl<'a> Ways<'a> {
             let next = |&router: &u32| grid.neighbor(router, direction);
             let size = torus.sizes()[torus.dimension(direction)] as usize;
             let way = std::iter::successors(Some(slot / directions), next);
-            way.take(size).count() as u32 - 1
+            narrow(way.take(size).count() - 1)
         };
-        let clear = (0..graph.routers() as u32 * directions).map(hops).collect();
+        let clear = (0..graph.all_routers().end * directions).map(hops).collect();
         Ok(Self { graph, fabric, lost, clear, bit, bits, turned: false, grid })
     }
 
@@ -197,7 +198,7 @@ impl<'a> Ways<'a> {
     /// Writes the maps from service levels to lanes.
     fn write_lanes(&self, turned: u8, levels: &mut ServiceLevels) {
         let torus = self.grid.torus();
-        for router in 0..self.graph.routers() as u32 {
+        for router in self.graph.all_routers() {
             let of = |direction| self.grid.channels(router, direction).iter();
             let outputs: Vec<(u16, usize)> = (0..torus.directions())
                 .flat_map(|direction| of(direction).map(move |&at| (at, direction)))
@@ -207,7 +208,7 @@ impl<'a> Ways<'a> {
                 let inputs = outputs.iter().map(|&(input, from)| (Some(input), from));
                 for (input, from) in inputs.chain([(None, 0)]) {
                     let breaks = if from > onto { turned } else { 0 };
-                    for level in 0..SERVICE_LEVELS as u8 {
+                    for level in 0..narrow(SERVICE_LEVELS) {
                         let crosses = self.bit[onto].map_or(0, |bit| level >> bit & 1);
                         levels.set_lane(router, input, output, level, breaks | crosses);
                     }
@@ -302,7 +303,8 @@ mod tests {
                     let pairs = (0..torus.nodes())
                         .flat_map(|from| (0..torus.nodes()).map(move |to| (from, to)));
                     for (from, to) in pairs {
-                        assert_eq!(table.class(from, to), before.class(from, to), "{seed}");
+                        let class = |fabric, table: &ForwardingTable| table.class(fabric, from, to);
+                        assert_eq!(class(&fabric, &table), class(&whole, &before), "{seed}");
                     }
                     outcomes[0] += 1;
                 }

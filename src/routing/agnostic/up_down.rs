@@ -54,7 +54,7 @@ impl Directions {
             }
         }
         let mut order: Vec<u32> =
-            (0..graph.routers() as u32).filter(|&router| graph.connected(router)).collect();
+            graph.all_routers().filter(|&router| graph.connected(router)).collect();
         order.sort_unstable_by_key(|&router| (least[router as usize], router));
         let mut place = vec![NONE; graph.routers()];
         for (number, &router) in (0..).zip(&order) {
@@ -91,10 +91,10 @@ impl Ways {
         while let Some(&at) = reached.get(place) {
             place += 1;
             for channel in graph.inputs(at).filter(|&channel| !directions.up(graph, channel)) {
-                let from = graph.source(channel) as usize;
-                if self.down[from] == NONE {
-                    self.down[from] = self.down[at as usize] + 1;
-                    reached.push(from as u32);
+                let from = graph.source(channel);
+                if self.down[from as usize] == NONE {
+                    self.down[from as usize] = self.down[at as usize] + 1;
+                    reached.push(from);
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Ways {
 /// 5%.
 fn tops(graph: &Graph) -> Vec<u32> {
     let all = graph.destinations().len() as u64;
-    let routers = (0..graph.routers() as u32).filter(|&router| graph.connected(router));
+    let routers = graph.all_routers().filter(|&router| graph.connected(router));
     let top = |&router: &u32| {
         let mut terminals: Vec<u64> = Vec::new();
         for (at, &hops) in (0..).zip(&graph.hops(router)) {
@@ -177,7 +177,7 @@ fn tops(graph: &Graph) -> Vec<u32> {
 
 /// The router with the least hops to all terminals.
 pub(super) fn center(graph: &Graph) -> u32 {
-    let routers = (0..graph.routers() as u32).filter(|&router| graph.connected(router));
+    let routers = graph.all_routers().filter(|&router| graph.connected(router));
     let sum = |router: u32| {
         let hops = graph.hops(router);
         let sum: u64 =

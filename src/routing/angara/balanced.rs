@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::bound::LowerBound;
 use super::selection::Selection;
 use super::{Choices, lower_bound, sssp};
+use crate::narrow::{narrow, rounded_down};
 
 /// Looks at channels that the search may take without making the fullest channel less full.
 const IDLE_LOOKS: u64 = 12_000_000;
@@ -38,7 +39,7 @@ pub struct Balanced {
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = choices.pairs();
     let open: Vec<u32> =
-        (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() > 1).collect();
+        (0..narrow(pairs.len())).filter(|&place| pairs[place as usize].routes() > 1).collect();
     let start = alternating(choices);
     let mut search = Search {
         choices,
@@ -75,7 +76,7 @@ fn alternating(choices: &Choices<'_>) -> Selection {
     Selection::new(choices, |place| {
         let pair = &choices.pairs()[place];
         let odd = torus.coordinates(pair.source).iter().sum::<u32>() % 2 == 1;
-        if odd { pair.routes() as u16 - 1 } else { 0 }
+        if odd { pair.routes - 1 } else { 0 }
     })
 }
 
@@ -133,7 +134,7 @@ impl Search<'_, '_> {
     fn descend_steeply(&mut self, mut selection: Selection) {
         for power in STEEP_POWERS {
             let mut price = Price::new(&selection, power);
-            let near = (f64::from(selection.maximum()) * NEAR) as u32;
+            let near = rounded_down(f64::from(selection.maximum()) * NEAR);
             while self.pass(&mut selection, &mut price, near) > 0 {}
         }
         let key = key(&selection);

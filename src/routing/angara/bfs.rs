@@ -11,6 +11,7 @@
 //! loads. Its Table 2 has higher loads than this gives on 16 and 32 nodes (18 and 48).
 
 use super::{Freedoms, Region, Turns};
+use crate::narrow::narrow;
 use crate::routing::{Header, RouteTable};
 
 const NONE: u32 = u32::MAX;
@@ -54,7 +55,7 @@ impl Kinds {
         let mut kinds = Self { pasts: vec![begin], steps: Vec::new() };
         let mut place = 0;
         while let Some(&past) = kinds.pasts.get(place) {
-            let next = onward(past, dimensions as u32, first_and_last_steps);
+            let next = onward(past, narrow(dimensions), first_and_last_steps);
             let steps = next
                 .into_iter()
                 .map(|(past, against)| Step {
@@ -71,10 +72,10 @@ impl Kinds {
 
     fn number(&mut self, past: Past) -> u32 {
         let known = self.pasts.iter().position(|&other| other == past);
-        known.unwrap_or_else(|| {
+        narrow(known.unwrap_or_else(|| {
             self.pasts.push(past);
             self.pasts.len() - 1
-        }) as u32
+        }))
     }
 }
 
@@ -156,11 +157,11 @@ struct Search<'r, 'f> {
 
 impl Search<'_, '_> {
     fn vertex(&self, node: u32, kind: u32) -> u32 {
-        node * self.kinds.pasts.len() as u32 + kind
+        node * narrow::<u32>(self.kinds.pasts.len()) + kind
     }
 
     fn node_and_kind(&self, vertex: u32) -> (u32, u32) {
-        let kinds = self.kinds.pasts.len() as u32;
+        let kinds: u32 = narrow(self.kinds.pasts.len());
         (vertex / kinds, vertex % kinds)
     }
 
@@ -186,7 +187,7 @@ impl Search<'_, '_> {
         self.parents.resize(nodes as usize * self.kinds.pasts.len(), NONE);
         self.ends.clear();
         self.ends.resize(nodes as usize, NONE);
-        let dimensions = self.region.torus().dimensions() as u32;
+        let dimensions = narrow(self.region.torus().dimensions());
         let mut hops = vec![0; nodes as usize];
         let start = self.vertex(source, 0);
         self.parents[start as usize] = start;

@@ -11,6 +11,7 @@
 use rayon::prelude::*;
 
 use super::{Choices, Pair, Selection};
+use crate::narrow::{narrow, rounded};
 
 /// The best lower bound found.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +26,7 @@ impl LowerBound {
     /// The least load that the fullest channel can have: loads are whole numbers.
     #[must_use]
     pub fn rounded(&self) -> u32 {
-        (self.value * (1.0 - 1e-12)).ceil() as u32
+        rounded((self.value * (1.0 - 1e-12)).ceil())
     }
 }
 
@@ -93,7 +94,7 @@ const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
 #[must_use]
 pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     let enough = loads.iter().copied().max().unwrap_or(0);
-    let steps = (EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1) as u32;
+    let steps = narrow((EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1));
     let slots = choices.region().fabric().channel_slots() as usize;
     let mut exists = vec![false; slots];
     for channel in choices.region().channels() {

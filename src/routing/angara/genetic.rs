@@ -81,8 +81,8 @@ impl World<'_, '_> {
     }
 
     fn random_number(&self, gene: usize, random: &mut ChaCha8Rng) -> u16 {
-        let routes = self.choices.pairs()[self.genes[gene]].routes();
-        random.random_range(0..routes as u16)
+        let routes = self.choices.pairs()[self.genes[gene]].routes;
+        random.random_range(0..routes)
     }
 
     fn random_numbers(&self, random: &mut ChaCha8Rng) -> Vec<u16> {

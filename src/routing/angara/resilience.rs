@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::{Freedoms, Region, unroutable};
+use crate::narrow::narrow;
 use crate::topology::{Faults, Torus};
 
 /// What fails at random.
@@ -75,7 +76,7 @@ fn more_faults(
             faults.nodes.extend_from_slice(chosen);
         }
         Failure::Cables => {
-            let dimensions = torus.dimensions() as u32;
+            let dimensions = narrow(torus.dimensions());
             let mut cables: Vec<(u32, u32)> = nodes
                 .flat_map(|node| (0..dimensions).map(move |direction| (node, direction)))
                 .filter(|&(node, direction)| {

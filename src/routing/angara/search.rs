@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::{Freedoms, Pair, Turns};
+use crate::narrow::narrow;
 use crate::routing::{Header, Region, Route};
 use crate::topology::{Channel, MAXIMUM_DIMENSIONS, Torus};
 
@@ -42,7 +43,7 @@ impl<'r, 'f> Finder<'r, 'f> {
         let torus = region.torus();
         let coordinates = (0..torus.nodes())
             .flat_map(|node| torus.coordinates(node))
-            .map(|coordinate| coordinate as u16)
+            .map(narrow::<u16>)
             .collect();
         let whole = region.is_whole_torus();
         let mut finder = Self {
@@ -96,11 +97,11 @@ impl<'r, 'f> Finder<'r, 'f> {
             all.pairs.push(Pair {
                 source,
                 destination,
-                headers: all.routes.headers.len() as u32,
-                channels: all.routes.channels.len() as u32,
-                hops: route.hops() as u16,
-                routes: search.found.len() as u16,
-                turns: route.runs().len() as u8 - 1,
+                headers: narrow(all.routes.headers.len()),
+                channels: narrow(all.routes.channels.len()),
+                hops: narrow(route.hops()),
+                routes: narrow(search.found.len()),
+                turns: narrow(route.runs().len() - 1),
             });
             for (header, route) in &search.found {
                 all.routes.headers.push(*header);
@@ -153,8 +154,8 @@ impl<'r, 'f> Finder<'r, 'f> {
             all.pairs.push(Pair {
                 source,
                 destination,
-                headers: all.routes.headers.len() as u32,
-                channels: all.routes.channels.len() as u32,
+                headers: narrow(all.routes.headers.len()),
+                channels: narrow(all.routes.channels.len()),
                 ..*pair
             });
             all.routes.headers.extend(&pattern.routes.headers[headers..headers + pair.routes()]);
@@ -247,7 +248,8 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
             if from == to {
                 continue;
             }
-            let (positive, negative) = (dimension as u32, (dimension + dimensions) as u32);
+            let positive: u32 = narrow(dimension);
+            let negative: u32 = narrow(dimension + dimensions);
             let size = self.torus.sizes()[dimension];
             let apart = u32::from(from.abs_diff(to));
             let (ahead, behind) =
@@ -312,7 +314,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
         (firsts, lasts): (u32, u32),
         longest: u32,
     ) {
-        let dimensions = self.torus.dimensions() as u32;
+        let dimensions: u32 = narrow(self.torus.dimensions());
         let options = |set: u32| {
             let some = (0..dimensions).filter(move |dimension| set >> dimension & 1 == 1);
             std::iter::once(None).chain(some.map(Some))
@@ -397,7 +399,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
         let mut hops = ends.steps();
         if let Some(first) = ends.first {
             header = header.with_first_step(first as usize);
-            route.push(first as u16, 1);
+            route.push(narrow(first), 1);
         }
         let (mut earliest, mut latest) = (None, None);
         for positive in [true, false] {
@@ -405,18 +407,18 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
                 if let Some((way, sign)) = way(dimension)
                     && sign == positive
                 {
-                    let direction = dimension + if positive { 0 } else { dimensions };
+                    let direction: u32 = narrow(dimension + if positive { 0 } else { dimensions });
                     header = header.with_direction(dimension, positive);
-                    route.push(direction as u16, way as u16);
+                    route.push(narrow(direction), narrow(way));
                     hops += way;
-                    earliest = earliest.or(Some(direction as u32));
-                    latest = Some(direction as u32);
+                    earliest = earliest.or(Some(direction));
+                    latest = Some(direction);
                 }
             }
         }
         if let Some(last) = ends.last {
             header = header.with_last_step(last as usize);
-            route.push(last as u16 + dimensions as u16, 1);
+            route.push(narrow(last as usize + dimensions), 1);
         }
         if hops <= longest && self.steps_fit(ends, earliest, latest) {
             self.tried.push((hops, header, route));
@@ -427,7 +429,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
     /// latest are given. Steps that could as well be part of the directions are left out.
     fn steps_fit(&self, ends: &Ends, earliest: Option<u32>, latest: Option<u32>) -> bool {
         let (Some(earliest), Some(latest)) = (earliest, latest) else { return ends.steps() == 0 };
-        let dimensions = self.torus.dimensions() as u32;
+        let dimensions: u32 = narrow(self.torus.dimensions());
         let turn = |node, arrival: u32, departure: u32| {
             arrival.abs_diff(departure) != dimensions
                 && arrival != departure

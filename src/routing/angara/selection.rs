@@ -1,6 +1,7 @@
 //! One route for every pair, and the channel loads that follow.
 
 use super::{Choices, Pair};
+use crate::narrow::narrow;
 
 /// A route number for each pair of [`Choices`], and how many routes cross each channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl Selection {
 
     /// Gives a pair that has none a route.
     pub(super) fn add(&mut self, choices: &Choices<'_>, place: usize, number: usize) {
-        self.chosen[place] = number as u16;
+        self.chosen[place] = narrow(number);
         for &channel in choices.channels(&choices.pairs()[place], number) {
             self.loads[channel as usize] += 1;
         }

@@ -8,6 +8,7 @@
 
 use super::Choices;
 use super::selection::Selection;
+use crate::narrow::narrow;
 
 /// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp 
         let pair = &pairs[place as usize];
         (pair.turns, pair.hops, pair.source)
     };
-    let open = (0..pairs.len() as u32).filter(|&place| pairs[place as usize].routes() >= least);
+    let open = (0..narrow(pairs.len())).filter(|&place| pairs[place as usize].routes() >= least);
     let mut open: Vec<(u8, u16, u32)> = open
         .map(|place| (pairs[place as usize].turns, pairs[place as usize].hops, place))
         .collect();

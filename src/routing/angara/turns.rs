@@ -8,6 +8,7 @@
 //! added. Only turns that a first or last step can make are tried.
 
 use super::Region;
+use crate::narrow::narrow;
 use crate::topology::Torus;
 
 /// Which turns against the direction order are allowed, node by node.
@@ -65,7 +66,7 @@ impl Turns {
             let start = (node * self.directions) as usize;
             &self.allowed[start..start + self.directions as usize]
         };
-        let next = |node| torus.neighbor(node, dimension as u32);
+        let next = |node| torus.neighbor(node, narrow(dimension));
         (0..torus.nodes()).all(|node| next(node).is_none_or(|next| at(node) == at(next)))
     }
 

@@ -1,10 +1,11 @@
-//! Service levels of paths, and the switches' maps to virtual lanes.
+//! Service levels of paths.
 
 use std::collections::HashMap;
 
-use super::Dump;
-use super::directory::{Directory, Far, hexadecimal, number_behind};
+use super::directory::{Directory, hexadecimal};
+use super::{Dump, map};
 use crate::InvalidLine;
+use crate::narrow::narrow;
 use crate::routing::{Lanes, SERVICE_LEVELS, ServiceLevels};
 use crate::topology::netlist::Netlist;
 
@@ -12,7 +13,8 @@ use crate::topology::netlist::Netlist;
 #[derive(Clone, Copy, Debug)]
 pub struct PathLevels<'t> {
     /// Lines of source, destination and service level: LIDs in decimals, or the source as the guid of its
-    /// node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level 0.
+    /// node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level 0; none may be listed
+    /// twice.
     pub paths: &'t str,
     /// Without it a service level is the lane of the same number.
     pub map: Option<&'t str>,
@@ -29,10 +31,10 @@ impl Dump {
         levels: PathLevels<'_>,
     ) -> Result<(), (&'static str, InvalidLine)> {
         let directory = Directory::new(netlist);
-        let mut found = ServiceLevels::new(&netlist.fabric);
+        let mut found = ServiceLevels::by_terminal(&netlist.fabric);
         match levels.map {
             Some(text) => {
-                map(&directory, text, &mut found).map_err(|error| ("map", error))?;
+                map::read(netlist, &directory, text, &mut found).map_err(|error| ("map", error))?;
             }
             None => identity(netlist, &mut found),
         }
@@ -47,14 +49,24 @@ impl Dump {
         text: &str,
         found: &mut ServiceLevels,
     ) -> Result<(), InvalidLine> {
-        // Of several terminals of an adapter the first.
-        let terminals = || (0..self.lids.len() as u32).rev();
-        let lids: HashMap<u16, u32> =
-            terminals().filter_map(|at| Some((self.lids[at as usize]?, at))).collect();
-        let guids: HashMap<u64, u32> =
-            terminals().map(|at| (netlist.adapters[at as usize].guid, at)).collect();
+        let with_lids = (0..).zip(&self.lids).filter_map(|(at, lid)| Some(((*lid)?, at)));
+        let lids: HashMap<u16, u32> = with_lids.collect();
+        let mut guids: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (at, adapter) in (0..).zip(&netlist.adapters) {
+            guids.entry(adapter.guid).or_default().push(at);
+        }
         let by_lid = |word: &str| lids.get(&word.parse().ok()?).copied();
-        let by_guid = |word: &str| guids.get(&hexadecimal(word.strip_prefix("0x")?)?).copied();
+        let source_of = |word: &str| match word.strip_prefix("0x") {
+            None => by_lid(word).ok_or("there is no such source"),
+            Some(digits) => {
+                match hexadecimal(digits).and_then(|guid| guids.get(&guid)).map(Vec::as_slice) {
+                    Some(&[terminal]) => Ok(terminal),
+                    Some(_) => Err("this adapter has several ports: name the source by its LID"),
+                    None => Err("there is no such source"),
+                }
+            }
+        };
+        let mut lines: HashMap<(u32, u32), usize> = HashMap::new();
         for (number, line) in (1..).zip(text.lines()) {
             let words: Vec<&str> = line.split_whitespace().collect();
             if words.is_empty() || words[0].starts_with('#') {
@@ -64,16 +76,19 @@ impl Dump {
             let &[source, destination, level] = &words[..] else {
                 return Err(wrong("a path's line has source, destination and service level"));
             };
-            let source = by_guid(source).or_else(|| by_lid(source));
-            let source = source.ok_or_else(|| wrong("there is no such source"))?;
+            let source = source_of(source).map_err(wrong)?;
             let destination =
                 by_lid(destination).ok_or_else(|| wrong("there is no such destination"))?;
             let level =
                 level.parse().ok().filter(|&level: &u8| usize::from(level) < SERVICE_LEVELS);
             let level = level.ok_or_else(|| wrong("service levels are numbered from 0 to 15"))?;
-            let router = netlist.fabric.terminal_router(source);
-            let router = router.ok_or_else(|| wrong("the source has failed"))?;
-            found.set_level(router, destination, level);
+            if netlist.fabric.terminal_router(source).is_none() {
+                return Err(wrong("the source has failed"));
+            }
+            if let Some(earlier) = lines.insert((source, destination), number) {
+                return Err(wrong(&format!("this path's level is in line {earlier} already")));
+            }
+            found.set_level(source, destination, level);
         }
         Ok(())
     }
@@ -83,62 +98,13 @@ impl Dump {
 fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
     let fabric = &netlist.fabric;
     for router in 0..fabric.routers() {
-        let ports = fabric.outputs(router).len() as u16;
+        let ports: u16 = narrow(fabric.outputs(router).len());
         for input in (0..ports).map(Some).chain([None]) {
             for output in 0..ports {
-                for level in 0..SERVICE_LEVELS as u8 {
+                for level in 0..narrow(SERVICE_LEVELS) {
                     found.set_lane(router, input, output, level, level);
                 }
             }
         }
     }
-}
-
-/// The switches' blocks of `opensm-sl2vl.dump`: rows of input port, output port and 16 lanes.
-fn map(directory: &Directory, text: &str, found: &mut ServiceLevels) -> Result<(), InvalidLine> {
-    let (mut router, mut seen) = (None, false);
-    for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |message: String| InvalidLine::new(number, message);
-        let line = line.trim();
-        if line.starts_with("Switch") {
-            seen = true;
-            let guid = number_behind(line, "Switch ");
-            let known = guid.and_then(|guid| directory.routers.get(&guid));
-            router = Some(*known.ok_or_else(|| wrong("the netlist has no such switch".into()))?);
-        } else if line.starts_with("Channel Adapter") {
-            router = None;
-        } else if let (Some(router), Some((ports, lanes))) = (router, line.split_once(':')) {
-            if line.starts_with('#') {
-                continue;
-            }
-            let numbers = |text: &str| -> Option<Vec<u16>> {
-                text.split_whitespace().map(|word| word.parse().ok()).collect()
-            };
-            let (Some(ports), Some(lanes)) = (numbers(ports), numbers(lanes)) else {
-                return Err(wrong("a row has numbers only: in out : lanes".into()));
-            };
-            let (&[input, output], SERVICE_LEVELS) = (&ports[..], lanes.len()) else {
-                return Err(wrong("a row has two ports and the lanes of 16 service levels".into()));
-            };
-            let (Some(from), Some(Far::Router(to))) =
-                (directory.far(router, input), directory.far(router, output))
-            else {
-                // Port 0 is the switch itself, and behind an output to an adapter no packet waits.
-                continue;
-            };
-            let from = match from {
-                Far::Router(port) => Some(port),
-                Far::Terminal(_) => None,
-            };
-            for (level, &lane) in (0..).zip(&lanes) {
-                let lane = u8::try_from(lane).ok().filter(|lane| *lane < 16);
-                let lane = lane.ok_or_else(|| wrong("lanes are numbered from 0 to 15".into()))?;
-                found.set_lane(router, from, to, level, lane);
-            }
-        }
-    }
-    if seen {
-        return Ok(());
-    }
-    Err(InvalidLine::new(1, "there is no map here, such as `opensm-sl2vl.dump` has"))
 }

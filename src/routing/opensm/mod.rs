@@ -9,7 +9,9 @@
 //! Ways to switches themselves, which management packets take, are left out.
 
 mod directory;
+mod identity;
 mod lanes;
+mod map;
 mod read;
 mod write;
 
@@ -31,8 +33,9 @@ impl Dump {
     /// Reads the forwarding tables of a netlist's switches. Packets take lane 0.
     ///
     /// # Errors
-    /// The first line that does not fit the netlist: a switch or an adapter that it has not, a port without a
-    /// cable, a port that leads to another adapter.
+    /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port without a
+    /// cable, a port that leads to another adapter) or contradicts another: a switch or an entry that comes twice, a
+    /// LID of two nodes, a port with two LIDs.
     pub fn read(netlist: &Netlist, text: &str) -> Result<Self, InvalidLine> {
         read::read(netlist, text)
     }

@@ -1,92 +1,139 @@
 //! Dumps of forwarding tables, read.
+//!
+//! A switch has one table, and in it one entry for a LID: what stands twice is refused with both lines, even if
+//! both say the same. A LID without an entry, or with port 255, has no way from there; that holds at a terminal's
+//! own switch, too.
+
+use std::collections::HashMap;
 
 use super::Dump;
 use super::directory::{Directory, Far, hexadecimal, number_behind};
+use super::identity::{Identities, Node};
 use crate::InvalidLine;
+use crate::memory::claim;
 use crate::routing::ForwardingTable;
 use crate::topology::netlist::Netlist;
 
+/// A port of a forwarding table behind which packets are dropped.
+const NOWHERE: u16 = 255;
+
 pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
+    let fabric = &netlist.fabric;
+    let pairs = u64::from(fabric.routers()).saturating_mul(fabric.terminals().into());
+    claim("the tables of this fabric", pairs.saturating_mul(2))
+        .map_err(|shortage| InvalidLine::new(1, format!("{shortage}: {}", shortage.help())))?;
     let directory = Directory::new(netlist);
-    let mut dump = Dump {
+    let mut reader = Reader {
+        netlist,
+        directory: &directory,
+        identities: Identities::new(netlist),
+        tables: HashMap::new(),
+        entries: HashMap::new(),
         table: ForwardingTable::empty(&netlist.fabric),
-        lids: netlist.adapters.iter().map(|adapter| adapter.lid).collect(),
     };
+    for terminal in netlist.fabric.live_terminals() {
+        reader.table.withhold(terminal, true);
+    }
     let mut router = None;
     for (number, line) in (1..).zip(text.lines()) {
         let wrong = |message: String| InvalidLine::new(number, message);
         let line = line.trim();
         if line.contains("Unicast lids") {
-            let guid = number_behind(line, " guid ")
-                .ok_or_else(|| wrong("a switch's header without its guid".into()))?;
-            let known = directory.routers.get(&guid);
-            router =
-                Some(*known.ok_or_else(|| wrong(format!("the netlist has no switch {guid:#x}")))?);
+            router = Some(reader.switch(line, number).map_err(wrong)?);
         } else if line.starts_with("0x") {
             let router =
                 router.ok_or_else(|| wrong("an entry without a switch above it".into()))?;
-            if let Some(entry) = entry(line, &directory).map_err(wrong)? {
-                let port = output(&directory, netlist, router, entry).map_err(wrong)?;
-                dump.table.set(router, entry.terminal, port);
-                dump.lids[entry.terminal as usize] = Some(entry.lid);
-            }
+            reader.entry(router, line, number).map_err(wrong)?;
         }
     }
     if router.is_none() {
         let message = "there is no forwarding table here, such as `opensm-lfts.dump` has";
         return Err(InvalidLine::new(1, message));
     }
-    Ok(dump)
+    Ok(Dump { lids: reader.identities.terminals(), table: reader.table })
 }
 
-/// A line of a switch's table.
-#[derive(Clone, Copy)]
-struct Entry {
-    lid: u16,
-    port: u16,
-    terminal: u32,
+/// What has been read of a dump.
+struct Reader<'n> {
+    netlist: &'n Netlist,
+    directory: &'n Directory,
+    identities: Identities<'n>,
+    /// The lines of the switches' headers, and of their entries by router and LID.
+    tables: HashMap<u32, usize>,
+    entries: HashMap<(u32, u16), usize>,
+    table: ForwardingTable,
 }
 
-/// `None` for the way to a switch.
-fn entry(line: &str, directory: &Directory) -> Result<Option<Entry>, String> {
-    let mut words = line.split_whitespace();
-    let lid = words.next().and_then(hexadecimal).and_then(|lid| u16::try_from(lid).ok());
-    let lid = lid.ok_or("the local identifier is none")?;
-    let port = words.next().and_then(|word| word.parse().ok());
-    let port = port.ok_or("behind the local identifier there is no port's number")?;
-    let Some(guid) = number_behind(line, "portguid ") else {
-        return Err("the destination's portguid is missing: dump without -n".into());
-    };
-    if directory.routers.contains_key(&guid) {
-        return Ok(None);
-    }
-    match directory.terminals.get(&guid) {
-        Some(&terminal) => Ok(Some(Entry { lid, port, terminal })),
-        None => Err(format!("the netlist has no adapter with port guid {guid:#x}")),
-    }
-}
-
-/// The fabric's output port of an entry; `None` where the packet is there.
-fn output(
-    directory: &Directory,
-    netlist: &Netlist,
-    router: u32,
-    entry: Entry,
-) -> Result<Option<u16>, String> {
-    let fabric = &netlist.fabric;
-    let name = fabric.terminal_name(entry.terminal);
-    match directory.far(router, entry.port) {
-        None => {
-            let router = fabric.router_name(router);
-            Err(format!("{router} has no cable at port {}", entry.port))
+impl Reader<'_> {
+    /// The header of a switch's table.
+    fn switch(&mut self, line: &str, number: usize) -> Result<u32, String> {
+        let guid = number_behind(line, " guid ").ok_or("a switch's header without its guid")?;
+        let router = self.directory.routers.get(&guid);
+        let &router = router.ok_or_else(|| format!("the netlist has no switch {guid:#x}"))?;
+        if let Some(earlier) = self.tables.insert(router, number) {
+            let name = self.netlist.fabric.router_name(router);
+            return Err(format!(
+                "a second table of {name}, after that in line {earlier}: a switch has one"
+            ));
         }
-        Some(Far::Router(_)) if fabric.terminal_router(entry.terminal) == Some(router) => {
-            Err(format!("packets for {name} are sent away from its switch"))
+        if let Some((_, lid)) = line.split_once("switch Lid ") {
+            let lid = lid.split_whitespace().next().and_then(|lid| lid.parse().ok());
+            let lid = lid.ok_or("behind `switch Lid` there is no local identifier")?;
+            self.identities.note(Node::Router(router), lid, number)?;
         }
-        Some(Far::Router(output)) => Ok(Some(output)),
-        Some(Far::Terminal(terminal)) if terminal == entry.terminal => Ok(None),
-        Some(Far::Terminal(other)) => {
-            Err(format!("packets for {name} are delivered to {}", fabric.terminal_name(other)))
+        Ok(router)
+    }
+
+    /// A line of a switch's table: LID, port, and whose LID that is.
+    fn entry(&mut self, router: u32, line: &str, number: usize) -> Result<(), String> {
+        let mut words = line.split_whitespace();
+        let lid = words.next().and_then(hexadecimal).and_then(|lid| u16::try_from(lid).ok());
+        let lid = lid.ok_or("the local identifier is none")?;
+        let port: Option<u16> = words.next().and_then(|word| word.parse().ok());
+        let port = port.ok_or("behind the local identifier there is no port's number")?;
+        let Some(guid) = number_behind(line, "portguid ") else {
+            return Err("the destination's portguid is missing: dump without -n".into());
+        };
+        let node = match (self.directory.routers.get(&guid), self.directory.terminals.get(&guid)) {
+            (Some(&router), _) => Node::Router(router),
+            (None, Some(&terminal)) => Node::Terminal(terminal),
+            (None, None) => {
+                return Err(format!("the netlist has no adapter with port guid {guid:#x}"));
+            }
+        };
+        self.identities.note(node, lid, number)?;
+        if let Some(earlier) = self.entries.insert((router, lid), number) {
+            let name = self.netlist.fabric.router_name(router);
+            return Err(format!(
+                "a second entry of {name} for LID {lid:#06x}, after that in line {earlier}"
+            ));
+        }
+        if let Node::Terminal(terminal) = node
+            && port != NOWHERE
+        {
+            let output = self.output(router, terminal, port)?;
+            self.table.set(router, terminal, output);
+            if output.is_none() {
+                self.table.withhold(terminal, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// The fabric's output port of an entry; `None` where the packet is there.
+    fn output(&self, router: u32, terminal: u32, port: u16) -> Result<Option<u16>, String> {
+        let fabric = &self.netlist.fabric;
+        let name = fabric.terminal_name(terminal);
+        match self.directory.far(router, port) {
+            None => Err(format!("{} has no cable at port {port}", fabric.router_name(router))),
+            Some(Far::Router(_)) if fabric.terminal_router(terminal) == Some(router) => {
+                Err(format!("packets for {name} are sent away from its switch"))
+            }
+            Some(Far::Router(output)) => Ok(Some(output)),
+            Some(Far::Terminal(there)) if there == terminal => Ok(None),
+            Some(Far::Terminal(other)) => {
+                Err(format!("packets for {name} are delivered to {}", fabric.terminal_name(other)))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::ForwardingTable;
+use crate::narrow::narrow;
 use crate::routing::{Lanes, SERVICE_LEVELS};
 use crate::topology::netlist::Netlist;
 
@@ -25,7 +26,7 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
             let here = fabric.terminal_router(terminal) == Some(router);
             let port = match table.channel(fabric, router, terminal) {
                 Some(channel) => fabric.port(channel),
-                None if here => fabric.terminal_port(terminal),
+                None if here && table.delivers(terminal) => fabric.terminal_port(terminal),
                 None => continue,
             };
             let (guid, name) = (adapter.port_guid, fabric.terminal_name(terminal));
@@ -56,7 +57,7 @@ pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(Stri
 
 fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
     let fabric = &netlist.fabric;
-    let (count, rule) = (usize::from(table.lane_count()), format!("#{}", "-".repeat(56)));
+    let (count, rule) = (table.lane_count(), format!("#{}", "-".repeat(56)));
     let numbers: Vec<String> = (0..SERVICE_LEVELS).map(|level| format!("{level:<2}")).collect();
     let mut text = String::new();
     for (router, switch) in (0..).zip(&netlist.switches) {
@@ -67,7 +68,7 @@ fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
         // The hardware's port numbers, with those of the fabric; behind port 0 is the switch itself.
         let channels = fabric.outputs(router).filter(|&at| fabric.target(at).is_some());
         let first = fabric.outputs(router).start;
-        let channels = channels.map(|at| (fabric.port(at), Some((at - first) as u16)));
+        let channels = channels.map(|at| (fabric.port(at), Some(narrow(at - first))));
         let terminals = fabric
             .live_terminals()
             .filter(|&at| fabric.terminal_router(at) == Some(router))
@@ -77,12 +78,12 @@ fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
         for &(output, to) in &ports {
             for &(input, from) in [(0, None)].iter().chain(&ports) {
                 write!(text, "{input:<3} {output:<3} :").expect("a string");
-                for level in 0..SERVICE_LEVELS {
+                for level in 0..narrow(SERVICE_LEVELS) {
                     let lane = match (table.lanes(), to) {
                         (Lanes::ByServiceLevel(levels), Some(to)) => {
-                            levels.lane(router, from, to, level as u8)
+                            levels.lane(router, from, to, level)
                         }
-                        _ => (level % count) as u8,
+                        _ => level % count,
                     };
                     write!(text, " {lane:<2}").expect("a string");
                 }
@@ -101,7 +102,7 @@ fn paths(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
     for source in fabric.live_terminals() {
         let router = fabric.terminal_router(source).expect("live");
         for destination in fabric.live_terminals() {
-            let level = table.class(router, destination);
+            let level = table.class(fabric, source, destination);
             if level > 0 && table.port(router, destination).is_some() {
                 let (from, to) = (lids[source as usize], lids[destination as usize]);
                 writeln!(text, "{from} {to} {level}").expect("a string");

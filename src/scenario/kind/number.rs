@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::{Kind, Slot, out_of_range, quoted, wrong_type};
 use crate::{
+    narrow::narrow,
     scenario::{
         diagnostic::Diagnostic,
         document::{Node, Value},
@@ -86,7 +87,7 @@ impl Kind for Count {
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
-        Self::RANGE.parse(slot, node).map(|count| count as u32)
+        Self::RANGE.parse(slot, node).map(narrow)
     }
 
     fn show(&self, value: &u32) -> String {
@@ -175,7 +176,7 @@ impl Kind for AmountOrShare {
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Amount, Vec<Diagnostic>> {
         match &node.value {
             Value::Integer(_) => {
-                Self::COUNT.parse(slot, node).map(|count| Amount::Count(count as u32))
+                Self::COUNT.parse(slot, node).map(|count| Amount::Count(narrow(count)))
             }
             Value::Float(share, _) => {
                 let mut problems = wrong_type(self, slot, node);

@@ -30,7 +30,16 @@ impl Kind for Text {
                 Diagnostic::new(&node.place, format!("{slot} is empty"))
                     .help(format!("write for example {}", slot.write(node, &self.example()))),
             ]),
-            Value::Text(text) => Ok(text.clone()),
+            Value::Text(text) => match text.chars().find(|letter| letter.is_control()) {
+                None => Ok(text.clone()),
+                Some(letter) => Err(vec![
+                    Diagnostic::new(
+                        &node.place,
+                        format!("{slot} has the character {letter:?} in it"),
+                    )
+                    .help("it goes into figures, files and terminals as it is: leave it out"),
+                ]),
+            },
             // Whoever types --set name=2024 means text.
             Value::Integer(_) | Value::Float(..) | Value::Flag(_) | Value::Date
                 if node.place.source.typed =>

@@ -6,6 +6,7 @@ use crate::{
         profit::{Average, IdleRatio, Weights},
     },
     engine::VIRTUAL_CHANNELS,
+    narrow::narrow,
     routing::{AdaptiveRules, Derouter},
     scenario::{
         RoutingSpec,
@@ -20,12 +21,13 @@ pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
                virtual channel; where none has room it falls back into another one, which keeps \
                direction order and the bubble rule (the adaptive bubble router, ABR). For tori in \
                which nothing has failed.";
-    with_keys("adaptive", doc, |reader| rules(reader, Derouter::None))
+    with_keys("adaptive", doc, |reader| rules(reader, Derouter::None)).known_as([("abr", "")])
 }
 
 pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "As [routing.adaptive], but a new packet is bound to one way round in each dimension, \
-               which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR).";
+               which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR). For tori with one \
+               dimension at least that is not open.";
     with_keys("pick_orthant", doc, |reader| {
         let choice = Choice {
             key: "rule",
@@ -59,21 +61,28 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
         let rules = rules(reader, derouter.unwrap_or(Derouter::None))?;
         derouter.map(|_| rules)
     })
+    .known_as([
+        ("por", ""),
+        ("goal", "write [routing.pick_orthant] and below it `rule = \"goal\"`"),
+        ("cqr", "write [routing.pick_orthant] and below it `rule = \"cqr\"`"),
+    ])
 }
 
 pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "As [routing.adaptive], but a new packet may be led through an intermediate node, just \
-               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR).";
+               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). For tori with \
+               one dimension at least that is not open: detours follow rings only.";
     with_keys("outflank", doc, |reader| {
-        let steps = reader.value(
+        let steps = narrow(reader.value(
             "steps",
             &Whole { range: 1..=64 },
             2,
             "How many steps outside the shortest ways outflanking intermediate nodes lie.",
-        ) as u32;
+        ));
         let derouter = profit(reader, Family::IntermediateNodes { steps }, 2.0);
         rules(reader, derouter)
     })
+    .known_as([("ofr", "")])
 }
 
 fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
@@ -135,7 +144,7 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
     reader.table("virtual_channels", doc, |reader| {
         let kind = Whole { range: 0..=VIRTUAL_CHANNELS as u64 - 1 };
         let mut number = |key, to: &mut u8, doc| {
-            *to = reader.value(key, &kind, u64::from(*to), doc) as u8;
+            *to = narrow(reader.value(key, &kind, u64::from(*to), doc));
         };
         let channels = &mut rules.channels;
         number("adaptive", &mut channels.adaptive, "All directions that lead on.");

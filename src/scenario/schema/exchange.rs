@@ -1,10 +1,11 @@
 //! `[exchange]`: a workload that ends.
 
 use super::{
-    pattern,
+    pattern::{self, Sender},
     traffic::{LARGEST_MESSAGE, access},
 };
 use crate::{
+    narrow::narrow,
     scenario::{
         choice::{Choice, plain, with_keys},
         kind::{Places, Whole, size, time},
@@ -14,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<ExchangeSpec> {
-    let pattern = pattern::read(reader, places);
+    let pattern = pattern::read(reader, Sender::Exchange, places);
     let message = reader.required(
         "message",
         &size(0, LARGEST_MESSAGE),
@@ -33,7 +34,7 @@ pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Optio
         message: message?,
         access,
         between: between?,
-        rounds: rounds as u32,
+        rounds: narrow(rounds),
     })
 }
 

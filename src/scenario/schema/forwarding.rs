@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     InvalidLine,
+    narrow::narrow,
     routing::{
         agnostic::{ALGORITHMS, Algorithm, Parameters, Partition},
         opensm::{Dump, PathLevels},
@@ -59,13 +60,13 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8) -> Variant<'v, 'd, RoutingSpec> {
         };
         let named = ALGORITHMS.map(|(name, algorithm)| plain(name, algorithm, describe(algorithm)));
         let algorithm = reader.choice(&choice, named.into());
-        let lanes = reader.value_from(
+        let lanes = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
             lanes.into(),
             "as router.virtual_channels",
             "Virtual lanes that the algorithm may use.",
-        ) as u8;
+        ));
         let choice = Choice {
             key: "partition",
             noun: "partition",
@@ -82,6 +83,12 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8) -> Variant<'v, 'd, RoutingSpec> {
         let parameters = Parameters { lanes, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
+    .known_as(ALGORITHMS.map(|(name, _)| {
+        let how = format!(
+            "`{name}` is an algorithm of [routing.agnostic]: write that and below it `algorithm = \"{name}\"`"
+        );
+        (name, how)
+    }))
 }
 
 pub(super) fn opensm<'v, 'd: 'v>(

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, path::Path, sync::Arc};
 
 use crate::{
+    narrow::narrow,
     scenario::{
         diagnostic::{Diagnostic, Location, Source},
         document::{Node, Value},
@@ -157,7 +158,7 @@ fn from_file(
     place: &Location,
     places: Option<Places<'_>>,
 ) -> Result<Vec<Weight>, Vec<Diagnostic>> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = crate::text_file::read_text(path).map_err(|error| {
         let why = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".into(),
             _ => error.to_string(),
@@ -211,7 +212,7 @@ impl MatrixFile<'_> {
         let mut first = true;
         // The text is UTF-8 and rows may have any length, so nothing is left that could fail.
         while reader.read_record(&mut record).is_ok_and(|more| more) {
-            let start = record.position().map_or(0, |position| position.byte() as usize);
+            let start = record.position().map_or(0, |position| narrow(position.byte()));
             let place = self.line(start.min(source.text.len()));
             if std::mem::take(&mut first) {
                 if record.iter().ne(HEADER) {

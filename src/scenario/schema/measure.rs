@@ -1,7 +1,8 @@
 //! `[measure]`: for how long, and how precisely.
 
 use crate::{
-    measure::Settings,
+    measure::{MOST_WINDOWS, Settings},
+    narrow::narrow,
     scenario::{
         kind::{Auto, Number, Whole, time},
         reader::Reader,
@@ -20,18 +21,15 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
         "window",
         &Auto(time(1)),
         default.window,
-        "Length of a window; \"auto\" chooses it from the latency without load and the offered load.",
+        "Length of a window; \"auto\" chooses it from the latency without load, the offered load and the \
+         messages.",
     );
-    let windows = |least| Whole { range: least..=1_000_000 };
+    let windows = |least| Whole { range: least..=u64::from(MOST_WINDOWS) };
     let mut count = |key, least, default: u32, doc| {
-        reader.value(key, &windows(least), u64::from(default), doc) as u32
+        narrow(reader.value(key, &windows(least), u64::from(default), doc))
     };
-    let warm_up_windows = count(
-        "warm_up_windows",
-        1,
-        default.warm_up_windows,
-        "Most windows of warm-up before a point is called unsteady.",
-    );
+    let warm_up_windows =
+        count("warm_up_windows", 1, default.warm_up_windows, "Most windows of warm-up.");
     // A confidence interval needs two means.
     let minimum_windows =
         count("minimum_windows", 2, default.minimum_windows, "Fewest windows measured.");
@@ -49,8 +47,8 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
         "growth",
         &fraction,
         default.growth,
-        "Growth of what is under way, as a fraction of what is offered, up to which a load is \
-         called steady.",
+        "Growth of all that is under way, as a fraction of what is offered, up to which a load may be \
+         called steady; each source queue is judged by itself.",
     );
     Settings { window, warm_up_windows, minimum_windows, maximum_windows, precision, growth }
 }

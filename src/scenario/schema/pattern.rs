@@ -3,14 +3,26 @@
 use super::{matrix, topology::report_repeated};
 use crate::{
     scenario::{
-        choice::{Choice, plain, with_keys},
+        choice::{Choice, Variant, plain, with_keys},
         kind::{Flag, List, Listed, NodeName, NodePair, Number, Places},
         reader::Reader,
     },
     traffic::PatternSpec,
 };
 
-pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
+/// What sends by the pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sender {
+    Load,
+    /// Takes patterns with steps only.
+    Exchange,
+}
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    sender: Sender,
+    places: Option<Places<'_>>,
+) -> Option<PatternSpec> {
     let choice = Choice {
         key: "pattern",
         noun: "pattern",
@@ -42,42 +54,53 @@ pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Optio
         |reader| pairs(reader, places),
     );
     use PatternSpec as P;
-    reader.choice(
-        &choice,
-        vec![
-            uniform,
-            plain(
-                "transpose",
-                P::Transpose,
-                "the first half of the coordinates swapped with the second: (x,y) to (y,x).",
-            ),
-            plain(
-                "transpose-linear",
-                P::TransposeLinear,
-                "the node number's row and column in a square swapped: i m + j to j m + i.",
-            ),
-            plain("transpose-3d", P::Transpose3d, "(x,y,z) to (y,z,x)."),
-            plain("neighbor", P::Neighbor, "x + 1 mod k, in every dimension."),
-            plain("tornado", P::Tornado, "x + ceil(k/2) - 1 mod k, in every dimension."),
-            plain("bit-reverse", P::BitReverse, "the bits in reverse order."),
-            plain("bit-complement", P::BitComplement, "every bit inverted."),
-            plain(
-                "butterfly",
-                P::Butterfly,
-                "message i inverts bit i of the number, from bit 0 on, cyclic (FFT).",
-            ),
-            plain("shuffle", P::Shuffle, "the bits rotated left by one."),
-            hotspot,
-            plain(
-                "random-permutation",
-                P::RandomPermutation,
-                "every node to one partner, drawn at random.",
-            ),
-            plain("all-to-all", P::AllToAll, "every node to every other in turn."),
-            matrix,
-            pairs,
-        ],
-    )
+    let all_to_all = plain("all-to-all", P::AllToAll, "every node to every other in turn.");
+    let fixed = vec![
+        plain(
+            "transpose",
+            P::Transpose,
+            "the first half of the coordinates swapped with the second: (x,y) to (y,x).",
+        ),
+        plain(
+            "transpose-linear",
+            P::TransposeLinear,
+            "the node number's row and column in a square swapped: i m + j to j m + i.",
+        ),
+        plain("transpose-3d", P::Transpose3d, "(x,y,z) to (y,z,x)."),
+        plain("neighbor", P::Neighbor, "x + 1 mod k, in every dimension."),
+        plain("tornado", P::Tornado, "x + ceil(k/2) - 1 mod k, in every dimension."),
+        plain("bit-reverse", P::BitReverse, "the bits in reverse order."),
+        plain("bit-complement", P::BitComplement, "every bit inverted."),
+        plain(
+            "butterfly",
+            P::Butterfly,
+            "message i inverts bit i of the number, from bit 0 on, cyclic (FFT).",
+        ),
+        plain("shuffle", P::Shuffle, "the bits rotated left by one."),
+        plain(
+            "random-permutation",
+            P::RandomPermutation,
+            "every node to one partner, drawn at random.",
+        ),
+    ];
+    // The first one is the example where none is written.
+    let variants = match sender {
+        Sender::Load => {
+            let mut variants = vec![uniform];
+            variants.extend(fixed);
+            variants.extend([all_to_all, hotspot, matrix, pairs]);
+            variants
+        }
+        Sender::Exchange => {
+            let mut variants = vec![all_to_all];
+            variants.extend(fixed);
+            variants.push(pairs);
+            // Those that draw their destinations have no steps; the rules between keys say so.
+            variants.extend([uniform, hotspot, matrix].map(Variant::not_offered));
+            variants
+        }
+    };
+    reader.choice(&choice, variants)
 }
 
 fn hotspot(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {

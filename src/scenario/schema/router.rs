@@ -2,6 +2,7 @@
 
 use crate::{
     engine::{Arbitration, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
+    narrow::narrow,
     scenario::{
         choice::{Choice, plain},
         kind::{Flag, Whole, flits, rate, size, time},
@@ -52,7 +53,7 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
     to.flit = reader.value("flit", &size(1, 4096), to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let mut count = |key, kind: &Whole, default: u32, doc| {
-        reader.value(key, kind, u64::from(default), doc) as u32
+        narrow(reader.value(key, kind, u64::from(default), doc))
     };
     to.header_flits =
         count("header_flits", &few, to.header_flits, "Flits of a packet before its payload.");
@@ -64,13 +65,13 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
         to.maximum_payload,
         "Payload of the largest packet; longer messages are cut into several.",
     );
-    to.virtual_channels = reader.value(
+    to.virtual_channels = narrow(reader.value(
         "virtual_channels",
         &Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() },
         to.virtual_channels.into(),
         "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
          the lanes of a forwarding table.",
-    ) as u8;
+    ));
     to.buffer = reader.value(
         "buffer",
         &flits(),
@@ -92,12 +93,12 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
          go without.",
     );
-    to.crossbar_speedup = reader.value(
+    to.crossbar_speedup = narrow(reader.value(
         "crossbar_speedup",
         &CHANNELS,
         u64::from(to.crossbar_speedup),
         "Packets that an input port can send at once.",
-    ) as u32;
+    ));
     to.routing_latency = reader.value(
         "routing_latency",
         &time(0),
@@ -159,12 +160,12 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
 }
 
 fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
-    to.injection_channels = reader.value(
+    to.injection_channels = narrow(reader.value(
         "injection_channels",
         &CHANNELS,
         u64::from(to.injection_channels),
         "Channels from a node into its router; its messages take them in turn.",
-    ) as u32;
+    ));
     to.injection_rate = reader.value(
         "injection_rate",
         &rate(),
@@ -184,12 +185,12 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
         "The router's buffer of an injection channel, for each virtual channel; at least one of \
          the largest packets.",
     );
-    to.ejection_channels = reader.value(
+    to.ejection_channels = narrow(reader.value(
         "ejection_channels",
         &CHANNELS,
         u64::from(to.ejection_channels),
         "Channels from a router to its node.",
-    ) as u32;
+    ));
     to.ejection_rate =
         reader.value("ejection_rate", &rate(), to.ejection_rate, "Rate of each ejection channel.");
     to.ejection_latency = reader.value(

@@ -128,9 +128,15 @@ pub(super) fn read(
         let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
         Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
     });
+    let of_angara = |name: &'static str| {
+        let how = format!(
+            "`{name}` is an algorithm of [routing.angara]: write that and below it `algorithm = \"{name}\"`"
+        );
+        (name, how)
+    };
     let variants = vec![
-        direction_order,
-        angara,
+        direction_order.known_as([("dor", ""), ("dimension_order", ""), ("xy", "")]),
+        angara.known_as(["balanced", "sssp", "bfs", "genetic"].map(of_angara)),
         file,
         adaptive::bubble(),
         adaptive::pick_orthant(),

@@ -1,6 +1,10 @@
 //! `[traffic]`: a load that goes on; and which of `[traffic]` and `[exchange]` there is.
 
-use super::{exchange, load::Load, pattern};
+use super::{
+    exchange,
+    load::Load,
+    pattern::{self, Sender},
+};
 use crate::{
     engine::Parameters,
     scenario::{
@@ -70,7 +74,7 @@ fn load(
     places: Option<Places<'_>>,
     parameters: &Parameters,
 ) -> Option<LoadSpec> {
-    let pattern = pattern::read(reader, places);
+    let pattern = pattern::read(reader, Sender::Load, places);
     let load = reader.required(
         "load",
         &Load,

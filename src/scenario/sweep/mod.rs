@@ -88,6 +88,19 @@ impl Sweep {
     /// # Errors
     /// All mistakes of the sweep and of all its points, each once; if there is no `[sweep]`.
     pub fn read(document: &Document) -> Result<Self, Diagnostics> {
+        Self::read_with(document, &mut Fabrics::default())
+    }
+
+    /// The same, but that tables for any fabric are not made, which can take long: whether there is one, a
+    /// point's [`Network::routes`](super::Network::routes) says.
+    ///
+    /// # Errors
+    /// As [`Sweep::read`].
+    pub fn read_without_tables(document: &Document) -> Result<Self, Diagnostics> {
+        Self::read_with(document, &mut Fabrics::without_tables())
+    }
+
+    fn read_with(document: &Document, fabrics: &mut Fabrics) -> Result<Self, Diagnostics> {
         if !document.intact {
             Diagnostics::check(document.problems.clone())?;
         }
@@ -108,11 +121,17 @@ impl Sweep {
             problems.extend(reading.problems);
             return Err(Diagnostics::check(problems).expect_err("there are problems"));
         }
-        Self::expand(document, table)
+        Self::expand(document, table, fabrics)
     }
 
-    fn expand(document: &Document, table: SweepTable) -> Result<Self, Diagnostics> {
+    fn expand(
+        document: &Document,
+        table: SweepTable,
+        fabrics: &mut Fabrics,
+    ) -> Result<Self, Diagnostics> {
+        // Each point keeps its document; thousands of series are not kept thousands of times.
         let mut base = document.clone();
+        base.remove("sweep");
         if table.saturation.is_some() && document.get(LOAD).is_none() {
             let place = document
                 .get("sweep.saturation")
@@ -130,7 +149,6 @@ impl Sweep {
             axes.insert(0, Axis { steps: table.series.clone() });
         }
         let choices: usize = axes.iter().map(|axis| axis.steps.len()).product();
-        let mut fabrics = Fabrics::default();
         let (mut points, mut problems) = (Vec::new(), Vec::new());
         let mut keys_of_series = Vec::new();
         for number in 0..choices {
@@ -141,7 +159,7 @@ impl Sweep {
                 if repetition > 0 {
                     next_seed(&mut document, repetition);
                 }
-                match Scenario::read_with(&document, &mut fabrics) {
+                match Scenario::read_with(&document, fabrics) {
                     Ok((scenario, read)) => {
                         let identity = read.identity();
                         let Choice { assignments, of_grid, series } = choice.clone();
@@ -187,6 +205,15 @@ impl Sweep {
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
+    }
+
+    /// Whether points are repeated although nothing in any of them is drawn at random.
+    #[must_use]
+    pub fn repeats_in_vain(&self) -> bool {
+        let equal = |runs: &[Point]| {
+            runs.windows(2).all(|two| two[0].scenario.ignores_the_seed(&two[1].scenario))
+        };
+        self.repetitions > 1 && self.points.chunks(self.repetitions as usize).all(equal)
     }
 
     /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.

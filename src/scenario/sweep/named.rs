@@ -25,7 +25,7 @@ impl Kind for NamedSeries {
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Step>, Vec<Diagnostic>> {
         let Value::Table(table) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let reference = Reference::new();
+        let reference = Reference::shared();
         let (mut steps, mut problems) = (Vec::new(), Vec::new());
         // Headers and --set may have mixed them up.
         let mut entries: Vec<&Entry> = table.entries.iter().collect();
@@ -33,9 +33,16 @@ impl Kind for NamedSeries {
         for entry in entries {
             match &entry.node.value {
                 Value::Broken => {}
+                _ if entry.key.contains(char::is_control) => problems.push(
+                    Diagnostic::new(
+                        &entry.key_place,
+                        format!("a series can't be called {:?}", entry.key),
+                    )
+                    .help("its name goes into figures and terminals as it is: leave out what is no letter"),
+                ),
                 Value::Table(keys) if !keys.entries.is_empty() && !entry.key.trim().is_empty() => {
                     let mut settings = Vec::new();
-                    collect(keys, "", &reference, &mut settings);
+                    collect(keys, "", reference, &mut settings);
                     steps.push(Step { name: Some(entry.key.clone()), settings });
                 }
                 _ => problems.push(nothing(entry)),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    narrow::narrow,
     scenario::{
         diagnostic::Diagnostic,
         document::Node,
@@ -70,7 +71,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         let points = Whole { range: 1..=MOST_POINTS };
         let doc = "Points, or searches for saturation, that a task computes one after the other.";
         let given = reader.has("points_per_task");
-        let points_per_task = reader.value("points_per_task", &points, 1, doc) as usize;
+        let points_per_task = narrow(reader.value("points_per_task", &points, 1, doc));
         let account = word("an account's name", "physics");
         let account = reader.optional("account", &account, "The account that the time is charged to.");
         let qos = word("the name of a quality of service", "long");
@@ -117,7 +118,7 @@ pub fn check_slurm_name(name: &str) -> Result<(), String> {
 /// # Errors
 /// If it is none, or one that flitlab sets itself.
 pub fn check_sbatch_option(option: &str) -> Result<(), String> {
-    const OURS: [(&str, &str); 10] = [
+    const OURS: [(&str, &str); 12] = [
         ("--array", "-a"),
         ("--output", "-o"),
         ("--error", "-e"),
@@ -128,6 +129,8 @@ pub fn check_sbatch_option(option: &str) -> Result<(), String> {
         ("--wait", "-W"),
         ("--test-only", "--test-only"),
         ("--wrap", "--wrap"),
+        ("--job-name", "-J"),
+        ("--parsable", "--parsable"),
     ];
     if !option.starts_with('-') || option.trim_start_matches('-').is_empty() {
         return Err("an option of sbatch begins with `-`, for example `--exclusive`".into());
@@ -138,7 +141,12 @@ pub fn check_sbatch_option(option: &str) -> Result<(), String> {
     let name = option.split(['=', ' ']).next().unwrap_or(option);
     let long = name.starts_with("--");
     let ours = |&&(full, short): &&(&str, &str)| {
-        if long { name == full } else { !short.starts_with("--") && name.starts_with(short) }
+        // sbatch takes the beginning of an option's name for the whole.
+        if long {
+            name.len() > 2 && full.starts_with(name)
+        } else {
+            !short.starts_with("--") && name.starts_with(short)
+        }
     };
     match OURS.iter().find(ours) {
         Some((full, _)) => Err(format!("flitlab needs sbatch's {full} for itself")),

@@ -8,6 +8,7 @@ use super::{
     slurm,
     zip::{Group, Zip},
 };
+use crate::narrow::narrow;
 use crate::scenario::{
     diagnostic::Diagnostic,
     document::{Entry, Node, Table, Value},
@@ -48,7 +49,7 @@ pub(in crate::scenario) fn read(reader: &mut Reader<'_>) -> SweepTable {
         let series = reader.optional("series", &NamedSeries, doc).unwrap_or_default();
         let doc = "Runs of every point, each with the next seed. means.csv has the means over them \
                    with their 95% confidence intervals, which figures show.";
-        let repetitions = reader.value("repetitions", &Whole { range: 1..=1_000 }, 1, doc) as u32;
+        let repetitions = narrow(reader.value("repetitions", &Whole { range: 1..=1_000 }, 1, doc));
         let doc = "Loads in a row that do not reach a steady state, in none of their repetitions, \
                    after which a series ends.";
         let past_saturation =
@@ -130,7 +131,7 @@ impl Kind for PastSaturation {
         match &node.value {
             Value::Text(text) if text == "all" => Ok(None),
             Value::Integer(_) | Value::Float(..) => {
-                Self::COUNT.parse(slot, node).map(|count| Some(count as usize))
+                Self::COUNT.parse(slot, node).map(|count| Some(narrow(count)))
             }
             _ => {
                 let mut problems = wrong_type(self, slot, node);

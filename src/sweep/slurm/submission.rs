@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{JobId, SlurmError, sbatch};
 use super::script::Script;
 use super::trace::Trace;
+use crate::narrow::narrow;
 use crate::report::{rows_of_text, rows_text};
 use crate::scenario::{RESULTS_VERSION, SlurmSettings, Sweep};
 
@@ -231,8 +232,9 @@ impl Submission {
         let noted = fs::read_to_string(self.folder.join(JOB)).ok();
         let noted = noted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         // A kill may have come between, or somebody have submitted the script by hand.
-        let recorded =
-            || (0..self.tasks.len() as u32).find_map(|task| self.trace(task).and_then(|it| it.job));
+        let recorded = || {
+            (0..narrow(self.tasks.len())).find_map(|task| self.trace(task).and_then(|it| it.job))
+        };
         noted.map(JobId).or_else(recorded)
     }
 

@@ -1,7 +1,7 @@
 //! Cray Cascade (G. Faanes et al., "Cray Cascade: a scalable HPC system based on a Dragonfly network", SC
 //! 2012): groups of routers in rows and columns, all joined along both.
 
-use super::{Cabling, TopologyError, join_all, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, join_all, pairs, populate, product, refuse};
 
 /// Groups of `columns` x `rows` routers; the default is the fabric of papers/nue-routing-slides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +30,29 @@ impl Cascade {
     /// router behind the last one that was used.
     ///
     /// # Errors
-    /// If a size is 0.
+    /// If a size is 0, or there are too many of something.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
-        let group = self.columns.saturating_mul(self.rows);
+        let [groups, columns, rows, column_cables, global, terminals] =
+            [self.groups, self.columns, self.rows, self.column_cables, self.global, self.terminals]
+                .map(u64::from);
+        let group = columns * rows;
         if self.groups == 0 || group == 0 || self.groups > 1 && self.global == 0 {
             return refuse("a Cascade needs groups, columns, rows and cables between groups");
         }
-        let all = u64::from(group) * u64::from(self.groups);
-        let mut cabling = routers(all, self.terminals.into())?;
+        let routers = product([group, groups]);
+        let of_rows = product([groups, rows, pairs(columns)]);
+        let of_columns = product([groups, columns, pairs(rows), column_cables]);
+        let far = product([groups - 1, global]);
+        let mut cabling = begin(&Size {
+            routers,
+            terminals: product([routers, terminals]),
+            cables: of_rows
+                .saturating_add(of_columns)
+                .saturating_add(product([pairs(groups), global])),
+            ports: (columns - 1 + (rows - 1) * column_cables + terminals)
+                .saturating_add(far.div_ceil(group)),
+        })?;
+        let group = self.columns * self.rows;
         for first in (0..self.groups).map(|number| number * group) {
             for row in 0..self.rows {
                 let members: Vec<u32> =

@@ -1,7 +1,7 @@
 //! Fat trees of edge switches under director switches, as Tsubame2.5's: a director is itself a fat tree of
 //! line and fabric chips, which route on their own.
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
 
 /// Edge switches with terminals, joined with the line chips of directors. The default has the counts that
 /// papers/nue-routing-slides gives for Tsubame2.5, read as six directors of 324 ports (18 line chips and 9
@@ -42,16 +42,32 @@ impl DirectorTree {
     /// in turn, and there to the line chips in turn.
     ///
     /// # Errors
-    /// If a size is 0.
+    /// If a size is 0, or there are too many of something.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let sizes =
             [self.edges, self.directors, self.line_chips, self.fabric_chips, self.inner_cables];
         if sizes.contains(&0) || self.uplinks < self.edges {
             return refuse("every size is at least 1, and there is an uplink for each edge switch");
         }
+        let [edges, directors, lines, inner, uplinks, terminals] = [
+            self.edges,
+            self.directors,
+            self.line_chips,
+            self.inner_cables,
+            self.uplinks,
+            self.terminals,
+        ]
+        .map(u64::from);
+        let fabrics = u64::from(self.fabric_chips);
+        let of_edge = uplinks.div_ceil(edges) + terminals.div_ceil(edges);
+        let of_line = uplinks.div_ceil(directors).div_ceil(lines) + product([fabrics, inner]);
+        let mut cabling = begin(&Size {
+            routers: edges.saturating_add(product([directors, lines + fabrics])),
+            terminals,
+            cables: product([directors, lines, fabrics, inner]).saturating_add(uplinks),
+            ports: of_edge.max(of_line).max(product([lines, inner])),
+        })?;
         let chips = self.line_chips + self.fabric_chips;
-        let all = u64::from(self.edges) + u64::from(self.directors) * u64::from(chips);
-        let mut cabling = routers(all, 0)?;
         let first = |director: u32| self.edges + director * chips;
         let mut next = vec![0; self.directors as usize];
         let mut director = 0;

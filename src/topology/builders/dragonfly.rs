@@ -1,7 +1,7 @@
 //! Dragonflies (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly
 //! topology", ISCA 2008).
 
-use super::{Cabling, TopologyError, join_all, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, join_all, pairs, populate, product, refuse};
 
 /// Groups of routers that are all joined with each other, and as many global cables between each two groups
 /// as all have ports for.
@@ -22,22 +22,30 @@ impl Dragonfly {
     /// order, h a router.
     ///
     /// # Errors
-    /// If there are fewer than two groups, or not enough global ports to join each two.
+    /// If there are fewer than two groups, not enough global ports to join each two, or too many of something.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let (routers_, global, groups) = (self.routers, self.global, self.groups);
         if groups < 2 || routers_ == 0 {
             return refuse("a dragonfly needs two groups and a router in each at least");
         }
         let ports = u64::from(routers_) * u64::from(global);
-        let between = (ports / u64::from(groups - 1)) as u32;
+        let between = ports / u64::from(groups - 1);
         if between == 0 {
             return refuse(format!(
                 "a group of {routers_} routers with {global} global ports each can't reach {} other groups",
                 groups - 1
             ));
         }
-        let all = u64::from(routers_) * u64::from(groups);
-        let mut cabling = routers(all, self.terminals.into())?;
+        let all = product([routers_.into(), groups.into()]);
+        let within = product([groups.into(), pairs(routers_.into())]);
+        let mut cabling = begin(&Size {
+            routers: all,
+            terminals: product([all, self.terminals.into()]),
+            cables: within.saturating_add(product([pairs(groups.into()), between])),
+            ports: u64::from(routers_) - 1 + u64::from(global) + u64::from(self.terminals),
+        })?;
+        // No more than the ports of a group, of which there are too many beyond 32 bits.
+        let between = u32::try_from(between).unwrap_or(u32::MAX);
         for group in 0..groups {
             let members: Vec<u32> = (group * routers_..(group + 1) * routers_).collect();
             join_all(&mut cabling, &members, 1);

@@ -1,7 +1,7 @@
 //! HyperX (J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
 //! 2009): all routers along each dimension are joined with each other.
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, pairs, populate, product, refuse};
 
 /// A regular HyperX.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +16,22 @@ pub struct HyperX {
 
 impl HyperX {
     /// # Errors
-    /// If there is no dimension, a size is 0, or neighbours have no cable.
+    /// If there is no dimension, a size is 0, neighbours have no cable, or there are too many of something.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         if self.sizes.is_empty() || self.sizes.contains(&0) || self.redundancy == 0 {
             return refuse("a HyperX needs sizes of 1 or more, and a cable between neighbours");
         }
-        let all = self.sizes.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
-        let mut cabling = routers(all, self.terminals.into())?;
+        let all = product(self.sizes.iter().map(|&size| size.into()));
+        let (redundancy, terminals) = (self.redundancy.into(), self.terminals.into());
+        let of_dimension =
+            |&size: &u32| product([all / u64::from(size), pairs(size.into()), redundancy]);
+        let others = self.sizes.iter().map(|&size| u64::from(size) - 1).sum();
+        let mut cabling = begin(&Size {
+            routers: all,
+            terminals: product([all, terminals]),
+            cables: self.sizes.iter().map(of_dimension).fold(0, u64::saturating_add),
+            ports: product([others, redundancy]).saturating_add(terminals),
+        })?;
         for router in 0..cabling.routers() {
             let mut step = 1;
             for &size in &self.sizes {

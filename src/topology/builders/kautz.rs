@@ -1,6 +1,6 @@
 //! Kautz graphs (W. H. Kautz, "Bounds on directed (d, k) graphs", 1968), each arc a cable.
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
 
 /// Routers are the words of `length` letters of `degree + 1`, no letter twice in a row; a cable leads from
 /// each word to those that begin with its tail.
@@ -29,7 +29,14 @@ impl Kautz {
             );
         }
         let tails = degree.saturating_pow(self.length - 1);
-        let mut cabling = routers(tails.saturating_mul(degree + 1), self.terminals.into())?;
+        let words = product([tails, degree + 1]);
+        let (redundancy, terminals) = (self.redundancy.into(), self.terminals.into());
+        let mut cabling = begin(&Size {
+            routers: words,
+            terminals: product([words, terminals]),
+            cables: product([words, degree, redundancy]),
+            ports: product([2, degree, redundancy]).saturating_add(terminals),
+        })?;
         for word in 0..cabling.routers() {
             let letters = self.letters(word);
             for letter in (0..=self.degree).filter(|letter| Some(letter) != letters.last()) {

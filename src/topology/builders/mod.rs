@@ -26,6 +26,7 @@ pub use tree::Tree;
 
 use std::fmt;
 
+use super::size::{Size, pairs, product};
 use super::{Cabling, TopologyError};
 
 /// A fabric by its builder and sizes.
@@ -109,20 +110,15 @@ impl fmt::Display for Builder {
     }
 }
 
-/// The most routers or terminals that a builder makes.
-const MOST: u64 = 1 << 20;
-
 fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::Sizes(text.into()))
 }
 
-/// So many routers, if there aren't too many of them or of their terminals.
-fn routers(routers: u64, terminals: u64) -> Result<Cabling, TopologyError> {
-    if routers > MOST || routers.saturating_mul(terminals) > MOST {
-        return refuse(format!("a fabric has at most {MOST} routers and as many terminals"));
-    }
+/// The routers of a fabric, if that is not too large.
+fn begin(size: &Size) -> Result<Cabling, TopologyError> {
+    size.check()?;
     let mut cabling = Cabling::default();
-    for router in 0..routers {
+    for router in 0..size.routers {
         cabling.router(format!("S{router}"));
     }
     Ok(cabling)

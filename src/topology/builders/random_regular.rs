@@ -1,10 +1,13 @@
 //! Random regular graphs, the fabric of Jellyfish (A. Singla et al., NSDI 2012).
 
+use std::collections::HashMap;
+
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use crate::narrow::narrow;
 
 /// Routers of equal degree, joined at random: no two cables between the same two.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +39,12 @@ impl RandomRegular {
                  the routers less one, and routers times degree is even"
             ));
         }
-        let mut cabling = routers(count.into(), self.terminals.into())?;
+        let mut cabling = begin(&Size {
+            routers: count.into(),
+            terminals: product([count.into(), self.terminals.into()]),
+            cables: product([count.into(), degree.into()]) / 2,
+            ports: u64::from(degree) + u64::from(self.terminals),
+        })?;
         let mut pairs = self.pairs();
         pairs.sort_unstable();
         for (one, other) in pairs {
@@ -55,7 +63,7 @@ impl RandomRegular {
             ends.shuffle(&mut random);
             let mut pairs: Vec<(u32, u32)> =
                 ends.chunks(2).map(|pair| ordered(pair[0], pair[1])).collect();
-            if repair(&mut pairs, self.routers, &mut random) {
+            if repair(&mut pairs, &mut random) {
                 return pairs;
             }
         }
@@ -67,24 +75,31 @@ fn ordered(one: u32, other: u32) -> (u32, u32) {
 }
 
 /// Swaps ends until no pair is bad; false if that does not come to an end.
-fn repair(pairs: &mut [(u32, u32)], routers: u32, random: &mut ChaCha8Rng) -> bool {
-    let place = |(one, other): (u32, u32)| one as usize * routers as usize + other as usize;
-    let mut joined = vec![0u32; routers as usize * routers as usize];
+fn repair(pairs: &mut [(u32, u32)], random: &mut ChaCha8Rng) -> bool {
+    // How often two routers are joined: a matrix of them would not fit any memory. Its order is never asked for.
+    let mut joined: HashMap<(u32, u32), u32> = HashMap::with_capacity(pairs.len());
     for &pair in pairs.iter() {
-        joined[place(pair)] += 1;
+        *joined.entry(pair).or_default() += 1;
     }
-    let bad = |pair: (u32, u32), joined: &[u32]| pair.0 == pair.1 || joined[place(pair)] > 1;
+    // No swap makes a pair that is there already, so what is behind this place stays good.
+    let mut at = 0;
     for _ in 0..100 * pairs.len() {
-        let Some(at) = pairs.iter().position(|&pair| bad(pair, &joined)) else { return true };
-        let with = random.random_range(0..pairs.len() as u64) as usize;
+        let bad = |pair: &(u32, u32)| pair.0 == pair.1 || joined[pair] > 1;
+        let Some(ahead) = pairs[at..].iter().position(bad) else { return true };
+        at += ahead;
+        let with: usize = narrow(random.random_range(0..pairs.len() as u64));
         let ((a, b), (c, d)) = (pairs[at], pairs[with]);
         let (first, second) = (ordered(a, c), ordered(b, d));
-        let fine = |pair: (u32, u32)| pair.0 != pair.1 && joined[place(pair)] == 0;
-        if at != with && first != second && fine(first) && fine(second) {
-            joined[place(pairs[at])] -= 1;
-            joined[place(pairs[with])] -= 1;
-            joined[place(first)] += 1;
-            joined[place(second)] += 1;
+        let fine = |pair: &(u32, u32)| {
+            pair.0 != pair.1 && joined.get(pair).is_none_or(|&times| times == 0)
+        };
+        if at != with && first != second && fine(&first) && fine(&second) {
+            for pair in [pairs[at], pairs[with]] {
+                joined.entry(pair).and_modify(|times| *times -= 1);
+            }
+            for pair in [first, second] {
+                *joined.entry(pair).or_default() += 1;
+            }
             (pairs[at], pairs[with]) = (first, second);
         }
     }

@@ -1,7 +1,7 @@
 //! Slim Fly (M. Besta, T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014) on
 //! McKay-Miller-Siran graphs of diameter 2.
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
 
 /// 2 q^2 routers of degree (3 q - d) / 2 for a prime q = 4 w + d, d = 1 or -1. Prime powers, for which there
 /// are such graphs too, are left out.
@@ -30,7 +30,14 @@ impl SlimFly {
             ));
         }
         let sets = generators(q);
-        let mut cabling = routers(2 * u64::from(q) * u64::from(q), self.terminals.into())?;
+        let all = 2 * u64::from(q) * u64::from(q);
+        let degree = (3 * u64::from(q)).div_ceil(2);
+        let mut cabling = begin(&Size {
+            routers: all,
+            terminals: product([all, self.terminals.into()]),
+            cables: all * degree / 2,
+            ports: degree + u64::from(self.terminals),
+        })?;
         for (side, set) in (0..).zip(&sets) {
             for row in 0..q {
                 for one in 0..q {

@@ -1,6 +1,6 @@
 //! Tori of switches: several terminals a switch, several cables between neighbours.
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
 use crate::topology::Torus;
 
 /// A torus as it is built of InfiniBand switches.
@@ -22,7 +22,14 @@ impl SwitchedTorus {
         if self.redundancy == 0 {
             return refuse("neighbours need at least one cable (redundancy)");
         }
-        let mut cabling = routers(torus.nodes().into(), self.terminals.into())?;
+        let (nodes, redundancy) = (u64::from(torus.nodes()), u64::from(self.redundancy));
+        let directions = u64::from(torus.directions());
+        let mut cabling = begin(&Size {
+            routers: nodes,
+            terminals: product([nodes, self.terminals.into()]),
+            cables: product([nodes, directions / 2, redundancy]),
+            ports: product([directions, redundancy]) + u64::from(self.terminals),
+        })?;
         for node in 0..torus.nodes() {
             for direction in 0..torus.directions() / 2 {
                 if let Some(neighbor) = torus.neighbor(node, direction) {

@@ -1,7 +1,8 @@
 //! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
 //! architectures", IPPS 1997).
 
-use super::{Cabling, TopologyError, populate, refuse, routers};
+use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use crate::narrow::narrow;
 
 /// n levels of k^(n-1) switches; level 0 has the terminals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,14 @@ impl Tree {
             return refuse("a tree needs an arity and levels of 2 or more");
         }
         let width = u64::from(arity).saturating_pow(levels - 1);
-        let mut cabling = routers(width.saturating_mul(levels.into()), self.terminals.into())?;
-        let width = width as u32;
+        let below = product([width, arity.into()]);
+        let mut cabling = begin(&Size {
+            routers: product([width, levels.into()]),
+            terminals: product([width, self.terminals.into()]),
+            cables: product([below, u64::from(levels) - 1]),
+            ports: u64::from(arity) + u64::from(arity.max(self.terminals)),
+        })?;
+        let width = narrow::<u32>(width);
         for level in 0..levels - 1 {
             let step = arity.pow(level);
             for word in 0..width {

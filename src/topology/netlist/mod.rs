@@ -233,6 +233,68 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
     }
 
     #[test]
+    fn what_two_nodes_or_cables_share_is_refused_with_both_lines() {
+        let wrong = |text: &str| Netlist::read(text).unwrap_err();
+        let expect = |error: InvalidLine, line: usize, words: &str| {
+            assert!(error.line == line && error.message.contains(words), "{error}");
+        };
+        let discovered = |from: &str, to: &str| {
+            assert!(DISCOVERED.contains(from));
+            wrong(&DISCOVERED.replace(from, to))
+        };
+        expect(discovered("switchguid=0xa1", "switchguid=0xa0"), 9, "line 3");
+        expect(discovered("caguid=0xb0", "caguid=0xa0"), 15, "line 3");
+        expect(discovered("(b2)", "(b1)"), 17, "line 16");
+        expect(discovered("[1](b1) \t", "[1](a1) \t"), 16, "line 9");
+        expect(discovered("port 0 lid 8 ", "port 0 lid 7 "), 9, "line 3");
+        expect(discovered("# lid 2 lmc", "# lid 7 lmc"), 17, "line 3");
+        // A port may have its node's guid, and LID 0 is none.
+        for (from, to) in [("[1](b1) \t", "[1](b0) \t"), ("lid 1 lmc", "lid 0 lmc")] {
+            Netlist::read(&DISCOVERED.replace(from, to)).unwrap();
+        }
+        // A cable that stands at one end only; then two at one port, and one that an adapter knows nothing of.
+        let pair =
+            "Switch 4 \"A\"\n[1] \"B\"[1]\n\nSwitch 4 \"B\"\n\nSwitch 4 \"C\"\n[1] \"A\"[2]\n";
+        let hosts = "\nHca 1 \"a\"\n[1] \"A\"[3]\n\nHca 1 \"b\"\n[1] \"B\"[3]\n";
+        assert_eq!(Netlist::read(&format!("{pair}{hosts}")).unwrap().fabric.channels(), 4);
+        let shared = pair.replace("\"A\"[2]", "\"B\"[1]");
+        expect(wrong(&format!("{shared}{hosts}")), 7, "line 2 leads to \"B\" port 1, too");
+        let shared = hosts.replace("\"B\"[3]", "\"A\"[3]");
+        expect(wrong(&format!("{pair}{shared}")), 13, "line 10 leads to \"A\" port 3, too");
+        let unknown = pair.replace("\"A\"[2]", "\"b\"[1]");
+        let lost = hosts.replace("[1] \"B\"[3]\n", "");
+        expect(wrong(&format!("{unknown}{lost}")), 7, "\"b\" port 1, has no line");
+    }
+
+    #[test]
+    fn an_adapter_of_which_one_port_is_connected_keeps_its_name_however_often_it_is_written() {
+        let pair = include_str!("../../../tests/wrong/fabrics/pair.net");
+        let second = pair.replace("\"a\"[1]", "\"a\"[2]");
+        let second = second.replace("Hca 1 \"a\"\n[1]", "Hca 2 \"a\"\n[2]");
+        let netlist = Netlist::read(&second).unwrap();
+        assert_eq!(netlist.fabric.terminal_name(0), "a port 2");
+        for text in [netlist.text(), netlist.discovered_text()] {
+            let again = Netlist::read(&text).unwrap();
+            assert_eq!(again.fabric.terminal_name(0), "a port 2", "{text}");
+        }
+    }
+
+    #[test]
+    fn the_guids_of_ports_are_written_where_they_are_not_counted_on_from_the_nodes() {
+        // As newer adapters have them: the port's is the node's; and one beyond another node's.
+        for (one, other) in [("[1](b0) ", "[2](b2) "), ("[1](c8) ", "[2](c7) ")] {
+            let text = DISCOVERED.replace("[1](b1) ", one).replace("[2](b2) ", other);
+            let netlist = Netlist::read(&text).unwrap();
+            let again = Netlist::read(&netlist.text()).unwrap();
+            let guids = |netlist: &Netlist| {
+                netlist.adapters.iter().map(|it| it.port_guid).collect::<Vec<_>>()
+            };
+            assert_eq!(guids(&again), guids(&netlist));
+        }
+        assert!(!Netlist::read(DISCOVERED).unwrap().text().contains("(b1)"));
+    }
+
+    #[test]
     fn the_first_wrong_line_is_named() {
         let wrong = |from: &str, to: &str| {
             assert!(DISCOVERED.contains(from));

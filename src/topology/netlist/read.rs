@@ -9,7 +9,7 @@ use crate::topology::Cabling;
 
 pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let mut records = records(text)?;
-    number(&mut records);
+    number(&mut records)?;
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
         if let Some(earlier) = known.insert(record.id, place) {
@@ -19,6 +19,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
         }
     }
     let links = check(&records, &known)?;
+    identifiers(&records)?;
     let names = names(&records);
     let mut cabling = Cabling::default();
     let mut router = vec![0; records.len()];
@@ -40,11 +41,10 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
                         _ => format!("{} port {}", names[place], link.port),
                     };
                     cabling.terminal_at(name, (router[far], link.remote_port));
-                    let guid = record.guid.expect("numbered");
                     adapters.push(Adapter {
-                        guid,
+                        guid: record.guid.expect("numbered"),
                         port: link.port,
-                        port_guid: link.port_guid.unwrap_or(guid + u64::from(link.port)),
+                        port_guid: port_guid(record, link),
                         lid: link.lid,
                     });
                 }
@@ -66,7 +66,10 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
 }
 
 /// Gives guids to the nodes that have none, counting on from the one before as ibsim does.
-fn number(records: &mut [Record<'_>]) {
+///
+/// # Errors
+/// The first node behind whose guid there is none for its ports.
+fn number(records: &mut [Record<'_>]) -> Result<(), InvalidLine> {
     let (mut switch, mut adapter) = (FIRST_SWITCH, FIRST_ADAPTER);
     for record in records {
         let (next, step) = match record.kind {
@@ -75,8 +78,58 @@ fn number(records: &mut [Record<'_>]) {
         };
         let guid = record.guid.unwrap_or(*next);
         record.guid = Some(guid);
-        *next = guid + step;
+        *next = guid.checked_add(step).ok_or_else(|| {
+            InvalidLine::new(
+                record.line,
+                format!("behind the guid {guid:#x} there are none for ports"),
+            )
+        })?;
     }
+    Ok(())
+}
+
+/// The guid of an adapter's port: its own, or the one that ibsim gives it.
+fn port_guid(record: &Record<'_>, link: &Link<'_>) -> u64 {
+    let guid = record.guid.expect("numbered");
+    link.port_guid.unwrap_or(guid + u64::from(link.port))
+}
+
+/// Whether no guid and no local identifier is that of two nodes, nor of two ports of an adapter: tables name them
+/// by these. A port may have the guid of its own node.
+fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
+    let mut guids: HashMap<u64, (usize, usize)> = HashMap::new();
+    let mut lids: HashMap<u16, usize> = HashMap::new();
+    let mut lid = |lid: Option<u16>, line: usize| match lid.and_then(|lid| lids.insert(lid, line)) {
+        Some(earlier) => {
+            let message = format!("this local identifier is given in line {earlier}, too");
+            Err(InvalidLine::new(line, message))
+        }
+        None => Ok(()),
+    };
+    let again = |guid: u64, line: usize, earlier: usize| {
+        Err(InvalidLine::new(line, format!("the guid {guid:#x} is that of line {earlier}, too")))
+    };
+    for (place, record) in records.iter().enumerate() {
+        let guid = record.guid.expect("numbered");
+        if let Some(&(_, earlier)) = guids.get(&guid) {
+            return again(guid, record.line, earlier);
+        }
+        guids.insert(guid, (place, record.line));
+        if record.kind == Kind::Switch {
+            lid(record.lid, record.line)?;
+            continue;
+        }
+        let mut ports = BTreeSet::new();
+        for link in &record.links {
+            let guid = port_guid(record, link);
+            let &mut (owner, earlier) = guids.entry(guid).or_insert((place, link.line));
+            if owner != place || !ports.insert(guid) {
+                return again(guid, link.line, earlier);
+            }
+            lid(link.lid, link.line)?;
+        }
+    }
+    Ok(())
 }
 
 /// The port lines, by node and port, if none is wrong.
@@ -116,18 +169,31 @@ fn check(
             }
         }
     }
+    // Ports that have no line of their own, with the line that names them.
+    let mut named: HashMap<(usize, u16), usize> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
         for link in &record.links {
+            let wrong = |message: String| Err(InvalidLine::new(link.line, message));
             let far = known[link.remote];
-            let back = links.get(&(far, link.remote_port));
-            if let Some(back) = back
-                && (known[back.remote], back.remote_port) != (place, link.port)
-            {
-                let message = format!(
-                    "the other end, \"{}\" port {}, leads to \"{}\" port {} (line {})",
-                    link.remote, link.remote_port, back.remote, back.remote_port, back.line
-                );
-                return Err(InvalidLine::new(link.line, message));
+            let there = (far, link.remote_port);
+            let end = format!("\"{}\" port {}", link.remote, link.remote_port);
+            match links.get(&there) {
+                Some(back) if (known[back.remote], back.remote_port) == (place, link.port) => {}
+                Some(back) => {
+                    return wrong(format!(
+                        "the other end, {end}, leads to \"{}\" port {} (line {})",
+                        back.remote, back.remote_port, back.line
+                    ));
+                }
+                // Where the port's guid and its local identifier would stand.
+                None if records[far].kind == Kind::Adapter => {
+                    return wrong(format!("the other end, {end}, has no line of its own"));
+                }
+                None => {
+                    if let Some(earlier) = named.insert(there, link.line) {
+                        return wrong(format!("line {earlier} leads to {end}, too"));
+                    }
+                }
             }
         }
     }

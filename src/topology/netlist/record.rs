@@ -113,11 +113,11 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
-/// The number behind the first word `lid`.
+/// The number behind the first word `lid`; 0 is that of a port which has none yet.
 fn lid(comment: &str) -> Option<u16> {
     let mut words = comment.split_whitespace();
     words.find(|word| *word == "lid")?;
-    words.next()?.parse().ok()
+    words.next()?.parse().ok().filter(|&lid| lid > 0)
 }
 
 fn header(line: usize, text: &str) -> Option<Record<'_>> {

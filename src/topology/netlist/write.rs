@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{End, Netlist};
+use super::{Adapter, End, Netlist};
 
 pub(super) fn text(netlist: &Netlist) -> String {
     let fabric = &netlist.fabric;
@@ -18,7 +18,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
         if named { name } else { format!("{letter}{guid:x}") }
     };
     let adapter = |terminal: u32| {
-        id('H', fabric.terminal_name(terminal), netlist.adapters[terminal as usize].guid)
+        id('H', netlist.node_name(terminal), netlist.adapters[terminal as usize].guid)
     };
     let switch =
         |router: u32| id('S', fabric.router_name(router), netlist.switches[router as usize].guid);
@@ -45,9 +45,12 @@ pub(super) fn text(netlist: &Netlist) -> String {
             format!("Hca\t{} \"{}\"{description}", netlist.ports(&node), adapter(node[0].0));
         writeln!(text, "\nhcaguids={guid:#x}\n{header}").expect("a string");
         for (terminal, router) in node {
-            let port = netlist.adapters[terminal as usize].port;
+            let Adapter { port, port_guid, .. } = netlist.adapters[terminal as usize];
             let far = fabric.terminal_port(terminal);
-            writeln!(text, "[{port}]\t\"{}\"[{far}]", switch(router)).expect("a string");
+            // ibsim counts the ports' guids on from the node's, and passes over those that are written.
+            let counted = guid.checked_add(port.into()) == Some(port_guid);
+            let own = if counted { String::new() } else { format!("({port_guid:x})") };
+            writeln!(text, "[{port}]{own}\t\"{}\"[{far}]", switch(router)).expect("a string");
         }
     }
     text
@@ -58,8 +61,8 @@ pub(super) fn text(netlist: &Netlist) -> String {
 fn names_will_do(netlist: &Netlist) -> bool {
     let fabric = &netlist.fabric;
     let routers = (0..fabric.routers()).map(|router| fabric.router_name(router));
-    let terminals = (0..fabric.terminals()).map(|terminal| fabric.terminal_name(terminal));
-    let names: Vec<String> = routers.chain(terminals).collect();
+    let adapters = (0..fabric.terminals()).map(|terminal| netlist.node_name(terminal));
+    let names: Vec<String> = routers.chain(adapters).collect();
     let distinct: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let guids: BTreeSet<u64> = netlist.adapters.iter().map(|adapter| adapter.guid).collect();
     distinct.len() == names.len()

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::PatternError;
 use super::live::Live;
+use crate::narrow::{narrow, rounded_down};
 
 /// Shares are compared as multiples of 2^-53, so that every machine decides alike.
 const ONE: u64 = 1 << 53;
@@ -36,7 +37,7 @@ impl Hotspot {
         if nodes.is_empty() {
             return Err(PatternError::HotNodesFailed);
         }
-        Ok(Self { nodes, share: (share * ONE as f64) as u64 })
+        Ok(Self { nodes, share: rounded_down(share * ONE as f64) })
     }
 
     /// The source's place among the hot nodes (their end if it is none of them), and how many others
@@ -46,7 +47,7 @@ impl Hotspot {
             Ok(place) => (place, self.nodes.len() - 1),
             Err(_) => (self.nodes.len(), self.nodes.len()),
         };
-        (place as u32, others as u32)
+        (narrow(place), narrow(others))
     }
 
     /// A hot destination, or `None` if this message is one of the rest, which go anywhere.

@@ -1,5 +1,6 @@
 //! The terminals that have not failed, and their ranks among themselves.
 
+use crate::narrow::narrow;
 use crate::topology::Fabric;
 
 /// The live terminals in ascending order, numbered by rank from 0. Takes memory for the failed ones
@@ -24,7 +25,7 @@ impl Live {
 
     /// Number of live terminals: at least 2, since no fabric has fewer.
     pub(super) fn count(&self) -> u32 {
-        self.terminals - self.failed.len() as u32
+        self.terminals - narrow::<u32>(self.failed.len())
     }
 
     /// Number of terminals, failed ones included.
@@ -44,12 +45,12 @@ impl Live {
 
     /// How many live terminals have a lower number; a live terminal's rank.
     pub(super) fn rank(&self, terminal: u32) -> u32 {
-        terminal - self.failed.partition_point(|&failed| failed < terminal) as u32
+        terminal - narrow::<u32>(self.failed.partition_point(|&failed| failed < terminal))
     }
 
     /// The live terminal of this rank, which must be below [`Self::count`].
     pub(super) fn at(&self, rank: u32) -> u32 {
-        rank + self.live_below.partition_point(|&below| below <= rank) as u32
+        rank + narrow::<u32>(self.live_below.partition_point(|&below| below <= rank))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {

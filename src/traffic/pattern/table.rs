@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::PatternError;
 use super::live::Live;
+use crate::narrow::{narrow, rounded_down};
 
 /// The random stream of the permutation; terminals have the streams of their numbers, below it.
 const PERMUTATION_STREAM: u64 = 1 << 32;
@@ -94,7 +95,7 @@ impl Matrix {
         let entries = sorted.iter().map(|&(source, destination, weight)| {
             let before = if sum.0 == source { sum.1 } else { 0 };
             let scaled = weight / rates[source as usize] * (1u64 << 53) as f64;
-            sum = (source, before + (scaled as u64).max(1));
+            sum = (source, before + rounded_down::<u64>(scaled).max(1));
             (destination, sum.1)
         });
         let entries = entries.collect();
@@ -154,7 +155,7 @@ impl Pairs {
         let mut entries: Vec<(u32, (u32, u32))> = vec![];
         let mut steps = 0;
         for row in sorted.chunk_by(|one, other| one.0 == other.0) {
-            steps = steps.max(row.len() as u32);
+            steps = steps.max(narrow(row.len()));
             entries.extend((0..).zip(row).map(|(step, pair)| (pair.0, (step, pair.1))));
         }
         entries.retain(|&(source, (_, partner))| {
@@ -184,7 +185,7 @@ impl Pairs {
     pub(super) fn destination(&self, source: u32, index: u64) -> Option<u32> {
         let row = self.row(source);
         let place = index.checked_rem(row.len() as u64)?;
-        Some(row[place as usize].1)
+        Some(row[narrow::<usize>(place)].1)
     }
 
     pub(super) fn for_each_share(&self, source: u32, mut each: impl FnMut(u32, f64)) {

@@ -9,12 +9,14 @@ mod chart;
 mod map;
 mod table;
 
+use crate::printable::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::legend::{Legend, Sample};
 use super::palette::{Colour, Marker};
 use super::sheet::Sheet;
+use crate::narrow::{narrow, rounded_down};
 
 pub(super) use bars::of_bars;
 pub(super) use chart::of_chart;
@@ -168,8 +170,8 @@ fn number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { "nan".into() };
     }
-    let whole = libm::floor(libm::log10(value.abs())) as i32;
-    let decimals = (6 - whole).clamp(0, 15) as usize;
+    let whole = rounded_down::<i32>(libm::log10(value.abs()));
+    let decimals: usize = narrow((6 - whole).clamp(0, 15));
     let text = format!("{value:.decimals$}");
     if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
 }
@@ -177,7 +179,7 @@ fn number(value: f64) -> String {
 /// Text as LaTeX prints it as it is.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
-    for letter in text.chars() {
+    for letter in printable(text).chars() {
         match letter {
             '\\' => escaped.push_str("\\textbackslash{}"),
             '{' | '}' | '%' | '#' | '&' | '$' | '_' => escaped.extend(['\\', letter]),

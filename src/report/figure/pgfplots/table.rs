@@ -1,6 +1,7 @@
 //! Tables of data: columns with names, a row a line.
 
 use super::number;
+use crate::printable::printable;
 
 /// Columns of different lengths; short ones are filled up with `nan`, which pgfplots leaves out.
 #[derive(Debug, Default)]
@@ -17,7 +18,8 @@ impl Table {
 
     pub fn text(&self) -> String {
         // A line break in a label would end the comment.
-        let comment = |line: &String| format!("# {}\n", line.replace(['\n', '\r'], " "));
+        let comment =
+            |line: &String| format!("# {}\n", printable(&line.replace(['\n', '\r'], " ")));
         let mut text: String = self.comments.iter().map(comment).collect();
         let names: Vec<&str> = self.columns.iter().map(|column| column.0.as_str()).collect();
         text += &(names.join(" ") + "\n");

@@ -5,6 +5,8 @@
 
 use priority_queue::PriorityQueue;
 
+use crate::narrow::narrow;
+
 /// An undirected graph with weights of vertices and edges.
 pub(super) struct Weighted {
     /// By vertex.
@@ -31,7 +33,7 @@ impl Weighted {
     /// The part of each vertex, from 0 to `parts`, all of about the same weight and with few edges between.
     pub(super) fn parts(&self, parts: usize) -> Vec<usize> {
         let mut part = vec![0; self.size()];
-        self.fill_parts(&(0..self.size() as u32).collect::<Vec<_>>(), 0, parts, &mut part);
+        self.fill_parts(&(0..narrow(self.size())).collect::<Vec<_>>(), 0, parts, &mut part);
         part
     }
 
@@ -55,7 +57,7 @@ impl Weighted {
     /// The graph of one side, and the numbers that its vertices have here.
     fn side(&self, sides: &[bool], side: bool) -> (Self, Vec<u32>) {
         let inside: Vec<u32> =
-            (0..self.size() as u32).filter(|&at| sides[at as usize] == side).collect();
+            (0..narrow(self.size())).filter(|&at| sides[at as usize] == side).collect();
         let mut number = vec![0; self.size()];
         for (new, &old) in (0..).zip(&inside) {
             number[old as usize] = new;
@@ -102,7 +104,7 @@ impl Weighted {
                     && self.weights[at] + self.weights[next as usize] <= heaviest
             });
             let mate = free.max_by_key(|&&(next, weight)| (weight, std::cmp::Reverse(next)));
-            merged[at] = weights.len() as u32;
+            merged[at] = narrow(weights.len());
             weights.push(self.weights[at]);
             if let Some(&(next, _)) = mate {
                 merged[next as usize] = merged[at];
@@ -133,11 +135,11 @@ impl Weighted {
         for start in 0..STARTS.min(self.size()) {
             let mut sides = vec![false; self.size()];
             let mut border = PriorityQueue::new();
-            border.push((start * self.size() / STARTS.min(self.size())) as u32, (0, 0));
+            border.push(narrow(start * self.size() / STARTS.min(self.size())), (0, 0));
             let mut inside = 0;
             while inside < wanted {
                 let vertex = border.pop().map(|(vertex, _)| vertex);
-                let outside = || (0..self.size() as u32).find(|&at| !sides[at as usize]);
+                let outside = || (0..narrow(self.size())).find(|&at| !sides[at as usize]);
                 let Some(vertex) = vertex.or_else(outside) else { break };
                 sides[vertex as usize] = true;
                 inside += self.weights[vertex as usize];
@@ -170,27 +172,25 @@ impl Weighted {
 
     /// Moves vertices across while that lowers the cut or the imbalance.
     fn improve(&self, sides: &mut [bool], (share, whole): (u64, u64)) {
-        let wanted = (self.total() * share / whole) as i64;
-        let slack = self.weights.iter().max().map_or(0, |&weight| weight as i64);
-        let mut inside: i64 =
-            (0..self.size()).filter(|&at| sides[at]).map(|at| self.weights[at] as i64).sum();
+        let wanted = narrow::<i64>(self.total() * share / whole);
+        let slack = self.weights.iter().max().map_or(0, |&weight| narrow(weight));
+        let mut inside: i64 = (0..self.size())
+            .filter(|&at| sides[at])
+            .map(|at| narrow::<i64>(self.weights[at]))
+            .sum();
         for _ in 0..PASSES {
             let gain = |at: usize, sides: &[bool]| {
                 let edges = self.neighbors[at].iter();
                 edges
                     .map(|&(next, weight)| {
-                        if sides[next as usize] == sides[at] {
-                            -(weight as i64)
-                        } else {
-                            weight as i64
-                        }
+                        let weight: i64 = narrow(weight);
+                        if sides[next as usize] == sides[at] { -weight } else { weight }
                     })
                     .sum::<i64>()
             };
             let mut queues = [PriorityQueue::new(), PriorityQueue::new()];
-            for at in 0..self.size() {
-                queues[usize::from(sides[at])]
-                    .push(at as u32, (gain(at, sides), u32::MAX - at as u32));
+            for (at, vertex) in (0..self.size()).zip(0..) {
+                queues[usize::from(sides[at])].push(vertex, (gain(at, sides), u32::MAX - vertex));
             }
             let mut moved = Vec::new();
             let (mut sum, mut best) = (0, (self.excess(inside, wanted, slack), 0, 0));
@@ -208,12 +208,12 @@ impl Weighted {
                 let Some((vertex, (gain, _))) = queues[usize::from(side)].pop() else { break };
                 let at = vertex as usize;
                 sides[at] = !side;
-                inside += if side { -1 } else { 1 } * self.weights[at] as i64;
+                inside += if side { -1 } else { 1 } * narrow::<i64>(self.weights[at]);
                 sum += gain;
                 moved.push(vertex);
                 for &(next, weight) in &self.neighbors[at] {
                     let nearer = sides[next as usize] == sides[at];
-                    let change = if nearer { -2 } else { 2 } * weight as i64;
+                    let change = if nearer { -2 } else { 2 } * narrow::<i64>(weight);
                     queues[usize::from(sides[next as usize])]
                         .change_priority_by(&next, |gain| gain.0 += change);
                 }
@@ -222,7 +222,7 @@ impl Weighted {
             }
             for &vertex in &moved[best.2..] {
                 let at = vertex as usize;
-                inside += if sides[at] { -1 } else { 1 } * self.weights[at] as i64;
+                inside += if sides[at] { -1 } else { 1 } * narrow::<i64>(self.weights[at]);
                 sides[at] = !sides[at];
             }
             if best.2 == 0 {

@@ -1,6 +1,7 @@
 //! The root of a lane's spanning tree: the router of its hull that most shortest paths lead through (Brandes, "A
 //! Faster Algorithm for Betweenness Centrality", 2001).
 
+use crate::narrow::narrow;
 use crate::routing::agnostic::graph::{Destination, Graph};
 use crate::topology::NONE;
 
@@ -16,7 +17,7 @@ pub(super) fn root(graph: &Graph, part: &[Destination], inside: &[bool]) -> u32 
     let mut betweenness = vec![0.0; routers];
     let (mut hops, mut order) = (vec![NONE; routers], Vec::with_capacity(routers));
     let (mut paths, mut through) = (vec![0.0; routers], vec![0.0; routers]);
-    for start in (0..routers as u32).filter(|&router| inside[router as usize]) {
+    for start in graph.all_routers().filter(|&router| inside[router as usize]) {
         neighbors.search(start, &mut hops, &mut paths, &mut order);
         through.copy_from_slice(&terminals);
         for &router in order[1..].iter().rev() {
@@ -40,7 +41,7 @@ pub(super) fn root(graph: &Graph, part: &[Destination], inside: &[bool]) -> u32 
             best = Some(router);
         }
     }
-    best.expect("a part has destinations") as u32
+    narrow(best.expect("a part has destinations"))
 }
 
 /// The neighbors of each router inside, with the number of cables to them.
@@ -54,7 +55,7 @@ impl Neighbors {
     fn new(graph: &Graph, inside: &[bool]) -> Self {
         let mut first = vec![0];
         let mut list: Vec<(u32, f64)> = Vec::new();
-        for router in 0..graph.routers() as u32 {
+        for router in graph.all_routers() {
             let start = list.len();
             for channel in graph.outputs(router) {
                 let next = graph.target(channel);

@@ -15,7 +15,7 @@ pub(super) fn hull(graph: &Graph, part: &[Destination]) -> Vec<bool> {
     let mut hops = vec![NONE; routers];
     let mut order = Vec::with_capacity(routers);
     let mut followed = vec![false; routers];
-    for start in 0..routers as u32 {
+    for start in graph.all_routers() {
         if left == 0 {
             break;
         }

@@ -65,7 +65,7 @@ pub(super) fn order(destinations: &mut [Destination], number: u32) {
 
 /// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.
 fn weighted(graph: &Graph) -> Weighted {
-    let routers = 0..graph.routers() as u32;
+    let routers = graph.all_routers();
     let neighbors = |router: u32| {
         let mut neighbors: Vec<u32> =
             graph.outputs(router).map(|channel| graph.target(channel)).collect();

@@ -2,6 +2,7 @@
 //! the channels.
 
 use super::escape::Tree;
+use crate::narrow::narrow;
 use crate::routing::ForwardingTable;
 use crate::routing::agnostic::dependency::{Dependencies, Numbering};
 use crate::routing::agnostic::frontier::Frontier;
@@ -220,7 +221,7 @@ impl<'a> Search<'a> {
                 self.alternative[from as usize] = true;
             }
         }
-        for port in 0..graph.ports(at) as u32 {
+        for port in 0..narrow(graph.ports(at)) {
             let (from, router) = (graph.opposite(first + port), graph.target(first + port));
             if from == NONE || router == back {
                 continue;
@@ -291,7 +292,7 @@ impl<'a> Search<'a> {
     fn backtrack(&mut self, weights: &[u64]) -> Option<Channel> {
         let graph = self.graph;
         let left_out = |search: &Self, router: u32| search.distance[router as usize] == u64::MAX;
-        for router in 0..graph.routers() as u32 {
+        for router in graph.all_routers() {
             if !left_out(self, router) || !graph.connected(router) {
                 continue;
             }
@@ -391,7 +392,7 @@ impl<'a> Search<'a> {
             self.followers[graph.target(way) as usize] += 1;
         }
         self.order.clear();
-        for router in 0..graph.routers() as u32 {
+        for router in graph.all_routers() {
             self.flow[router as usize] = u64::from(graph.hosts(router)) + 1;
             if self.followers[router as usize] == 0 {
                 self.order.push(router);
@@ -402,12 +403,12 @@ impl<'a> Search<'a> {
             if way == NONE {
                 continue;
             }
-            let next = graph.target(way) as usize;
+            let next = graph.target(way);
             weights[way as usize] += self.flow[router as usize];
-            self.flow[next] += self.flow[router as usize];
-            self.followers[next] -= 1;
-            if self.followers[next] == 0 {
-                self.order.push(next as u32);
+            self.flow[next as usize] += self.flow[router as usize];
+            self.followers[next as usize] -= 1;
+            if self.followers[next as usize] == 0 {
+                self.order.push(next);
             }
         }
     }

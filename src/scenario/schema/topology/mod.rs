@@ -25,7 +25,10 @@ pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {
     };
     let doc = "A torus or mesh of Angara's routers, one node each. A dimension of size 2 has one cable, not \
                two, as in Angara. The choice among topologies is the table's name.";
-    let mut variants = vec![with_keys("torus", doc, torus::read)];
+    let open = "a mesh is [topology.torus] with `open`: below `dimensions = [4, 4]` write `open = [\"x\", \"y\"]`";
+    let ring = "a ring is [topology.torus] with one size: `dimensions = [8]`";
+    let torus = with_keys("torus", doc, torus::read);
+    let mut variants = vec![torus.known_as([("mesh", open), ("grid", open), ("ring", ring)])];
     variants.extend(switched::variants(seed));
     variants.push(netlist::variant(seed));
     reader.choice(&choice, variants)

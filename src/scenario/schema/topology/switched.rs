@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    narrow::narrow,
     scenario::{
         TopologySpec,
         choice::{Variant, with_keys},
@@ -39,14 +40,16 @@ pub(super) fn variants<'v, 'd>(seed: u64) -> Vec<Variant<'v, 'd, TopologySpec>> 
             "random_regular",
             "A random graph in which every switch has as many cables (Jellyfish).",
             random_regular,
-        ),
+        )
+        .known_as([("jellyfish", "")]),
         variant(
             "switched_torus",
             "A torus of switches, with several terminals a switch and several cables between neighbours. \
              Two switches along a dimension have the cables once, not twice.",
             switched_torus,
         ),
-        variant("tree", "A k-ary n-tree: a fat tree of levels that are alike.", tree),
+        variant("tree", "A k-ary n-tree: a fat tree of levels that are alike.", tree)
+            .known_as([("fattree", ""), ("k_ary_n_tree", "")]),
         variant("kautz", "A Kautz graph, each of its arcs a cable.", kautz),
         variant(
             "dragonfly",
@@ -69,7 +72,8 @@ pub(super) fn variants<'v, 'd>(seed: u64) -> Vec<Variant<'v, 'd, TopologySpec>> 
             "hyperx",
             "A HyperX: along each dimension all switches are joined with each other.",
             hyperx,
-        ),
+        )
+        .known_as([("flattened_butterfly", ""), ("hamming", "")]),
         variant(
             "slim_fly",
             "A Slim Fly: no switch is farther than two hops from another.",
@@ -86,7 +90,9 @@ fn finish(reader: &mut Reader<'_>, read: Option<Builder>, seed: u64) -> Option<T
             Ok(fabric) => Some((builder, fabric)),
             Err(error) => {
                 if let Some(place) = reader.scope.place.clone() {
-                    reader.problems.push(Diagnostic::new(&place, error.to_string()));
+                    let mut problem = Diagnostic::new(&place, error.to_string());
+                    problem.help = error.help();
+                    reader.problems.push(problem);
                 }
                 None
             }
@@ -116,8 +122,8 @@ impl Sizes<'_, '_> {
 
     /// Terminals of each switch.
     fn terminals(&mut self, default: u32) -> u32 {
-        self.reader.value("terminals", &TERMINALS, default.into(), "Terminals of each switch.")
-            as u32
+        let doc = "Terminals of each switch.";
+        narrow(self.reader.value("terminals", &TERMINALS, default.into(), doc))
     }
 
     fn redundancy(&mut self, doc: &'static str) -> u32 {
@@ -133,7 +139,7 @@ impl Sizes<'_, '_> {
         };
         let doc = "Switches along each dimension; a switch's number runs with the first fastest.";
         let sizes = self.reader.required("dimensions", &kind, doc)?;
-        Some(Listed::values(sizes).into_iter().map(|size| size as u32).collect())
+        Some(Listed::values(sizes).into_iter().map(narrow).collect())
     }
 }
 
@@ -162,13 +168,13 @@ fn switched_torus(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
 fn tree(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
     let arity = sizes.required("arity", 4, "Cables of a switch to each neighbouring level, k.");
     let levels = sizes.required("levels", 3, "Levels of switches, n.");
-    let terminals = sizes.reader.value_from(
+    let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,
         arity.unwrap_or(1).into(),
         "as arity",
         "Terminals of each switch of the lowest level.",
-    ) as u32;
+    ));
     Some(Builder::Tree(Tree { arity: arity?, levels: levels?, terminals }))
 }
 
@@ -191,13 +197,13 @@ fn dragonfly(sizes: &mut Sizes<'_, '_>) -> Option<Builder> {
         "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
          g - 1.",
     );
-    let terminals = sizes.reader.value_from(
+    let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,
         global.unwrap_or(1).into(),
         "as global_cables",
         "Terminals of each switch, p.",
-    ) as u32;
+    ));
     let (groups, routers, global) = (groups?, routers?, global?);
     Some(Builder::Dragonfly(Dragonfly { routers, terminals, global, groups }))
 }

@@ -1,6 +1,7 @@
 //! `[topology.torus]`: sizes and failures.
 
 use crate::{
+    narrow::narrow,
     scenario::{
         TopologySpec,
         choice::{Choice, plain, with_keys},
@@ -40,7 +41,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
 }
 
 fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> Option<Torus> {
-    let sizes: Vec<u32> = sizes.iter().map(|size| size.value as u32).collect();
+    let sizes: Vec<u32> = sizes.iter().map(|size| narrow(size.value)).collect();
     match Torus::new(&sizes, &open) {
         Ok(torus) => Some(torus),
         Err(error) => {
@@ -115,7 +116,7 @@ fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> 
         };
         let sizes = reader.required("size", &sizes, "Nodes along each dimension.");
         let (corner, sizes, torus) = (corner?, Listed::values(sizes?), torus?);
-        match torus.part(corner, &sizes.iter().map(|&size| size as u32).collect::<Vec<_>>()) {
+        match torus.part(corner, &sizes.into_iter().map(narrow).collect::<Vec<_>>()) {
             Some(nodes) => Some(Some(nodes)),
             None => {
                 if let Some(place) = reader.place("size") {

@@ -1,0 +1,265 @@
+//! `flitlab check`: what would be run, without running it.
+
+mod survey;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Failure;
+use super::input::{Input, reject};
+use super::progress::Bar;
+use super::summary::{Expectation, print_json, print_text};
+use super::{terminal, text};
+use crate::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
+use crate::scenario::{Reference, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use crate::sweep::Simulation;
+use crate::units::{Rate, bytes_text, flit_time, rate_text, time_text};
+
+/// Show what a scenario would run: resolved values, capacity, bounds, rounding
+///
+/// Reports every mistake of the file at once, those of all points of its [sweep] included, and forwarding tables
+/// that can deadlock (exit code 4). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
+/// that left out is said.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flitlab check scenarios/angara/desmos-uniform.toml\n  \
+                        flitlab check --reference > scenario-reference.toml\n  \
+                        flitlab check --reference buffer")]
+#[group(skip)]
+pub(super) struct Check {
+    #[command(flatten)]
+    input: Option<Input>,
+    /// Print every key of a scenario with its meaning, unit, default and range; with a word, those that have it in
+    /// their names
+    #[arg(long, value_name = "WORD", num_args = 0..=1, conflicts_with_all = ["path", "set"])]
+    reference: Option<Option<String>>,
+    /// Print the fully resolved scenario only
+    #[arg(long, conflicts_with = "json")]
+    resolved: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        if let Some(word) = &self.reference {
+            return reference(word.as_deref());
+        }
+        let Some(input) = self.input else {
+            return Err(Failure::Input("error: name a scenario, or ask for --reference".into()));
+        };
+        let bar = Bar::of_work("reading the scenario");
+        let document = input.document()?;
+        let points = if document.has_sweep() {
+            Some(Sweep::read_without_tables(&document).map_err(|found| reject(&found))?)
+        } else {
+            None
+        };
+        if self.resolved {
+            return print_text(&super::folder::resolved(&document)?);
+        }
+        let scenario = match (Scenario::read(&document), &points) {
+            (Ok(scenario), _) => scenario,
+            // What only the sweep gives, its first point has.
+            (Err(_), Some(sweep)) => {
+                Scenario::read(&sweep.points[0].document).map_err(|found| reject(&found))?
+            }
+            (Err(found), None) => return Err(reject(&found)),
+        };
+        bar.doing("looking at all pairs of nodes");
+        let simulation = Simulation::new(&scenario)?;
+        let expectation = Expectation::new(&simulation);
+        bar.doing("making the tables of [sweep]");
+        let sweep = points.as_ref().map(survey::look).transpose()?;
+        bar.finish();
+        let deadlock = expectation.forwarding_cycle.is_some()
+            || sweep.as_ref().is_some_and(|sweep| !sweep.can_deadlock.is_empty());
+        if self.json {
+            print_json(&Checked { expectation: &expectation, sweep: sweep.as_ref() })?;
+        } else {
+            print_text(&format!(
+                "{}\n{}{}{}",
+                text::headline(&simulation),
+                facts(&simulation, &expectation),
+                rounding(&scenario.parameters),
+                sweep.as_ref().map_or_else(String::new, survey::text)
+            ))?;
+        }
+        if !deadlock {
+            return Ok(());
+        }
+        let advice = if expectation.forwarding_cycle.is_some() {
+            scenario.deadlock_advice()
+        } else {
+            sweep.and_then(|sweep| sweep.advice)
+        };
+        let help = advice.map_or_else(String::new, |advice| format!("\nhelp: {advice}"));
+        Err(Failure::Check(format!("error: packets can wait for each other for ever{help}")))
+    }
+}
+
+/// Prints the reference, or the part of it that is about a word.
+fn reference(word: Option<&str>) -> Result<(), Failure> {
+    let reference = Reference::new();
+    let Some(word) = word else { return print_text(&reference.to_string()) };
+    let part = reference.about(word);
+    if !part.is_empty() {
+        return print_text(&part.to_string());
+    }
+    let near = part.nearest().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let message = format!("error: no key and no choice has `{word}` in its name{near}");
+    Err(Failure::Input(message))
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    expectation: &'a Expectation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweep: Option<&'a survey::Survey>,
+}
+
+fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
+    let scenario: &Scenario = simulation.scenario();
+    let parameters = &scenario.parameters;
+    let mut lines: Vec<(&str, String)> = vec![
+        ("channels", format!("{} between routers", expectation.channels)),
+        ("router", preset(scenario)),
+        ("virtual channels", virtual_channels(simulation)),
+        (
+            "largest packet",
+            format!(
+                "{} flits of {}, {} of payload; {} such packets fit a buffer",
+                parameters.maximum_packet(),
+                bytes_text(parameters.flit),
+                bytes_text(parameters.maximum_payload),
+                parameters.buffer / parameters.maximum_packet()
+            ),
+        ),
+        (
+            "hops",
+            format!("mean {:.3}, at most {}", expectation.hops_mean, expectation.hops_maximum),
+        ),
+        (
+            "zero-load latency",
+            format!(
+                "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
+                expectation.zero_load_latency_mean_ns,
+                expectation.zero_load_latency_maximum_ns,
+                time_text(parameters.send_overhead + parameters.receive_overhead)
+            ),
+        ),
+    ];
+    if scenario.network.forwarding_proof().is_some() {
+        let deadlock = expectation.forwarding_cycle.clone();
+        let deadlock =
+            deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
+        lines.push(("forwarding table", deadlock));
+    }
+    if let Some(capacity) = expectation.capacity_payload {
+        lines.push((
+            "capacity",
+            format!(
+                "load 1 is {:.3} flits a flit time, {capacity:.3} GB/s of payload a node",
+                simulation.fabric().capacity()
+            ),
+        ));
+    }
+    if let Some(load) = simulation.load() {
+        lines.push((
+            "offered",
+            format!(
+                "load {:.4}, {:.3} GB/s of payload a sending node",
+                load.offered_fraction(),
+                load.offered_payload() / 1e9
+            ),
+        ));
+    }
+    if let WorkloadSpec::Exchange(_) = scenario.workload {
+        lines.push((
+            "completion time",
+            match (expectation.completion_bound_ns, &expectation.bottleneck) {
+                (Some(bound), Some(bottleneck)) => {
+                    format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
+                }
+                _ => "no bound computed: too many messages to look at".into(),
+            },
+        ));
+    } else {
+        lines.push(("throughput bound", throughput_bound(simulation, expectation)));
+    }
+    let silent = simulation.pattern().silent().count();
+    if silent > 0 {
+        lines
+            .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
+    }
+    lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
+}
+
+fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> String {
+    match (expectation.throughput_bound_load, &expectation.bottleneck) {
+        (Some(bound), Some(bottleneck)) => {
+            let past = simulation.load().is_some_and(|load| load.offered_fraction() > bound);
+            let verdict = if past { "; less than offered: it can't be steady" } else { "" };
+            format!("load {bound:.4} of all sending nodes at once, by {bottleneck}{verdict}")
+        }
+        _ => "not computed: too many pairs to look at".into(),
+    }
+}
+
+/// Where the router's defaults come from, and whether there is a bubble.
+fn preset(scenario: &Scenario) -> String {
+    let bubble = if scenario.parameters.bubble { "with" } else { "without" };
+    format!("preset {}, {bubble} bubble flow control", scenario.preset)
+}
+
+/// Names and purposes; of a forwarding table the lanes that it uses.
+fn virtual_channels(simulation: &Simulation) -> String {
+    let scenario = simulation.scenario();
+    let all = scenario.parameters.virtual_channels;
+    if let Some(proof) = scenario.network.forwarding_proof() {
+        return format!(
+            "{all}, of which the forwarding table uses {} as lanes",
+            proof.lanes_used()
+        );
+    }
+    let named =
+        (0..).zip(VIRTUAL_CHANNEL_NAMES).map(|(number, name)| match purpose(simulation, number) {
+            Some(purpose) => format!("{number} {name} ({purpose})"),
+            None => format!("{number} {name}"),
+        });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// What a virtual channel is for under adaptive routing, besides what its name says.
+fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
+    match &simulation.scenario().network.routing {
+        RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.derouter),
+        _ => None,
+    }
+}
+
+/// Rates that give no whole number of picoseconds a flit, and by how much they are off.
+fn rounding(parameters: &Parameters) -> String {
+    let rates: [(&str, Rate); 3] = [
+        ("link.rate", parameters.link_rate),
+        ("adapter.injection_rate", parameters.injection_rate),
+        ("adapter.ejection_rate", parameters.ejection_rate),
+    ];
+    rates
+        .iter()
+        .filter_map(|&(key, rate)| {
+            let (time, error) = flit_time(parameters.flit, rate);
+            (error != 0.0).then(|| {
+                let value = format!(
+                    "{key} = {}: a flit takes {} (rounded, {:+.4}%)",
+                    rate_text(rate),
+                    time_text(time),
+                    error * 100.0
+                );
+                terminal::fact("rounding", &value, 21)
+            })
+        })
+        .collect()
+}

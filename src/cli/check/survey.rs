@@ -1,0 +1,118 @@
+//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of its tables can deadlock.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::cli::Failure;
+use crate::cli::input::reject;
+use crate::cli::terminal;
+use crate::cli::text::duration;
+use crate::scenario::{Network, Point, Scenario, Sweep};
+use crate::sweep::Simulation;
+
+/// How long tables are made.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The most series whose deadlocks are told one by one.
+const MOST_TOLD: usize = 8;
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub(super) struct Survey {
+    points: usize,
+    series: usize,
+    /// Different fabrics and routings.
+    networks: usize,
+    /// Those of them whose routes were made and looked at.
+    networks_looked_at: usize,
+    /// By the first series that has such a table.
+    pub can_deadlock: Vec<CanDeadlock>,
+    /// What helps the first of them.
+    #[serde(skip)]
+    pub advice: Option<String>,
+}
+
+/// A forwarding table under which packets can wait for each other for ever.
+#[derive(Debug, Serialize)]
+pub(super) struct CanDeadlock {
+    series: String,
+    cycle: String,
+}
+
+/// Makes the routes of each network of a sweep once, as long as there is time.
+///
+/// # Errors
+/// If one has none, or a point can't be simulated for another reason.
+pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
+    let mut firsts: Vec<&Point> = Vec::new();
+    let mut series: Vec<&str> = Vec::new();
+    for point in &sweep.points {
+        let same = |other: &&Point| Arc::ptr_eq(&other.scenario.network, &point.scenario.network);
+        // Points of one network mostly follow each other.
+        if !firsts.iter().rev().any(same) {
+            firsts.push(point);
+        }
+        if series.last() != Some(&point.series.as_str()) {
+            series.push(&point.series);
+        }
+    }
+    series.sort_unstable();
+    series.dedup();
+    let mut survey = Survey {
+        points: sweep.points.len(),
+        series: series.len(),
+        networks: firsts.len(),
+        networks_looked_at: 0,
+        can_deadlock: Vec::new(),
+        advice: None,
+    };
+    let begun = Instant::now();
+    for point in firsts {
+        if begun.elapsed() > PATIENCE {
+            break;
+        }
+        let network: &Network = &point.scenario.network;
+        if network.routes().is_err() {
+            // Reading the point again says it with its place.
+            Scenario::read(&point.document).map_err(|found| reject(&found))?;
+        }
+        Simulation::new(&point.scenario)?;
+        survey.networks_looked_at += 1;
+        if let Some(cycle) = network.cycle() {
+            survey.advice = survey.advice.or_else(|| point.scenario.deadlock_advice());
+            survey.can_deadlock.push(CanDeadlock { series: point.series.clone(), cycle });
+        }
+    }
+    Ok(survey)
+}
+
+/// For people.
+pub(super) fn text(survey: &Survey) -> String {
+    let count = |count: usize, one: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    };
+    let series =
+        if survey.series == 1 { "1 series".into() } else { format!("{} series", survey.series) };
+    let all = format!("{} in {series}", count(survey.points, "point"));
+    let tables = match survey.networks - survey.networks_looked_at {
+        0 => "all of them can be run".into(),
+        left => format!(
+            "no mistakes in them; the routes of {} were not made within {}",
+            count(left, "network"),
+            duration(PATIENCE.as_secs_f64())
+        ),
+    };
+    let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
+    for found in survey.can_deadlock.iter().take(MOST_TOLD) {
+        let name = if found.series.is_empty() { "the table" } else { &found.series };
+        text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);
+    }
+    if survey.can_deadlock.len() > MOST_TOLD {
+        let more = survey.can_deadlock.len() - MOST_TOLD;
+        text += &terminal::fact("can deadlock", &format!("{} more", count(more, "table")), 21);
+    }
+    text
+}

@@ -1,0 +1,60 @@
+//! Text without control characters, for terminals and for files that may not hold them.
+//!
+//! Names come from scenarios, netlists and result files of anybody. Raw, an escape sequence in one of them would
+//! reach the terminal, and a figure with one is no XML that anything reads.
+
+use std::borrow::Cow;
+
+/// The text with a picture in place of each control character: `␛` for an escape.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, |_| false)
+}
+
+/// The same for text of several lines: line breaks and tabs stay.
+#[must_use]
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter| matches!(letter, '\n' | '\t'))
+}
+
+/// Text in which what control characters there are beyond ASCII are other characters of as many bytes, so that places
+/// in it stay where they are.
+#[must_use]
+pub fn in_place(text: &str) -> Cow<'_, str> {
+    const BEYOND_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
+    if !text.contains(|letter| BEYOND_ASCII.contains(&letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mark = |letter| if BEYOND_ASCII.contains(&letter) { '¤' } else { letter };
+    Cow::Owned(text.chars().map(mark).collect())
+}
+
+fn replaced(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let strange = |letter: char| {
+        (letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}')) && !stays(letter)
+    };
+    if !text.contains(strange) {
+        return Cow::Borrowed(text);
+    }
+    let picture = |letter: char| match u32::from(letter) {
+        _ if !strange(letter) => letter,
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '\u{2421}',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    Cow::Owned(text.chars().map(picture).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_become_pictures() {
+        assert_eq!(printable("a\u{1b}[31mb\n\u{7f}\u{9b}\u{ffff}"), "a␛[31mb␊␡\u{fffd}\u{fffd}");
+        assert_eq!(printable_lines("a\tb\n\r"), "a\tb\n␍");
+        assert_eq!(in_place("a\u{9b}b").len(), "a\u{9b}b".len());
+        assert_eq!(in_place("a\u{9b}b"), "a¤b");
+        assert!(matches!(printable("Ångström, 1 µs"), Cow::Borrowed(_)));
+    }
+}

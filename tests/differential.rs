@@ -1,0 +1,98 @@
+//! The large differential run: random small scenarios over all routings, switching modes, arbitrations, packet
+//! sizes, requests and responses, forwarding tables and failed cables, each simulated by the reference engine
+//! and by the fast engine on 1, 2, 3 and 7 threads, with every assertion on.
+//!
+//!     cargo test --test main -- --ignored --nocapture differential
+//!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test main -- --ignored --nocapture differential
+
+use std::collections::BTreeMap;
+use std::env;
+
+use flitlab::engine::{Log, Switching};
+use flitlab::routing::Routes;
+use flitlab::topology::Faults;
+use flitlab::traffic::{Kind, Script, Workload};
+use rayon::prelude::*;
+
+use crate::common::agreement::{assert_agreement, run_reference};
+use crate::common::random_scenario::Scenario;
+use crate::threads::{STOPS, compare};
+
+/// Half direction order and route tables, a quarter each adaptive routing and forwarding tables.
+fn scenario(seed: u64) -> Scenario {
+    match seed % 4 {
+        2 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::random(seed)),
+        3 => Scenario::forwarding(seed),
+        _ => Scenario::random(seed),
+    }
+}
+
+/// Which of the model's rules a scenario has to do with.
+fn features(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let sizes = messages.iter().map(|message| message.bytes % parameters.maximum_payload.0.max(1));
+    let reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let routing = match routes {
+        Routes::DirectionOrder(_) => "direction order",
+        Routes::Table(_) => "route table",
+        Routes::Adaptive(_) => "adaptive",
+        Routes::Forwarding(_) => "forwarding table",
+    };
+    let failed = fabric.torus().is_some_and(|torus| {
+        let whole = torus.fabric(&Faults::default()).expect("it was made before");
+        whole.channels() > fabric.channels()
+    });
+    let some = [
+        (parameters.switching == Switching::StoreAndForward, "store-and-forward"),
+        (parameters.crossbar_speedup > 1, "crossbar speed-up"),
+        (parameters.injection_channels > 1, "several injection channels"),
+        (parameters.ejection_channels > 1, "several ejection channels"),
+        (parameters.bubble, "bubble"),
+        (reads, "reads"),
+        (!reads, "no reads"),
+        (sizes.clone().any(|rest| rest > 0), "mixed packet sizes"),
+        (parameters.virtual_channels > 5, "more than five lanes"),
+        (failed, "failed cables"),
+    ];
+    let some = some.into_iter().filter_map(|(it, name)| it.then_some(name));
+    some.chain([routing]).collect()
+}
+
+/// Compares both engines in `count` scenarios from seed `first` on; in how many each feature occurred, and how
+/// many packets there were.
+fn run(first: u64, count: u64) -> (BTreeMap<&'static str, u64>, usize) {
+    let one = |seed: u64| {
+        let scenario = scenario(seed);
+        let reference = run_reference(&scenario);
+        let workload = Workload::Script(Script::new(scenario.messages.clone()));
+        let run = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
+        let fast = Log { packets: run.log.0, messages: run.log.1 };
+        assert_agreement(&scenario, &reference, &fast);
+        let counts: BTreeMap<_, _> =
+            features(&scenario).into_iter().map(|feature| (feature, 1)).collect();
+        (counts, fast.packets.len())
+    };
+    let add = |(mut one, packets): (BTreeMap<_, _>, usize), (other, more)| {
+        for (feature, count) in other {
+            *one.entry(feature).or_insert(0) += count;
+        }
+        (one, packets + more)
+    };
+    (first..first + count).into_par_iter().map(one).reduce(Default::default, add)
+}
+
+#[test]
+#[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
+fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
+    let number = |name, default| {
+        env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+    };
+    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    let (features, packets) = run(first, count);
+    println!("{count} scenarios from seed {first} on, {packets} packets: no difference");
+    for (feature, count) in &features {
+        println!("{count:>8} {feature}");
+    }
+    assert!(features.len() == 14 || count < 1_000, "{features:?}");
+    assert!(features.values().all(|&with| with > count / 200), "{features:?}");
+}

@@ -1,0 +1,6 @@
+//! Those of the tests' helpers that the targets need.
+
+#[path = "../../common/agreement.rs"]
+pub mod agreement;
+#[path = "../../common/random_scenario.rs"]
+pub mod random_scenario;

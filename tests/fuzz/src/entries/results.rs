@@ -1,0 +1,112 @@
+//! Results that are read back: rows in CSV files, and the points that a sweep has kept.
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use flitlab::report::{
+    ReportError, Row, RowWriter, Rows, read_channels, read_latencies, read_points, read_windows,
+    rows_of_text, rows_text,
+};
+use flitlab::scenario::{Document, Identity, Scenario};
+use flitlab::sweep::{Simulation, Store, StoredPoint};
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+use super::files::Folder;
+
+/// A `points.csv`, `channels.csv`, `latencies.csv` or `windows.csv`.
+pub fn points(bytes: &[u8]) {
+    let folder = Folder::of_this_thread();
+    folder.write("rows.csv", bytes);
+    rows(&folder, |path| read_points(path));
+    rows(&folder, |path| read_channels(path));
+    rows(&folder, |path| read_latencies(path));
+    rows(&folder, |path| read_windows(path));
+}
+
+/// Rows that are read are written and read as the same: texts lose line breaks and numbers decimals at first,
+/// and nothing from then on.
+fn rows<R: Row + Debug + PartialEq>(
+    folder: &Folder,
+    read: impl Fn(&Path) -> Result<Rows<R>, ReportError>,
+) {
+    let rows = match read(&folder.path("rows.csv")) {
+        Ok(rows) => rows.rows,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let again = |rows: &[R]| -> Vec<R> {
+        folder.remove("again.csv");
+        let path = folder.path("again.csv");
+        RowWriter::write_file(&path, rows).unwrap_or_else(|error| panic!("{error}"));
+        let again = read(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.incomplete_line, None);
+        again.rows
+    };
+    let once = again(&rows);
+    assert_eq!(once.len(), rows.len());
+    assert_eq!(again(&once), once);
+}
+
+/// A store's point, whatever it is.
+struct Kept {
+    identity: Identity,
+    name: String,
+    /// The beginning of its file, up to the checksum.
+    start: String,
+}
+
+static KEPT: LazyLock<Kept> = LazyLock::new(|| {
+    let text = "[topology.torus]\ndimensions = [4, 2]\n[exchange]\n\
+                pattern = { pairs = { list = [[0, 1]] } }\nmessage = \"8 B\"\n";
+    let document = Document::parse("ping.toml", text);
+    let identity = Scenario::identity(&document).expect("a scenario");
+    let scenario = Scenario::read(&document).expect("a scenario");
+    let outcome = Simulation::new(&scenario).expect("routes").run("", 0, &mut |_| {});
+    let folder = Folder::of_this_thread();
+    let store = Store::open(folder.root()).expect("a store");
+    store.keep(&identity, &outcome).expect("a store");
+    let name = format!("{identity}.point");
+    let content = std::fs::read_to_string(folder.path("points").join(&name)).expect("a point");
+    let (first, _) = content.split_once("sha256 ").expect("a checksum");
+    Kept { identity, name, start: format!("{first}sha256 ") }
+});
+
+/// A stored point: the whole file, if it begins as one, else what follows its first line.
+pub fn stored(bytes: &[u8]) {
+    let kept = &*KEPT;
+    let folder = Folder::of_this_thread();
+    std::fs::create_dir_all(folder.path("points")).expect("a temporary folder");
+    let place = format!("points/{}", kept.name);
+    if bytes.starts_with(kept.start.as_bytes()) {
+        folder.write(&place, bytes);
+    } else {
+        let sum: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let first = format!("{}{sum}\n", kept.start);
+        folder.write(&place, &[first.as_bytes(), bytes].concat());
+    }
+    let found = Store::look_up(folder.root(), &kept.identity).expect("a file that can be read");
+    let Some(point) = found else { return };
+    let StoredPoint { row, channels, latencies, windows, .. } = point;
+    let json = |row| {
+        let text = serde_json::to_string(row).expect("rows are plain data");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    };
+    let once = json(&row);
+    assert_eq!(json(&once), once);
+    csv(&channels);
+    csv(&latencies);
+    csv(&windows);
+}
+
+fn csv<R: Serialize + DeserializeOwned + Debug + PartialEq>(rows: &[R]) {
+    let again = |rows: &[R]| -> Vec<R> {
+        let text = rows_text(rows);
+        rows_of_text(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    };
+    let once = again(rows);
+    assert_eq!(again(&once), once);
+}

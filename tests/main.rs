@@ -1,0 +1,49 @@
+//! All integration tests, in one program: it is linked once, and what tests share is compiled once.
+//!
+//! `cargo test --test main NAME` runs those whose path contains `NAME`, for example `sweeps::killed`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "tests cast numbers that stand beside the cast"
+)]
+
+mod common;
+mod reference;
+
+mod adaptive;
+mod cli;
+mod compare;
+mod deadlock;
+mod differential;
+mod documents;
+mod engines_agree;
+mod figure_formats;
+mod figures;
+mod first_steps;
+mod forwarding;
+mod forwarding_tables;
+mod fuzz_corpus;
+mod identity;
+mod interruption;
+mod json;
+mod laws;
+mod load_bound;
+mod mutants;
+mod outflank_points;
+mod peer_figures;
+mod plot;
+mod reference_engine;
+mod report;
+mod result_files;
+mod robust;
+mod route_check;
+mod shell;
+mod slurm;
+mod steady;
+mod sweeps;
+mod threads;
+mod validation;
+mod wrong_scenarios;
+mod zero_load;

@@ -1,0 +1,73 @@
+//! What a deadlock's advice says fits the routing, and helps (REVIEW C3).
+
+use super::advice::settings;
+use crate::common::workplace::Workplace;
+
+/// Every node of a ring of eight sends much three hops ahead.
+const AHEAD: &str = "[exchange]\nmessage = \"256 KiB\"\nbetween_steps = \"nothing\"\npattern = { pairs = { list = \
+                     [[0, 3], [1, 4], [2, 5], [3, 6], [4, 7], [5, 0], [6, 1], [7, 2]] } }\n";
+
+/// Runs into a deadlock, follows the advice, and runs to the end. What was said first.
+fn followed(place: &Workplace, call: &[&str]) -> String {
+    let (code, said) = place.soon(&[&["run"][..], call].concat(), &[]);
+    assert_eq!(code, 3, "{said}");
+    let sets = settings(&said);
+    assert_eq!(sets.len(), 1, "{said}");
+    let again = [&["run"][..], call, &["--set", &sets[0]]].concat();
+    let (code, again) = place.soon(&again, &[]);
+    assert_eq!(code, 0, "{again}");
+    said
+}
+
+#[test]
+fn a_ring_of_switches_is_told_of_tables_that_can_not_deadlock_and_not_of_bubbles() {
+    let place = Workplace::new("robust_deadlock_switches");
+    let ring = "[topology.switched_torus]\ndimensions = [8]\n[routing.agnostic]\nalgorithm = \"min-hop\"\n";
+    place.write("a.toml", &format!("{ring}{AHEAD}"));
+    let said = followed(&place, &["a.toml"]);
+    assert!(said.contains("min-hop makes tables that can deadlock"), "{said}");
+    assert!(!said.contains("bubble"), "{said}");
+}
+
+#[test]
+fn a_torus_without_bubbles_is_told_of_the_bubble_rule() {
+    let place = Workplace::new("robust_deadlock_torus");
+    let ring = "[topology.torus]\ndimensions = [8]\n[router]\nbubble = false\n[routing.direction_order]\n\
+                half_ring = \"plus\"\n";
+    place.write("a.toml", &format!("{ring}{AHEAD}"));
+    let said = followed(&place, &["a.toml"]);
+    assert!(said.contains("router.bubble=true"), "{said}");
+}
+
+#[test]
+fn a_load_that_deadlocks_is_told_too() {
+    let place = Workplace::new("robust_deadlock_load");
+    place.write(
+        "a.toml",
+        "[topology.torus]\ndimensions = [8]\n[router]\nbubble = false\nbuffer = \"36 flits\"\n[traffic]\n\
+         pattern = \"tornado\"\nload = 1.0\n[measure]\nwindow = \"5 us\"\nwarm_up_windows = 4\n\
+         maximum_windows = 10\n",
+    );
+    let (code, said) = place.soon(&["run", "a.toml"], &[]);
+    assert_eq!(code, 3, "{said}");
+    let set = &settings(&said)[0];
+    let (code, said) = place.soon(&["run", "a.toml", "--set", set], &[]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn a_table_of_opensm_that_deadlocks_is_told_how_to_get_another_one() {
+    let place = Workplace::new("robust_deadlock_opensm");
+    let fabrics = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fabrics");
+    place.write(
+        "a.toml",
+        &format!(
+            "[topology.netlist]\npath = \"{fabrics}/torus4222.net\"\n[routing.opensm]\ntables = \
+             \"{fabrics}/torus4222-minhop.lfts\"\n[exchange]\npattern = \"all-to-all\"\nmessage = \"64 B\"\n"
+        ),
+    );
+    let (code, said) = place.soon(&["check", "a.toml"], &[]);
+    assert_eq!(code, 4, "{said}");
+    let set = &settings(&said)[0];
+    place.run(&["check", "a.toml", "--set", set]);
+}

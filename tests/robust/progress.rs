@@ -1,0 +1,68 @@
+//! The line that shows progress, in a terminal of some width (REVIEW C6). `script` (util-linux) is the terminal.
+
+use std::process::{Command, Stdio};
+
+use crate::common::workplace::Workplace;
+
+const SLOW: &str = "[topology.torus]\ndimensions = [16, 16]\n[traffic]\npattern = \"uniform\"\nload = 0.3\n\
+                    [measure]\nwindow = \"1 ms\"\nwarm_up_windows = 1000\n";
+
+/// What a call writes to a terminal of so many columns. `signal`: after so many seconds it is interrupted.
+fn seen(place: &Workplace, call: &str, columns: u32, seconds: f64) -> String {
+    let program = env!("CARGO_BIN_EXE_flitlab");
+    let line =
+        format!("stty cols {columns} rows 24; timeout -s INT {seconds} '{program}' {call}; true");
+    let output = Command::new("script")
+        .args(["-qefc", &line, "/dev/null"])
+        .current_dir(&place.0)
+        .stdin(Stdio::null())
+        .output()
+        .expect("script, of util-linux, is needed for this test");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Columns of a line without the sequences that move the cursor or colour it.
+fn width(line: &str) -> usize {
+    let mut columns = 0;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.by_ref().find(char::is_ascii_alphabetic);
+        } else if !letter.is_control() {
+            columns += 1;
+        }
+    }
+    columns
+}
+
+#[test]
+fn a_run_shows_progress_before_its_first_window_within_the_terminal_and_leaves_nothing_behind() {
+    let place = Workplace::new("robust_progress");
+    place.write("a.toml", SLOW);
+    for columns in [80, 40] {
+        let seen = seen(&place, &format!("run a.toml --out out-{columns}"), columns, 2.5);
+        assert!(seen.contains("the first window"), "{seen:?}");
+        let lines = seen.split(['\r', '\n']).filter(|line| line.contains("first window"));
+        let drawn = lines.map(width).max().unwrap();
+        assert!(drawn <= columns as usize, "{drawn} of {columns}: {seen:?}");
+        // The last line that was drawn is cleared before the farewell.
+        let farewell = seen.find("interrupted: ").unwrap_or_else(|| panic!("{seen:?}"));
+        let last = seen[..farewell].rfind("the first window").unwrap();
+        assert!(
+            seen[last..farewell].contains("\u{1b}[2K") || seen[last..farewell].contains("\u{1b}[K"),
+            "{seen:?}"
+        );
+        assert!(!seen[farewell..].contains("window,"), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_sweep_says_from_the_start_how_long_it_will_take() {
+    let place = Workplace::new("robust_progress_sweep");
+    place.write("a.toml", &format!("{SLOW}[sweep.grid]\ntraffic.load = [0.1, 0.2, 0.3, 0.4]\n"));
+    let seen = seen(&place, "sweep a.toml --threads 1 --out out", 80, 9.0);
+    assert!(seen.contains("0/4, "), "{seen:?}");
+    assert!(seen.contains(" left"), "{seen:?}");
+    let drawn = seen.split(['\r', '\n']).filter(|line| line.contains(" so far")).map(width).max();
+    assert!(drawn.unwrap() <= 80, "{drawn:?}: {seen:?}");
+}

@@ -1,0 +1,77 @@
+//! Values that papers give.
+
+use super::{Row, Section, records};
+
+pub fn sections() -> Vec<Section> {
+    vec![angara_table_2(), outflank_table_2(), outflank_curves()]
+}
+
+fn value(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
+}
+
+fn angara_table_2() -> Section {
+    let mut rows = Vec::new();
+    for record in records("results/angara/table2/table.csv") {
+        for (column, meaning) in [
+            ("maximum_load", "maximum load"),
+            ("minimum_load", "minimum load"),
+            ("sigma_4", "sigma(4)"),
+            ("hops_maximum", "diameter"),
+        ] {
+            let published = &record[&format!("published_{column}")];
+            if !published.is_empty() {
+                let what = format!("{} on {}: {meaning}", record["algorithm"], record["torus"]);
+                let ours = value(&record[column]);
+                rows.push(Row::new(
+                    what,
+                    value(published),
+                    ours,
+                    "flitlab reproduce angara-table2",
+                ));
+            }
+        }
+    }
+    Section {
+        title: "Angara routing tables, Table 2",
+        source: "A. Mukosey, A. Semenov, A. Tretiakov, \"Optimized Graph Based Routing Algorithm for the Angara \
+                 Interconnect\". Where the paper leaves the order of vertices open, loads can differ: \
+                 results/angara.",
+        rows,
+    }
+}
+
+fn outflank_table_2() -> Section {
+    let row = |record: std::collections::BTreeMap<String, String>| {
+        let [pattern, routing, size] = ["pattern", "routing", "size"].map(|it| &record[it]);
+        Row::new(
+            format!("{pattern} under {routing}, k = {size}"),
+            value(&record["published_sustained_load"]),
+            value(&record["sustained_load"]),
+            "flitlab reproduce outflank-table2",
+        )
+    };
+    Section {
+        title: "OutFlank Routing, Table 2: highest sustained load",
+        source: "F. Versaci, \"OutFlank Routing: Increasing Throughput in Toroidal Interconnection Networks\", \
+                 ICPADS 2013; reasons for deviations in results/outflank.",
+        rows: records("results/outflank/table2/throughput.csv").into_iter().map(row).collect(),
+    }
+}
+
+fn outflank_curves() -> Section {
+    let row = |record: std::collections::BTreeMap<String, String>| {
+        let [pattern, routing, load] = ["pattern", "routing", "offered_load"].map(|it| &record[it]);
+        Row::new(
+            format!("{pattern} under {routing} at {load}, us"),
+            value(&record["published_mean_lifetime_us"]),
+            value(&record["mean_lifetime_us"]),
+            "flitlab reproduce outflank-fig4 --quick",
+        )
+    };
+    Section {
+        title: "OutFlank Routing, Figure 4: mean lifetime of packets on 8x8x8",
+        source: "The author's own result files, all times a quarter of those in the paper's Table 1.",
+        rows: records("results/outflank/fig4-quick/points.csv").into_iter().map(row).collect(),
+    }
+}

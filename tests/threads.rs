@@ -105,7 +105,7 @@ pub fn compare(
 
 #[test]
 fn random_scenarios_are_the_same_on_any_number_of_threads() {
-    for seed in 0..25 {
+    for seed in 0..10 {
         let scenario = RandomScenario::random(seed);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
         let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
@@ -115,7 +115,7 @@ fn random_scenarios_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn forwarding_tables_give_the_same_on_any_number_of_threads() {
-    for seed in 0..20 {
+    for seed in 0..8 {
         let scenario = RandomScenario::forwarding(seed);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
         let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
@@ -178,7 +178,7 @@ fn exchange_of_pairs(
 #[test]
 fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
     let (mut alone, mut together) = (0, 0);
-    for seed in 0..25 {
+    for seed in 0..10 {
         let mut scenario = RandomScenario::random(seed);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let nodes = scenario.fabric.terminals();
@@ -306,7 +306,7 @@ fn loads_are_the_same_on_any_number_of_threads_under_every_routing() {
         for (load, more) in [[(0.3, "")], [(0.9, "process = \"periodic\"")]][number % 2] {
             same_on_all_threads(&format!(
                 "[topology.torus]\ndimensions = [4, 3, 5]\n{routing}\n[traffic]\npattern = \"uniform\"\n\
-                 load = {load}\n{more}\n[measure]\nwindow = \"5 us\"\nminimum_windows = 6\n\
+                 load = {load}\n{more}\n[measure]\nwindow = \"2 us\"\nminimum_windows = 6\n\
                  maximum_windows = 6\nwarm_up_windows = 4\n"
             ));
         }
@@ -319,7 +319,8 @@ fn reads_and_messages_of_many_packets_are_the_same_on_any_number_of_threads() {
     for more in [read, "message = \"3 kB\"", &format!("{read}\nmessage = \"2 kB\"")] {
         same_on_all_threads(&format!(
             "[topology.torus]\ndimensions = [4, 4, 4]\n[traffic]\npattern = \"uniform\"\nload = 0.4\n\
-             {more}\n[measure]\nwindow = \"8 us\"\nminimum_windows = 6\nmaximum_windows = 6\n"
+             {more}\n[measure]\nwindow = \"2 us\"\nminimum_windows = 6\nmaximum_windows = 6\n\
+             warm_up_windows = 4\n"
         ));
     }
 }

@@ -18,9 +18,9 @@ pub struct Batch {
 /// The mean is a quotient of two sums that vary, so that the deviations are those of a window's sum from what
 /// the mean gives for its count (the ratio estimator; Law, section 9.5.3). Windows near saturation resemble
 /// their neighbours: their variance is that of independent ones times `(1 + r) / (1 - r)` for a correlation
-/// `r` of neighbours, if that is positive; `r` of a short series comes out too low by about one over its
-/// length, which is added (as in Skart: A. Tafazzoli, J. Wilson, "Skart: a skewness- and
-/// autoregression-adjusted batch-means procedure", IIE Transactions 43, 2011).
+/// `r` of neighbours (as in Skart: A. Tafazzoli, J. Wilson, "Skart: a skewness- and autoregression-adjusted
+/// batch-means procedure", IIE Transactions 43, 2011). Of `n` windows `r` comes out too low by about `1 / n`,
+/// which is added; below its standard error, `1 / sqrt(n)`, it is taken for chance.
 #[must_use]
 pub fn half_width_95_of_windows(windows: &[Batch]) -> Option<f64> {
     let with_values = windows.iter().filter(|window| window.count > 0.0).count();
@@ -37,7 +37,8 @@ pub fn half_width_95_of_windows(windows: &[Batch]) -> Option<f64> {
         return Some(0.0);
     }
     let products: f64 = deviations.windows(2).map(|two| two[0] * two[1]).sum();
-    let correlation = (products / squares + 1.0 / length).clamp(0.0, MOST_CORRELATED);
+    let correlation = (products / squares + 1.0 / length).min(MOST_CORRELATED);
+    let correlation = if correlation > 1.0 / length.sqrt() { correlation } else { 0.0 };
     let inflation = (1.0 + correlation) / (1.0 - correlation);
     let variance = squares / (length - 1.0) * inflation / length;
     Some(quantile_975((with_values - 1) as f64) * variance.sqrt() / count)

@@ -21,13 +21,19 @@ impl Workplace {
         self.pretend_with(sbatch, largest, "Invalid job id specified")
     }
 
+    /// The same where squeue fails with a message.
     fn pretend_with(&self, sbatch: &str, largest: usize, squeue: &str) -> String {
+        let fails = format!("echo 'slurm_load_jobs error: {squeue}' >&2; exit 1");
+        self.commands(sbatch, largest, &fails)
+    }
+
+    fn commands(&self, sbatch: &str, largest: usize, squeue: &str) -> String {
         let folder = self.0.join("commands");
         fs::create_dir_all(&folder).unwrap();
         for (name, does) in [
             ("sbatch", format!("case $1 in --version) ;; *) {sbatch} ;; esac")),
             ("scontrol", format!("echo 'MaxArraySize            = {largest}'")),
-            ("squeue", format!("echo 'slurm_load_jobs error: {squeue}' >&2; exit 1")),
+            ("squeue", squeue.into()),
             ("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1".into()),
         ] {
             let path = folder.join(name);
@@ -110,6 +116,22 @@ fn while_slurm_does_not_answer_nothing_is_submitted_again() {
     let path = place.pretend("echo 78", 1001);
     assert_eq!(place.call_with(&path, &["sweep", "resubmit", "results/a"]).0, 0);
     assert_eq!(place.read("results/a/slurm/2/job"), "78\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_task_that_ends_while_slurm_is_asked_has_its_points() {
+    let place = place("ends_meanwhile");
+    // Two tasks of six points; the first computes them after they were looked for, and has ended by then.
+    let squeue = "cd 'RESULTS/slurm/1'\nSLURM_ARRAY_JOB_ID=77 SLURM_ARRAY_TASK_ID=0 bash job.sh >/dev/null\n\
+                  echo '77_0|COMPLETED|None'\necho '77_1|RUNNING|None'";
+    let path = place.commands("echo 77", 1001, &squeue.replace("RESULTS", &place.0.join("b").display().to_string()));
+    let call = ["sweep", "a.toml", "--executor", "slurm", "--points-per-task", "6", "--out", "b"];
+    assert_eq!(place.call_with(&path, &call).0, 0);
+    let status = place.command(&["sweep", "status", "b"]).env("PATH", &path).output().unwrap();
+    let said = String::from_utf8(status.stdout).unwrap();
+    assert!(said.starts_with("b: 12 points: 6 finished, 6 running\n"), "{said}");
+    assert!(!said.contains("completed"), "{said}");
 }
 
 #[test]

@@ -43,9 +43,16 @@ impl Ongoing {
     }
 
     /// SIGKILL: nothing of the process has a chance to put anything in order.
-    pub fn kill(mut self) {
+    pub fn kill(self) {
+        assert!(self.kill_if_running());
+    }
+
+    /// The same of a process that may have ended by itself, well; whether it was killed.
+    pub fn kill_if_running(mut self) -> bool {
         self.0.kill().unwrap();
-        assert!(!self.0.wait().unwrap().success());
+        let status = self.0.wait().unwrap();
+        assert!(matches!(status.code(), None | Some(0)), "{status}");
+        status.code().is_none()
     }
 
     pub fn signal(&self, name: &str) {

@@ -76,12 +76,7 @@ struct PointState {
 impl Status {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Begun { sweep, .. } = Begun::open(&self.folder)?;
-        let (progress, _) = survey::look(&self.folder, &sweep, |_, _| Ok(()))?;
-        let standings = Standings::of(
-            &self.folder,
-            &sweep.points,
-            &survey::places(&progress, Progress::Missing),
-        )?;
+        let (progress, standings) = survey::stand(&self.folder, &sweep)?;
         let latest = Submission::all(&self.folder)?.pop();
         let settings = latest.map(|latest| latest.settings().clone()).unwrap_or_default();
         let state = state(&self.folder, &sweep, &progress, &standings, &settings);

@@ -99,8 +99,8 @@ fn submit(
     // No sweep of this machine is at work here.
     let _store = Store::share(results)?;
     folder::write(&results.join("scenario.toml"), resolved)?;
-    let (progress, _) = survey::look(results, sweep, |_, _| Ok(()))?;
-    let under_way = under_way(results, sweep, &progress)?;
+    let (progress, standings) = survey::stand(results, sweep)?;
+    let under_way = under_way(standings)?;
     let settings = match Submission::all(results)?.pop() {
         Some(latest) => settings.or(latest.settings().clone()),
         None => settings,
@@ -141,13 +141,7 @@ fn submit(
 }
 
 /// The places of the points that tasks of earlier jobs will compute, or do.
-fn under_way(
-    results: &Path,
-    sweep: &scenario::Sweep,
-    progress: &[Progress],
-) -> Result<HashSet<usize>, Failure> {
-    let standings =
-        Standings::of(results, &sweep.points, &survey::places(progress, Progress::Missing))?;
+fn under_way(standings: Standings) -> Result<HashSet<usize>, Failure> {
     if let Some(silence) = standings.silence {
         return Err(Failure::Run(format!(
             "can't tell which points are still being computed: {silence}"

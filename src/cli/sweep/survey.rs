@@ -9,7 +9,7 @@ use super::order;
 use crate::cli::say::say;
 use crate::narrow::narrow;
 use crate::scenario::{self, Document};
-use crate::sweep::slurm::Submission;
+use crate::sweep::slurm::{Standings, Submission};
 use crate::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
 
 /// A sweep as it was begun.
@@ -78,7 +78,24 @@ pub(super) fn look(
     Ok((progress, notes))
 }
 
-/// The places of the points, or searches, that are so far.
+/// How far each point, or search, is, and where the tasks stand that have those which are missing.
+pub(super) fn stand(
+    results: &Path,
+    sweep: &scenario::Sweep,
+) -> Result<(Vec<Progress>, Standings), Failure> {
+    let (progress, _) = look(results, sweep, |_, _| Ok(()))?;
+    let missing = places(&progress, Progress::Missing);
+    let mut standings = Standings::of(results, &sweep.points, &missing)?;
+    if standings.tasks.is_empty() {
+        return Ok((progress, standings));
+    }
+    // A task may have written its points and ended since: what Slurm said is about the points as they are now.
+    let (progress, _) = look(results, sweep, |_, _| Ok(()))?;
+    standings.keep(&places(&progress, Progress::Missing));
+    Ok((progress, standings))
+}
+
+/// The places of the points, or searches, that are so far, in ascending order.
 pub(super) fn places(progress: &[Progress], wanted: Progress) -> Vec<usize> {
     (0..progress.len()).filter(|&place| progress[place] == wanted).collect()
 }

@@ -122,6 +122,15 @@ impl Standings {
         }
         Ok(Self { tasks, silence })
     }
+
+    /// Without the points that are there by now, and the tasks of which none are `missing`: places in ascending
+    /// order.
+    pub fn keep(&mut self, missing: &[usize]) {
+        for task in &mut self.tasks {
+            task.points.retain(|place| missing.binary_search(place).is_ok());
+        }
+        self.tasks.retain(|task| !task.points.is_empty());
+    }
 }
 
 /// A task of a submission.

@@ -3,7 +3,7 @@
 //! What is under way (flits created and not yet delivered, source queues included) is sampled ten times a
 //! window; `warm_up` says by it when the warm-up is over. At the end of each window `growth` looks at
 //! every source queue, and `interval` says how well the mean latency is known. The measurement looks at both
-//! at intervals of a tenth of its length, and ends when they have an answer, or with its budget.
+//! at intervals of a quarter of its length, and ends when they have an answer, or with its budget.
 //!
 //! A load above what a channel can carry is not steady, whatever the queues look like.
 
@@ -36,7 +36,7 @@ pub const ENOUGH_MESSAGES: u64 = 100;
 
 /// The measurement looks for an answer at its fewest windows, and then each time it is so much longer: looking
 /// often, and stopping at the first interval that happens to be short, makes intervals too short.
-const LOOKS_A_LENGTH: u32 = 10;
+const LOOKS_A_LENGTH: u32 = 4;
 
 /// How far a sum of channel loads may be off, by rounding.
 const ROUNDING: f64 = 1e-9;

@@ -90,11 +90,15 @@ fn a_point_with_nothing_delivered_is_undecided() {
     }
 }
 
-/// A6: the window suits long messages.
+/// A6: the window suits long messages. Of 16 sources with 375 messages each, four were busy for more than a fifth
+/// of the time: what is said then is that more is needed, and with more it is steady.
 #[test]
-#[ignore = "long: half a minute, 1 MiB messages on a 4x4 torus"]
+#[ignore = "long: two minutes, 1 MiB messages on a 4x4 torus"]
 fn long_messages_at_a_moderate_load_are_steady() {
-    let row = row(TORUS, &["traffic.message=1 MiB"]);
+    let outcome = run(TORUS, &["traffic.message=1 MiB"]);
+    assert_eq!(outcome.row.status, Status::Undecided);
+    assert!(outcome.warnings[0].contains("measure.maximum_windows=240"), "{:?}", outcome.warnings);
+    let row = row(TORUS, &["traffic.message=1 MiB", "measure.maximum_windows=240"]);
     assert_eq!(row.status, Status::Steady);
 }
 

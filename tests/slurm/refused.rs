@@ -125,7 +125,11 @@ fn a_task_that_ends_while_slurm_is_asked_has_its_points() {
     // Two tasks of six points; the first computes them after they were looked for, and has ended by then.
     let squeue = "cd 'RESULTS/slurm/1'\nSLURM_ARRAY_JOB_ID=77 SLURM_ARRAY_TASK_ID=0 bash job.sh >/dev/null\n\
                   echo '77_0|COMPLETED|None'\necho '77_1|RUNNING|None'";
-    let path = place.commands("echo 77", 1001, &squeue.replace("RESULTS", &place.0.join("b").display().to_string()));
+    let path = place.commands(
+        "echo 77",
+        1001,
+        &squeue.replace("RESULTS", &place.0.join("b").display().to_string()),
+    );
     let call = ["sweep", "a.toml", "--executor", "slurm", "--points-per-task", "6", "--out", "b"];
     assert_eq!(place.call_with(&path, &call).0, 0);
     let status = place.command(&["sweep", "status", "b"]).env("PATH", &path).output().unwrap();

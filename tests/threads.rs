@@ -207,7 +207,7 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
         compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, several);
         *if several { &mut together } else { &mut alone } += 1;
     }
-    assert!(alone >= 3 && together >= 8, "{alone} on one thread, {together} on several");
+    assert!(alone >= 2 && together >= 5, "{alone} on one thread, {together} on several");
 }
 
 #[test]

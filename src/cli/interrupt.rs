@@ -14,7 +14,7 @@ use super::Failure;
 /// The exit code for either signal: that of SIGINT by the custom of shells.
 const INTERRUPTED: i32 = 130;
 
-/// How often it is looked whether a signal has come.
+/// How often it is looked whether a signal has come; one that comes within this time after another is the same.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ends the command when a signal asks for it.
@@ -30,9 +30,10 @@ impl Interrupt {
     /// If the system does not let it take signals.
     pub(super) fn watch(farewell: impl FnOnce() + Send + 'static) -> Result<Self, Failure> {
         let asked = Arc::new(AtomicBool::new(false));
+        // What asks for an end once, as `timeout` does, may signal the process and then its group.
+        let asked_before = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // In this order a signal ends the process only if an earlier one has set the flag.
-            flag::register_conditional_shutdown(signal, INTERRUPTED, asked.clone())
+            flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())
                 .and_then(|_| flag::register(signal, asked.clone()))
                 .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;
         }
@@ -42,6 +43,8 @@ impl Interrupt {
             while !asked.load(Ordering::Relaxed) {
                 thread::sleep(LOOK_EVERY);
             }
+            thread::sleep(LOOK_EVERY);
+            asked_before.store(true, Ordering::Relaxed);
             let _finished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
             farewell();
             // Threads that simulate are given up where they are.

@@ -228,7 +228,7 @@ impl<'a> Dependencies<'a> {
                 first.map(|first| first * lanes + narrow::<u32>(bit - start))
             })
         };
-        let count = self.fabric.channel_slots() * lanes;
+        let count = narrow(self.fabric.channel_slots() as usize * self.lanes);
         let components = cycle::components(count, &successors);
         let component = components.iter().find(|component| component.len() > 1)?;
         let cycle = cycle::shortest(component, &successors, |_, _| true)?;

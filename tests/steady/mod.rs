@@ -5,6 +5,9 @@ mod permutations;
 mod theory;
 mod verdict;
 
+use std::fs;
+use std::path::Path;
+
 use flitlab::report::PointRow;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Outcome, Simulation};
@@ -28,4 +31,27 @@ fn row(text: &str, more: &[&str]) -> PointRow {
 fn bound(text: &str, more: &[&str]) -> f64 {
     let simulation = Simulation::new(&scenario(text, more)).unwrap();
     simulation.outlook().throughput().unwrap() / simulation.fabric().capacity()
+}
+
+/// What theory says, and what came out.
+struct Known {
+    what: String,
+    expected: f64,
+    ours: f64,
+}
+
+/// Asserts that values are those kept in a file of results/theory, from which docs/validation.md has them: the same
+/// to the last digit on every machine. `UPDATE_EXPECTED` writes the file.
+fn hold(name: &str, values: &[Known]) {
+    let mut text = String::from("what,expected,flitlab\n");
+    for Known { what, expected, ours } in values {
+        assert!(!what.contains('"'));
+        text += &format!("\"{what}\",{expected:.6},{ours:.6}\n");
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("results/theory/{name}.csv"));
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), text);
 }

@@ -3,7 +3,7 @@
 use flitlab::report::Status;
 use flitlab::sweep::Simulation;
 
-use super::{row, scenario};
+use super::{Known, hold, row, scenario};
 
 /// Terminals on the first of two switches, with a slow way out and next to none in.
 fn star(terminals: u32, pattern: &str) -> String {
@@ -16,7 +16,7 @@ fn star(terminals: u32, pattern: &str) -> String {
 
 /// 31 senders to one receiver are a queue M/D/1 at its ejection channel: packets wait `rho D / (2 (1 - rho))`
 /// in the mean (Pollaczek and Khinchine; L. Kleinrock, "Queueing Systems", volume 1, section 5.6).
-fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) {
+fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let pairs: Vec<String> = (1..32).map(|source| format!("[{source}, 0]")).collect();
     let text = star(32, &format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", ")));
     let simulation = Simulation::new(&scenario(&text, &[])).unwrap();
@@ -45,6 +45,11 @@ fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) {
         waiting / expected,
         half / expected
     );
+    Known {
+        what: format!("mean wait for an ejection channel that is {rho} used, packet times"),
+        expected: expected / service,
+        ours: waiting / service,
+    }
 }
 
 #[test]
@@ -57,9 +62,8 @@ fn packets_for_one_receiver_wait_as_in_an_md1_queue() {
 #[test]
 #[ignore = "long: a minute, M/D/1 up to nine tenths"]
 fn packets_for_one_receiver_wait_as_in_an_md1_queue_near_saturation() {
-    for rho in [0.1, 0.3, 0.5, 0.7, 0.8, 0.9] {
-        waiting_is_that_of_an_md1_queue(rho, 0.005);
-    }
+    let loads = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9];
+    hold("md1", &loads.map(|rho| waiting_is_that_of_an_md1_queue(rho, 0.005)));
 }
 
 /// A switch whose inputs hold one queue each passes 0.75, 0.6553 and 0.6184 of what 2, 4 and 8 channels
@@ -73,10 +77,11 @@ fn a_switch_with_input_queues_saturates_where_theory_says() {
 #[test]
 #[ignore = "long: a quarter of a minute; switches with input queues of 2, 4 and 8 ports against theory"]
 fn switches_with_input_queues_saturate_where_theory_says() {
-    assert_saturation(&[(2, 0.75), (4, 0.6553), (8, 0.6184)]);
+    hold("switches", &assert_saturation(&[(2, 0.75), (4, 0.6553), (8, 0.6184)]));
 }
 
-fn assert_saturation(switches: &[(u32, f64)]) {
+fn assert_saturation(switches: &[(u32, f64)]) -> Vec<Known> {
+    let mut known = Vec::new();
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steady-switch");
     std::fs::create_dir_all(&folder).unwrap();
     for &(ports, expected) in switches {
@@ -105,5 +110,8 @@ fn assert_saturation(switches: &[(u32, f64)]) {
             let verdict = super::run(&text, &[&load, "measure.maximum_windows=2000"]);
             assert_eq!(verdict.row.status, status, "{ports} at {share}: {:?}", verdict.warnings);
         }
+        let what = format!("switch of {ports} ports with a queue an input: share of a channel");
+        known.push(Known { what, expected, ours: accepted });
     }
+    known
 }

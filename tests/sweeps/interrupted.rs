@@ -58,6 +58,8 @@ fn an_interrupted_run_leaves_its_folder_free() {
     let mut run = place.begin(&[&["run", "a.toml"][..], &long].concat());
     run.wait_until(|| place.0.join("results/a/scenario.toml").exists());
     sleep(Duration::from_millis(100));
+    // As `timeout` does it: to the process, and at once to its group. That is no second request.
+    run.signal("INT");
     run.signal("INT");
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");

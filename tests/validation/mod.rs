@@ -7,6 +7,7 @@
 mod closed_forms;
 mod papers;
 mod peers;
+mod theory;
 
 use std::fmt::Write;
 use std::fs;
@@ -74,7 +75,8 @@ fn page() -> String {
          files under results/ where it takes longer; `UPDATE_EXPECTED=1 cargo test --test main validation` \
          writes it anew. What explains a deviation stands in the README of the results.\n",
     );
-    let sections = [closed_forms::sections(), papers::sections(), peers::sections()];
+    let sections =
+        [closed_forms::sections(), theory::sections(), papers::sections(), peers::sections()];
     for Section { title, source, rows } in sections.into_iter().flatten() {
         assert!(!rows.is_empty(), "{title}");
         write!(page, "\n## {title}\n\n{source}\n\n").expect("to a string");
@@ -99,6 +101,10 @@ fn in_repository(path: &str) -> PathBuf {
 fn records(path: &str) -> Vec<std::collections::BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_path(in_repository(path)).expect("a committed file");
     reader.deserialize().map(|row| row.expect("a committed file is well formed")).collect()
+}
+
+fn value(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! Values that papers give.
 
-use super::{Row, Section, records};
+use super::{Row, Section, records, value};
 
 pub fn sections() -> Vec<Section> {
     vec![angara_table_2(), outflank_table_2(), outflank_curves()]
-}
-
-fn value(text: &str) -> f64 {
-    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 fn angara_table_2() -> Section {

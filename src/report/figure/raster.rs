@@ -23,7 +23,7 @@ const CORNERS: u32 = 48;
 pub(super) fn png(scene: &Scene) -> Result<Vec<u8>, EncodingError> {
     let pixels = |points: f64| rounded::<u32>((points * PIXELS).max(1.0));
     let (width, height) = (pixels(scene.width), pixels(scene.height));
-    let blank = [WHITE.0, WHITE.1, WHITE.2].repeat((width * height) as usize);
+    let blank = [WHITE.0, WHITE.1, WHITE.2].repeat(width as usize * height as usize);
     let mut canvas = Canvas { width, height, pixels: blank };
     for shape in &scene.shapes {
         canvas.draw(shape);
@@ -146,7 +146,7 @@ impl Canvas {
         if cover <= 0.0 || x >= self.width || y >= self.height {
             return;
         }
-        let first = (y * self.width + x) as usize * 3;
+        let first = (y as usize * self.width as usize + x as usize) * 3;
         let cover = cover.min(1.0);
         for (level, new) in
             self.pixels[first..first + 3].iter_mut().zip([colour.0, colour.1, colour.2])

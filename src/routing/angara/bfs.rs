@@ -183,8 +183,9 @@ impl Search<'_, '_> {
     /// Algorithm 2 from one source; gives the hops to each node.
     fn routes_from(&mut self, source: u32, table: &mut RouteTable) -> Vec<u32> {
         let nodes = self.region.fabric().routers();
+        let vertices: u32 = narrow(nodes as usize * self.kinds.pasts.len());
         self.parents.clear();
-        self.parents.resize(nodes as usize * self.kinds.pasts.len(), NONE);
+        self.parents.resize(vertices as usize, NONE);
         self.ends.clear();
         self.ends.resize(nodes as usize, NONE);
         let dimensions = narrow(self.region.torus().dimensions());

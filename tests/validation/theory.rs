@@ -1,0 +1,43 @@
+//! Values that queueing theory and statistics give; `steady` holds flitlab's to them.
+
+use super::{Row, Section, records, value};
+
+pub fn sections() -> Vec<Section> {
+    vec![
+        section(
+            "A queue at an ejection channel",
+            "31 nodes that send to one are a queue M/D/1: waiting in the mean is rho / (2 (1 - rho)) packet times \
+             (Pollaczek and Khinchine; L. Kleinrock, \"Queueing Systems\", volume 1, section 5.6).",
+            "md1",
+            "cargo test md1 -- --ignored",
+        ),
+        section(
+            "Switches with input queues",
+            "What a switch with one queue an input passes under full uniform load (M. Karol, M. Hluchyj, S. \
+             Morgan, \"Input versus output queueing on a space-division packet switch\", IEEE Transactions on \
+             Communications 35, 1987, table I).",
+            "switches",
+            "cargo test switches_with -- --ignored",
+        ),
+        section(
+            "Confidence intervals",
+            "95 of a hundred 95% intervals are to hold the mean of a run without end; that mean is taken from \
+             eight runs of 5,000 windows. 93 to 97 are accepted.",
+            "coverage",
+            "cargo test coverage -- --ignored",
+        ),
+    ]
+}
+
+fn section(
+    title: &'static str,
+    source: &'static str,
+    file: &str,
+    command: &'static str,
+) -> Section {
+    let records = records(&format!("results/theory/{file}.csv"));
+    let row = |record: &std::collections::BTreeMap<String, String>| {
+        Row::new(record["what"].as_str(), value(&record["expected"]), value(&record["flitlab"]), command)
+    };
+    Section { title, source, rows: records.iter().map(row).collect() }
+}

@@ -91,7 +91,8 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
 
 fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize) {
     let torus = SwitchedTorus { sizes: sizes.to_vec(), terminals: *terminals, redundancy: 1 };
-    let fabric = torus.cabling().and_then(|cabling| cabling.fabric()).expect("sizes of a torus");
+    let fabric =
+        torus.cabling().and_then(flitlab::topology::Cabling::fabric).expect("sizes of a torus");
     let named = ALGORITHMS.iter().find(|(known, _)| known == name);
     let algorithm = named.expect("a known algorithm").1;
     let run = || {

@@ -178,6 +178,7 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
 /// assert_eq!(time, 2133);
 /// assert!(error < 0.0 && error > -2e-4);
 /// ```
+#[inline]
 #[must_use]
 pub fn flit_time(flit: Bytes, rate: Rate) -> (Picoseconds, f64) {
     let exact = u128::from(flit.0) * 8 * 1_000_000_000_000;

@@ -294,7 +294,7 @@ fn messages_take_the_channels_in_turn_and_responses_keep_theirs() {
         read(0, 0, 1, 0),
     ];
     let log = run_line(2, &parameters, &messages);
-    let mut packets = log.packets.clone();
+    let mut packets = log.packets;
     packets.sort_by_key(|packet| (packet.source, packet.sequence));
     let sent: Vec<(u8, u8, u32, Picoseconds)> = packets
         .iter()
@@ -386,7 +386,7 @@ fn ticks_that_are_left_out_would_change_nothing_in_many_scenarios() {
 
 fn ticks_left_out_change_nothing(seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let Scenario { fabric, routes, parameters, messages, .. } = Scenario::random(seed);
+        let Scenario { fabric, routes, parameters, messages } = Scenario::random(seed);
         let run = crate::reference::run(&fabric, &routes, &parameters, &messages);
         let every_tick = crate::reference::run_every_tick(&fabric, &routes, &parameters, &messages);
         let log = |result: Result<Log, Deadlock>| result.unwrap_or_else(|deadlock| deadlock.log);

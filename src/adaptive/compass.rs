@@ -54,6 +54,7 @@ impl Compass {
 
     /// Hops from one node to another in each dimension, in the positive and in the negative direction;
     /// `None` if that direction doesn't lead there.
+    #[inline]
     pub fn hops(
         &self,
         from: u32,
@@ -110,6 +111,7 @@ impl Compass {
     }
 
     /// Hops from one node to another by such ports.
+    #[inline]
     #[must_use]
     pub fn distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
         let bound = |dimension: usize, ahead, behind| {

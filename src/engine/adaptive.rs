@@ -231,9 +231,10 @@ impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
     /// Serves the outputs again that packets have passed over, with any of them.
     pub(super) fn serve_passed_over(&mut self, router: u32, now: Picoseconds) {
         let mut channels = std::mem::take(&mut self.passed_over);
-        for channel in channels.drain(..) {
+        for &channel in &channels {
             self.serve(channel, router, Walk::Any, now);
         }
+        channels.clear();
         self.passed_over = channels;
     }
 

@@ -144,7 +144,8 @@ impl<E: Copy + Ord> Calendar<E> {
     /// Takes one of the events of the instant `time`, the earliest that has any.
     #[inline]
     pub(super) fn next_at(&mut self, time: Picoseconds) -> Option<E> {
-        self.open.pop_if(|entry| entry.0 == time).map(|entry| entry.1)
+        let due = self.open.last().is_some_and(|entry| entry.0 == time);
+        if due { self.open.pop().map(|entry| entry.1) } else { None }
     }
 
     /// Opens the next bucket that has events, if it starts by `limit`.

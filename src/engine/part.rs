@@ -281,7 +281,7 @@ impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
 
     /// Sends a packet, whose slot it frees, to an input port of another part.
     pub(super) fn send_away(&mut self, input: u32, slot: u32, ready: Picoseconds, output: u32) {
-        let &Exit { part, input, .. } = self.exit(input).expect("it is another part's");
+        let &Exit { part, input } = self.exit(input).expect("it is another part's");
         let packet = Packet { input, ..self.packets.packets[slot as usize] };
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);

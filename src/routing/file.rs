@@ -376,12 +376,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let file = example();
-        let text = text(&file);
-        let again = TableFile::parse(&text).unwrap();
+        let written = text(&file);
+        let again = TableFile::parse(&written).unwrap();
         assert_eq!(again.table, file.table);
         assert_eq!((&again.torus, &again.faults), (&file.torus, &file.faults));
-        assert!(text.contains("nodes (0,0,0) (1,0,0)"), "{text}");
-        assert_eq!(super::tests::text(&again), text);
+        assert!(written.contains("nodes (0,0,0) (1,0,0)"), "{written}");
+        assert_eq!(text(&again), written);
     }
 
     #[test]

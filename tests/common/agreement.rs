@@ -33,14 +33,14 @@ fn first_difference<'a, R: Ord>(
     key: impl Fn(&R) -> (u32, u32),
     apart: impl Fn(&R, &R) -> Picoseconds,
 ) -> Option<Pair<'a, R>> {
-    let mut pairs: BTreeMap<(u32, u32), Pair<R>> = BTreeMap::new();
+    let mut pairs: BTreeMap<(u32, u32), Pair<'_, R>> = BTreeMap::new();
     for record in reference {
         pairs.entry(key(record)).or_default().0 = Some(record);
     }
     for record in fast {
         pairs.entry(key(record)).or_default().1 = Some(record);
     }
-    let time = |pair: &Pair<R>| match *pair {
+    let time = |pair: &Pair<'_, R>| match *pair {
         (Some(a), Some(b)) => apart(a, b),
         _ => Picoseconds::MAX,
     };

@@ -159,7 +159,7 @@ impl Browser {
 
     pub fn press(&mut self, place: (f64, f64), clicks: u32) {
         let button = json!({ "button": "left", "buttons": 1, "clickCount": clicks });
-        self.mouse("mousePressed", place, button.clone());
+        self.mouse("mousePressed", place, button);
     }
 
     pub fn release(&mut self, place: (f64, f64), clicks: u32) {

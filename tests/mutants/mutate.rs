@@ -346,8 +346,8 @@ pub fn netlist(lines: &mut Lines, random: &mut ChaCha8Rng) {
         6 => lines.repeat(random, is_port),
         7 => lines.swap(random, 0, is_guid),
         8 => lines.change(random, 0, &[], is_guid),
-        9 => lines.move_block(random, |line| line.is_empty()),
-        10 => lines.drop_block(random, |line| line.is_empty()),
+        9 => lines.move_block(random, str::is_empty),
+        10 => lines.drop_block(random, str::is_empty),
         _ => {
             let (from, to) = (["lid 1 ", "lid 2 ", "(2000"], ["lid 2 ", "lid 0 ", "(1000"]);
             let change = random.random_range(0..3);

@@ -309,7 +309,7 @@ fn every_piece_of_advice_works_when_it_is_followed() {
                 place.write("a.toml", &text.replace(old, new));
             }
             Below(line, added) => {
-                place.write("a.toml", &text.replacen(line, &format!("{line}\n{added}"), 1))
+                place.write("a.toml", &text.replacen(line, &format!("{line}\n{added}"), 1));
             }
             Append(added) => place.write("a.toml", &format!("{text}{added}")),
             LeaveOut(part) => {

@@ -60,7 +60,7 @@ fn each_call(place: &Workplace, redirection: &str, right: impl Fn(&str, i32, i32
 fn a_full_standard_error_changes_no_exit_code() {
     let place = furnished("robust_stderr_full");
     each_call(&place, "CALL 2>/dev/full", |line, code, expected| {
-        assert_eq!(code, expected, "{line}")
+        assert_eq!(code, expected, "{line}");
     });
 }
 

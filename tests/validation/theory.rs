@@ -37,7 +37,12 @@ fn section(
 ) -> Section {
     let records = records(&format!("results/theory/{file}.csv"));
     let row = |record: &std::collections::BTreeMap<String, String>| {
-        Row::new(record["what"].as_str(), value(&record["expected"]), value(&record["flitlab"]), command)
+        Row::new(
+            record["what"].as_str(),
+            value(&record["expected"]),
+            value(&record["flitlab"]),
+            command,
+        )
     };
     Section { title, source, rows: records.iter().map(row).collect() }
 }

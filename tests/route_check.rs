@@ -56,6 +56,8 @@ fn refused(place: &Workplace, words: &[&str]) {
 /// The routed pairs, those without a route, the cycle's length, and the exit code.
 fn judged(place: &Workplace) -> (u64, u64, usize, i32) {
     let output = place.flitlab(&with(&CHECK, &["--json"]));
+    let said = String::from_utf8(place.flitlab(&CHECK).stdout).unwrap();
+    assert_eq!(said.contains("no cycle"), output.status.success(), "{said}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let count = |key: &str| report[key].as_u64().unwrap();
     let cycle = report["cycle"].as_array().unwrap().len();

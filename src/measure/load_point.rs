@@ -34,8 +34,8 @@ const LONGEST_WINDOW: f64 = (1u64 << 53) as f64;
 /// Fewest messages that have to be received while it is measured for a load to be called steady.
 pub const ENOUGH_MESSAGES: u64 = 100;
 
-/// The measurement looks for an answer at its fewest windows, and then each time it is so much longer: looking
-/// often, and stopping at the first interval that happens to be short, makes intervals too short.
+/// The measurement looks for an answer at its fewest windows, and then each time it is longer by one over
+/// this: looking often, and stopping at the first interval that happens to be short, makes intervals too short.
 const LOOKS_A_LENGTH: u32 = 4;
 
 /// How far a sum of channel loads may be off, by rounding.

@@ -6,7 +6,7 @@
 //! packet holds one after the other (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor
 //! Interconnection Networks", 1987). There is no bubble rule in such networks: any cycle can deadlock.
 
-use std::{fmt, iter};
+use std::iter;
 
 use rayon::prelude::*;
 
@@ -114,18 +114,6 @@ impl ForwardingProof {
     #[must_use]
     pub fn lanes_used(&self) -> u32 {
         self.lanes.iter().map(|&used| u32::from(used)).sum()
-    }
-}
-
-impl fmt::Display for ForwardingProof {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} pairs of terminals have a way; {} dependencies of channels on {} lanes close no cycle",
-            self.pairs,
-            self.dependencies.iter().sum::<u64>(),
-            self.lanes_used()
-        )
     }
 }
 

@@ -7,8 +7,6 @@
 //! there for; any other cycle can deadlock. A table without a flaw can be used: a test holds that each header
 //! that is accepted here, and no other, gives the engine a [route](Header::route), over the same channels.
 
-use std::fmt;
-
 use rayon::prelude::*;
 
 use super::{Header, RouteTable, cycle};
@@ -98,17 +96,6 @@ impl Proof {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.flaws.is_empty()
-    }
-}
-
-impl fmt::Display for Proof {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} routes lead to their destinations; {} dependencies of channels close no cycle outside \
-             rings",
-            self.routes, self.dependencies
-        )
     }
 }
 

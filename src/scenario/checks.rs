@@ -98,8 +98,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     let key = match error {
         RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
         RoutingError::Table(_) => Some("routing.file.path"),
-        RoutingError::Memory(_) => Some("routing"),
-        RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => Some("routing"),
+        RoutingError::Memory(_) | RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => {
+            Some("routing")
+        }
         RoutingError::NoTable(_) => Some("routing.agnostic"),
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };

@@ -15,8 +15,7 @@ fn place(name: &str) -> Workplace {
 
 #[cfg(unix)]
 impl Workplace {
-    /// Puts scripts in the place of Slurm's commands: what sbatch does, and how large an array may be. Slurm
-    /// has forgotten all jobs.
+    /// The same where Slurm has forgotten all jobs.
     fn pretend(&self, sbatch: &str, largest: usize) -> String {
         self.pretend_with(sbatch, largest, "Invalid job id specified")
     }
@@ -27,6 +26,7 @@ impl Workplace {
         self.commands(sbatch, largest, &fails)
     }
 
+    /// Puts scripts in the place of Slurm's commands: what sbatch does, how large an array may be, what squeue does.
     fn commands(&self, sbatch: &str, largest: usize, squeue: &str) -> String {
         let folder = self.0.join("commands");
         fs::create_dir_all(&folder).unwrap();

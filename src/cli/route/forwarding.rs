@@ -166,9 +166,6 @@ pub(super) fn judge(
 ) -> Result<Option<String>, Failure> {
     let quality = ForwardingQuality::new(fabric, table);
     let proof = prove_forwarding(fabric, table);
-    report.judge(fabric, &quality, &proof);
-    route.print(&report, || report.text())?;
-    route.draw(fabric, &report.title(), quality.loads.iter().copied())?;
     let refused: Vec<&ForwardingFlaw> = proof
         .flaws
         .iter()
@@ -180,6 +177,10 @@ pub(super) fn judge(
             | ForwardingFlaw::Loop { .. } => true,
         })
         .collect();
+    report.judge(fabric, &quality, &proof);
+    report.flaws = refused.len();
+    route.print(&report, || report.text())?;
+    route.draw(fabric, &report.title(), quality.loads.iter().copied())?;
     if !refused.is_empty() {
         return Err(super::refuse(refused.iter().map(|flaw| flaw.describe(fabric))));
     }

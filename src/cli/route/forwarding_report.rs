@@ -49,8 +49,10 @@ pub(super) struct Report {
     dependencies: u64,
     /// By the lane of the channel that is held.
     dependencies_by_lane: Vec<u64>,
-    /// Each of these can wait for the next, the last for the first; empty if nothing can.
+    /// Each of these can wait for the next, the last for the first; empty if none was found.
     cycle: Vec<Place>,
+    /// Ways that are wrong or missing; 0 where missing ones are allowed.
+    pub flaws: usize,
 }
 
 /// A channel and one of its lanes.
@@ -186,13 +188,17 @@ impl Report {
             1 => String::new(),
             _ => format!(" ({} by lane)", lanes.join(", ")),
         };
-        let found = match self.cycle.len() {
-            0 => "no cycle".into(),
-            length => format!("a cycle of {length}"),
+        let followed = match self.flaws {
+            0 => "every path followed".into(),
+            1 => "fails, a way is wrong or missing".into(),
+            flaws => format!("fails, {flaws} ways are wrong or missing"),
         };
-        format!(
-            "every path followed; {} dependencies of channels{lanes}, {found}",
-            self.dependencies
-        )
+        let found = match (self.cycle.len(), self.flaws) {
+            (0, 0) => ", no cycle".into(),
+            // Ways that don't end may close one once they are mended.
+            (0, _) => String::new(),
+            (length, _) => format!(", a cycle of {length}"),
+        };
+        format!("{followed}; {} dependencies of channels{lanes}{found}", self.dependencies)
     }
 }

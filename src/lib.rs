@@ -55,6 +55,8 @@
 pub mod adaptive;
 pub mod cli;
 pub mod engine;
+#[doc(hidden)]
+pub mod engine_next;
 mod invalid_line;
 pub mod measure;
 pub mod memory;

@@ -43,6 +43,7 @@ mod shell;
 mod slurm;
 mod steady;
 mod sweeps;
+mod next;
 mod threads;
 mod validation;
 mod wrong_scenarios;

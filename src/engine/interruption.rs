@@ -25,11 +25,11 @@ pub struct Interruption {
     /// When the new table is ready.
     pub ready: Picoseconds,
     /// By channel, whether it fails.
-    failed_channels: Vec<bool>,
+    pub(crate) failed_channels: Vec<bool>,
     /// By router, likewise.
-    failed_routers: Vec<bool>,
+    pub(crate) failed_routers: Vec<bool>,
     /// Of the whole fabric, with ways for what is left.
-    table: ForwardingTable,
+    pub(crate) table: ForwardingTable,
 }
 
 /// What an interruption brought about so far.
@@ -75,12 +75,12 @@ impl Interruption {
 
     /// Whether a packet is cut whose last flit reaches the channel's end at this time.
     #[inline]
-    pub(super) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
+    pub(crate) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
         arrives > self.at && self.failed_channels[channel as usize]
     }
 
     /// Whether packets for a terminal have a way, and it sends some.
-    fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
+    pub(crate) fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
         let router = fabric.terminal_router(terminal);
         router.is_some_and(|router| !self.failed_routers[router as usize])
     }
@@ -88,7 +88,7 @@ impl Interruption {
 
 /// How far an interruption has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub(crate) enum Course {
     /// Nothing has failed yet.
     Ahead,
     /// The old tables are in force.
@@ -100,7 +100,7 @@ pub(super) enum Course {
 
 impl Course {
     /// When it goes on.
-    pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
+    pub(crate) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
         match self {
             Self::Ahead => Some(interruption.at),
             Self::Failed => Some(interruption.ready),
@@ -111,7 +111,7 @@ impl Course {
 }
 
 impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
-    pub(super) fn interrupt(&mut self, interruption: &'f Interruption) {
+    pub(crate) fn interrupt(&mut self, interruption: &'f Interruption) {
         let [part] = &mut self.parts[..] else { panic!("interruptions need a single thread") };
         assert!(part.table.is_some(), "interruptions need forwarding tables");
         part.interruption = Some(interruption);
@@ -119,7 +119,7 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 
     /// Lets a due interruption go on.
-    pub(super) fn go_on_with(
+    pub(crate) fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
         course: Course,
@@ -146,7 +146,7 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         self.interruption = Some((interruption, next));
     }
 
-    pub(super) fn interruption(&self) -> Option<InterruptionReport> {
+    pub(crate) fn interruption(&self) -> Option<InterruptionReport> {
         let (_, course) = self.interruption?;
         let counters = self.counters();
         Some(InterruptionReport {
@@ -205,7 +205,7 @@ impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
     }
 
     /// Whether a message from one terminal to another is lost before it is queued.
-    pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
+    pub(crate) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
             let changed =
                 self.table.is_some_and(|it| std::ptr::eq(it, &raw const interruption.table));

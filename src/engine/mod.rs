@@ -22,16 +22,16 @@ mod adapter;
 mod adaptive;
 mod calendar;
 mod credit;
-mod cut;
+pub(crate) mod cut;
 mod deadlock;
-mod digest;
+pub(crate) mod digest;
 mod event;
 mod forwarding;
-mod interruption;
+pub(crate) mod interruption;
 mod mail;
 mod memory;
-mod message;
-mod network;
+pub(crate) mod message;
+pub(crate) mod network;
 mod observer;
 mod packet;
 mod parameters;
@@ -42,7 +42,7 @@ mod router;
 mod simulator;
 mod statistics;
 mod together;
-mod walk;
+pub(crate) mod walk;
 mod zero_load;
 
 pub use adapter::Backlog;
@@ -100,8 +100,8 @@ pub struct ChannelReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Carried {
     /// For how long channels between routers carried a flit, in sum, and how many there are.
-    busy: u128,
-    channels: u64,
+    pub(crate) busy: u128,
+    pub(crate) channels: u64,
     /// Utilisation of the busiest channel of all kinds.
     pub busiest: f64,
 }
@@ -123,7 +123,7 @@ impl Counters {
         self.flits_created - self.flits_delivered - self.flits_lost
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.events += other.events;
         self.flits_created += other.flits_created;
         self.flits_delivered += other.flits_delivered;

@@ -30,7 +30,7 @@ pub enum ChannelKind {
 
 /// Where a channel leads and how long it takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ChannelTiming {
+pub(crate) struct ChannelTiming {
     /// Time a flit occupies it.
     pub flit_time: Picoseconds,
     /// From a flit's start until it is there, crossbar included.
@@ -43,7 +43,7 @@ pub(super) struct ChannelTiming {
 
 /// Static arrays; see the module for the numbering.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(crate) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
     pub first_output: Vec<u32>,
     /// First input port of each router.
@@ -67,7 +67,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub(super) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
+    pub(crate) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
         let (timings, flit_times) = timings(parameters);
         let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
         let mut terminals_of: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
@@ -156,7 +156,7 @@ impl Network {
         self.channel_of_input[input as usize] = channel;
     }
 
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let words = self.first_output.len()
             + self.first_input.len()
             + self.input_of_channel.len()
@@ -169,24 +169,24 @@ impl Network {
     }
 
     /// The number from which channels are injection channels.
-    pub(super) fn first_injection(&self) -> u32 {
+    pub(crate) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
     }
 
     /// The injection channels of terminals.
-    pub(super) fn injections(&self, terminals: Range<u32>) -> Range<u32> {
+    pub(crate) fn injections(&self, terminals: Range<u32>) -> Range<u32> {
         let first = |terminal| self.first_injection() + terminal * self.injection_channels;
         first(terminals.start)..first(terminals.end)
     }
 
     /// Terminal and number of an injection channel.
-    pub(super) fn injector(&self, channel: u32) -> (u32, u32) {
+    pub(crate) fn injector(&self, channel: u32) -> (u32, u32) {
         let index = channel - self.first_injection();
         (index / self.injection_channels, index % self.injection_channels)
     }
 
     /// The kind of a channel; `None` for a vacant port.
-    pub(super) fn kind(&self, fabric: &Fabric, channel: u32) -> Option<ChannelKind> {
+    pub(crate) fn kind(&self, fabric: &Fabric, channel: u32) -> Option<ChannelKind> {
         if channel >= self.first_injection() {
             return (self.input_of_channel[channel as usize] != NONE)
                 .then_some(ChannelKind::Injection);
@@ -200,17 +200,17 @@ impl Network {
     }
 
     /// The router that a network channel leads to.
-    pub(super) fn router_behind(&self, channel: u32) -> u32 {
+    pub(crate) fn router_behind(&self, channel: u32) -> u32 {
         self.router_of_input[self.input_of_channel[channel as usize] as usize]
     }
 
     /// The router that a network or ejection channel leaves.
-    pub(super) fn router_of_output(&self, channel: u32) -> u32 {
+    pub(crate) fn router_of_output(&self, channel: u32) -> u32 {
         self.first_output.partition_point(|&first| first <= channel) as u32 - 1
     }
 
     /// A channel's name for people.
-    pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
+    pub(crate) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
             let (terminal, number) = self.injector(channel);
             return format!("{} injection {number}", fabric.terminal_name(terminal));
@@ -238,13 +238,13 @@ impl Network {
     }
 
     /// Words of a set of a router's (input port, virtual channel) pairs, for the largest router.
-    pub(super) fn request_words(&self, virtual_channels: usize) -> usize {
+    pub(crate) fn request_words(&self, virtual_channels: usize) -> usize {
         let most = self.first_input.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         (most as usize * virtual_channels).div_ceil(64).max(1)
     }
 
     /// Words of a set of a router's outputs, for the largest router.
-    pub(super) fn output_words(&self) -> usize {
+    pub(crate) fn output_words(&self) -> usize {
         let most = self.first_output.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         (most as usize).div_ceil(64).max(1)
     }

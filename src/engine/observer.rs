@@ -52,7 +52,7 @@ pub trait Observer: Send {
 }
 
 /// Keeps everything: for tests and small studies.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     pub packets: Vec<DeliveredPacket>,
     pub messages: Vec<CompletedMessage>,

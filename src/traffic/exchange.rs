@@ -220,6 +220,10 @@ impl Exchange {
         narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
     }
 
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {
         match self.between {
             Between::Barrier { latency } => Some(latency),
@@ -291,7 +295,7 @@ impl Exchange {
         }
         if let Between::Barrier { .. } = self.between {
             self.barrier.busy -= 1;
-            self.barrier.latest = now;
+            self.barrier.latest = self.barrier.latest.max(now);
             return if self.barrier.busy > 0 { Wake::Nobody } else { Wake::All };
         }
         self.pass(terminal);

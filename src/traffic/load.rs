@@ -256,6 +256,12 @@ impl OpenLoad {
         self.arrivals.iter().any(Arrivals::is_random)
     }
 
+    /// What its messages are for.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Who sends to whom.
     #[must_use]
     pub fn pattern(&self) -> &Pattern {

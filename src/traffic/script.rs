@@ -1,6 +1,6 @@
 //! A given list of messages, for tests and small studies.
 
-use super::Message;
+use super::{Kind, Message};
 use crate::units::Picoseconds;
 
 /// Messages in the order in which their terminals create them.
@@ -22,6 +22,12 @@ impl Script {
             .map(|terminal| messages.partition_point(|message| message.source < terminal))
             .collect();
         Self { messages, next }
+    }
+
+    /// Whether there are messages of data, and whether there are reads.
+    pub(super) fn kinds(&self) -> (bool, bool) {
+        let is_data = |message: &Message| message.kind == Kind::Data;
+        (self.messages.iter().any(is_data), !self.messages.iter().all(is_data))
     }
 
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {

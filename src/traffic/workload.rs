@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Exchange, Message, OpenLoad, Script};
+use super::{Exchange, Kind, Message, OpenLoad, Script};
 use crate::units::Picoseconds;
 
 /// Who may go on creating messages after something has happened.
@@ -111,6 +111,23 @@ impl Workload {
             Self::Exchange(exchange) => exchange.pass_barrier(latest),
             _ => latest,
         }
+    }
+
+    /// Whether there are messages of data, and whether there are reads.
+    #[must_use]
+    pub fn kinds(&self) -> (bool, bool) {
+        let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
+        match self {
+            Self::Load(load) => both(load.kind()),
+            Self::Exchange(exchange) => both(exchange.kind()),
+            Self::Script(script) => script.kinds(),
+        }
+    }
+
+    /// A payload in bytes that no packet is below.
+    #[must_use]
+    pub fn least_payload(&self) -> u64 {
+        0
     }
 
     /// One workload for each of these ranges of terminals, which follow each other and are all there are.

@@ -1,0 +1,293 @@
+//! Room in the buffers at channels' far ends, and the credits on their way back from there.
+//!
+//! A credit is known from the grant on that brings it about, but counts from the time at which it arrives. It stays
+//! here until the channel's sender runs short and looks for it: so a packet that finds room looks at a count only.
+//! What is on its way for a channel and lane lies in one cache line, or, what is later than that, in a chain.
+
+use super::tick::{NEVER, Tick, rebased};
+use crate::topology::NONE;
+
+/// Credits on their way to a channel's sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Credit {
+    pub time: Tick,
+    pub flits: u16,
+}
+
+/// Credits in a chain.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    credit: Credit,
+    next: u32,
+}
+
+/// How many packets' credits lie in the line.
+const NEAR: usize = 8;
+
+/// What comes back to a channel's sender on a lane: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Returning {
+    /// The credits that arrive first, in the order in which they do: `near` of them, from `first` on, cyclic.
+    times: [Tick; NEAR],
+    flits: [u16; NEAR],
+    first: u8,
+    near: u8,
+    /// Whether the sender waits for credits that were not on their way when it looked.
+    awaited: bool,
+    /// First and last of those that arrive later, if any.
+    head: u32,
+    tail: u32,
+}
+
+impl Returning {
+    const NONE: Self = Self {
+        times: [NEVER; NEAR],
+        flits: [0; NEAR],
+        first: 0,
+        near: 0,
+        awaited: false,
+        head: NONE,
+        tail: NONE,
+    };
+
+    #[inline]
+    fn place(&self, number: u8) -> usize {
+        usize::from(self.first.wrapping_add(number)) % NEAR
+    }
+
+    #[inline]
+    fn at(&self, number: u8) -> Credit {
+        let place = self.place(number);
+        Credit { time: self.times[place], flits: self.flits[place] }
+    }
+
+    #[inline]
+    fn put(&mut self, number: u8, credit: Credit) {
+        let place = self.place(number);
+        (self.times[place], self.flits[place]) = (credit.time, credit.flits);
+    }
+
+    /// Puts a credit behind those that arrive before or with it; there is room.
+    #[inline]
+    fn insert(&mut self, credit: Credit) {
+        let mut number = self.near;
+        while number > 0 && self.at(number - 1).time > credit.time {
+            self.put(number, self.at(number - 1));
+            number -= 1;
+        }
+        self.put(number, credit);
+        self.near += 1;
+    }
+}
+
+/// The credits of all channels, each with so many lanes.
+#[derive(Debug)]
+pub(super) struct Credits {
+    /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
+    pub room: Vec<u16>,
+    returning: Vec<Returning>,
+    /// Credits that are not near, in chains.
+    links: Vec<Link>,
+    free: u32,
+}
+
+impl Credits {
+    /// Of channels whose buffers have so much room, a lane each.
+    pub(super) fn new(room: Vec<u16>) -> Self {
+        let returning = vec![Returning::NONE; room.len()];
+        Self { room, returning, links: Vec::new(), free: NONE }
+    }
+
+    /// Bytes before traffic.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.room) + size_of_val(&*self.returning)
+    }
+
+    /// Sends a credit to a channel's sender. Whether the sender waits for one: it is to look when the credit arrives.
+    /// What arrives by `settled` nobody looks for any more before it is there.
+    #[inline]
+    pub(super) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
+        let mut returning = &mut self.returning[place as usize];
+        if usize::from(returning.near) == NEAR || returning.head != NONE {
+            self.collect(place, settled);
+            returning = &mut self.returning[place as usize];
+        }
+        let near = returning.near;
+        if returning.head == NONE && usize::from(near) < NEAR {
+            returning.insert(credit);
+        } else if near > 0 && returning.at(near - 1).time > credit.time {
+            // It overtakes: the last of the near ones makes room.
+            let last = returning.at(near - 1);
+            returning.near -= 1;
+            returning.insert(credit);
+            self.send_later(place, last);
+        } else {
+            self.send_later(place, credit);
+        }
+        std::mem::take(&mut self.returning[place as usize].awaited)
+    }
+
+    /// Puts a credit into the chain of those that are not near.
+    #[cold]
+    fn send_later(&mut self, place: u32, credit: Credit) {
+        let Returning { head, tail, .. } = self.returning[place as usize];
+        let (mut before, mut at) = (NONE, head);
+        if head != NONE && self.links[tail as usize].credit.time <= credit.time {
+            (before, at) = (tail, NONE);
+        }
+        while let Some(link) =
+            self.links.get(at as usize).filter(|it| it.credit.time <= credit.time)
+        {
+            (before, at) = (at, link.next);
+        }
+        let slot = self.link(Link { credit, next: at });
+        let returning = &mut self.returning[place as usize];
+        if at == NONE {
+            returning.tail = slot;
+        }
+        if before == NONE {
+            returning.head = slot;
+        } else {
+            self.links[before as usize].next = slot;
+        }
+    }
+
+    fn link(&mut self, link: Link) -> u32 {
+        if let Some(slot) = self.links.get_mut(self.free as usize) {
+            let next = slot.next;
+            *slot = link;
+            return std::mem::replace(&mut self.free, next);
+        }
+        self.links.push(link);
+        self.links.len() as u32 - 1
+    }
+
+    /// Gives a channel's sender what has arrived by `now`.
+    #[inline]
+    pub(super) fn collect(&mut self, place: u32, now: Tick) {
+        let returning = &mut self.returning[place as usize];
+        let mut flits = 0;
+        while returning.near > 0 {
+            let credit = returning.at(0);
+            if credit.time > now {
+                break;
+            }
+            flits += credit.flits;
+            returning.first = returning.place(1) as u8;
+            returning.near -= 1;
+        }
+        self.room[place as usize] += flits;
+        if returning.near == 0 && returning.head != NONE {
+            self.bring_near(place, now);
+        }
+    }
+
+    /// Takes what has arrived from a chain, and the next ones into the line.
+    #[cold]
+    fn bring_near(&mut self, place: u32, now: Tick) {
+        let returning = &mut self.returning[place as usize];
+        while let Some(&Link { credit, next }) = self.links.get(returning.head as usize)
+            && usize::from(returning.near) < NEAR
+        {
+            if credit.time <= now {
+                self.room[place as usize] += credit.flits;
+            } else {
+                returning.put(returning.near, credit);
+                returning.near += 1;
+            }
+            self.links[returning.head as usize].next = self.free;
+            self.free = std::mem::replace(&mut returning.head, next);
+        }
+    }
+
+    /// When a channel's sender, which has less room now than it needs, will have as much. Never if that is not known
+    /// yet: then the credit that is sent next has it look again.
+    pub(super) fn foresee(&mut self, place: u32, need: u16) -> Tick {
+        let mut room = u32::from(self.room[place as usize]);
+        let mut time = 0;
+        for credit in self.on_their_way(place) {
+            if room >= u32::from(need) {
+                break;
+            }
+            room += u32::from(credit.flits);
+            time = credit.time;
+        }
+        if room >= u32::from(need) {
+            return time;
+        }
+        self.returning[place as usize].awaited = true;
+        NEVER
+    }
+
+    /// Flits that a channel's sender has room for or will have without anything else having to move.
+    pub(super) fn due(&self, place: u32) -> u32 {
+        let flits = self.on_their_way(place).map(|credit| u32::from(credit.flits));
+        u32::from(self.room[place as usize]) + flits.sum::<u32>()
+    }
+
+    fn on_their_way(&self, place: u32) -> impl Iterator<Item = Credit> {
+        let returning = &self.returning[place as usize];
+        let near = (0..returning.near).map(|number| returning.at(number));
+        let first = self.links.get(returning.head as usize);
+        let chain = std::iter::successors(first, |link| self.links.get(link.next as usize));
+        near.chain(chain.map(|link| link.credit))
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        for returning in &mut self.returning {
+            for time in &mut returning.times {
+                *time = rebased(*time, by);
+            }
+        }
+        for link in &mut self.links {
+            link.credit.time = rebased(link.credit.time, by);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// A plain list is the reference, for few and for many credits on their way.
+    #[test]
+    fn credits_arrive_in_the_order_of_their_times() {
+        for ahead in [30, 300, 3_000] {
+            let mut random = ChaCha8Rng::seed_from_u64(u64::from(ahead));
+            let mut credits = Credits::new(vec![0, 0]);
+            let mut list: Vec<Credit> = Vec::new();
+            let (mut room, mut awaited) = (0, false);
+            for now in (0..20_000).step_by(7) {
+                let time = now + random.random_range(1..ahead);
+                let credit = Credit { time, flits: random.random_range(1..4) };
+                assert_eq!(credits.send(1, credit, now - now % 3), std::mem::take(&mut awaited));
+                list.push(credit);
+                list.sort_by_key(|credit| credit.time);
+                let on_their_way: u16 = list.iter().map(|credit| credit.flits).sum();
+                assert_eq!(credits.due(1), u32::from(room + on_their_way));
+                if random.random_bool(0.3) {
+                    list.retain(|credit| {
+                        room += if credit.time <= now { credit.flits } else { 0 };
+                        credit.time > now
+                    });
+                    credits.collect(1, now);
+                    assert_eq!(credits.room[1], room);
+                    let mut sum = room;
+                    for credit in &list {
+                        sum += credit.flits;
+                        assert_eq!(credits.foresee(1, sum), credit.time);
+                    }
+                    assert_eq!(credits.foresee(1, sum + 1), NEVER);
+                    awaited = true;
+                }
+                if room > 60_000 {
+                    (room, credits.room[1]) = (0, credits.room[1] - room);
+                }
+                assert_eq!(credits.due(0), 0);
+            }
+        }
+    }
+}

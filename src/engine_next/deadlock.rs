@@ -1,0 +1,250 @@
+//! Tells deadlock from saturation: the cycle of packets that wait for each other.
+//!
+//! A packet at the head of a buffer is stuck for good if the buffer it wants to enter lacks room, all
+//! of that buffer's flits belong to packets that are wholly in it (nothing is on its way in or out,
+//! no credit is on its way back), and that buffer's head is stuck as well. A packet that has a choice is
+//! stuck if all its buffers are. What is left when all that can move has been taken away waits for good:
+//! following it from buffer to buffer gives a cycle.
+
+use super::adaptive::ports;
+use super::model::Model;
+use super::ports::{AWAY, Exit, Router};
+use super::simulator::Simulator;
+use crate::engine::{Deadlock, Observer, VIRTUAL_CHANNEL_NAMES, Waiting};
+use crate::routing::Routes;
+use crate::topology::NONE;
+
+/// An output that the head of a buffer asks for.
+#[derive(Clone, Copy)]
+struct Wish {
+    output: u32,
+    lane: u8,
+    need: u16,
+}
+
+/// A buffer: the part that it is in, and its number there, by input port, then lane.
+type Buffer = (usize, u32);
+
+impl<O: Observer> Simulator<'_, O> {
+    pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
+        let mut firsts = vec![0];
+        for part in &self.parts {
+            firsts.push(firsts.last().expect("one") + part.model.ports.queues.len());
+        }
+        let buffers = *firsts.last().expect("one");
+        let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
+        let buffer = |place: usize| {
+            let part = firsts.partition_point(|&first| first <= place) - 1;
+            (part, (place - firsts[part]) as u32)
+        };
+        // What each buffer's head waits for; nothing if it may yet move without any of it.
+        let mut waits: Vec<Vec<usize>> = (0..buffers)
+            .map(|index| self.waits_for(buffer(index)).into_iter().map(place).collect())
+            .collect();
+        loop {
+            let free = |place: &usize| waits[*place].is_empty();
+            let freed: Vec<usize> = (0..buffers)
+                .filter(|&place| !waits[place].is_empty() && waits[place].iter().any(free))
+                .collect();
+            if freed.is_empty() {
+                break;
+            }
+            freed.into_iter().for_each(|place| waits[place].clear());
+        }
+        // All that is left waits for good, so any way along it ends in a cycle.
+        let mut at = (0..buffers).find(|&place| !waits[place].is_empty())?;
+        let mut passed = vec![false; buffers];
+        while !std::mem::replace(&mut passed[at], true) {
+            at = waits[at][0];
+        }
+        let mut cycle = vec![self.waiting(buffer(at))];
+        let mut next = waits[at][0];
+        while next != at {
+            cycle.push(self.waiting(buffer(next)));
+            next = waits[next][0];
+        }
+        Some(Deadlock { time: self.clock, cycle, packets: self.packets_under_way() })
+    }
+
+    /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
+    /// change it; else none.
+    fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
+        let model = &self.parts[part].model;
+        let queue = &model.ports.queues[buffer as usize];
+        if queue.head == NONE || model.time(queue.ask) > self.clock {
+            return Vec::new();
+        }
+        let blocked_by = |wish| self.blocked_by(model, wish);
+        let waits: Option<Vec<Buffer>> = model.wishes(buffer).into_iter().map(blocked_by).collect();
+        waits.unwrap_or_default()
+    }
+
+    /// The buffer whose own packets alone can make room for a wish.
+    fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
+        let output = &model.ports.outputs[wish.output as usize];
+        if output.room == NONE || output.dead || model.time(output.free_at) > self.clock {
+            return None;
+        }
+        let due = model.credits.due(output.room + u32::from(wish.lane));
+        if due >= u32::from(wish.need) {
+            return None;
+        }
+        let (far, buffer) = self.far_end(model, wish.output, wish.lane);
+        let far_model = &self.parts[far].model;
+        let there = far_model.packets_in(buffer).filter(|&slot| {
+            let ready = far_model.packets.packets[slot as usize].ready;
+            far_model.time(ready) <= self.clock
+        });
+        let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
+        (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
+    }
+
+    /// The buffer at the far end of an output.
+    fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
+        let queue = model.ports.outputs[output as usize].far_queue;
+        let (part, queue) = if queue & AWAY == 0 {
+            (model.part, queue)
+        } else {
+            let Exit { part, queue } = model.ports.exits[(queue & !AWAY) as usize];
+            (part as usize, queue)
+        };
+        (part, queue + u32::from(lane))
+    }
+
+    /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
+    /// out: its room is neither here nor there before its credit has been sent, which it is at the grant.
+    pub(super) fn credits_are_conserved(&self) -> bool {
+        let lanes = self.whole.lanes.count() as u8;
+        let parameters = &self.whole.parameters;
+        self.parts.iter().all(|part| {
+            let model = &part.model;
+            let outputs = (0..).zip(&model.ports.outputs).filter(|(_, it)| it.room != NONE);
+            let network = outputs.flat_map(|(output, it)| (0..lanes).map(move |lane| {
+                (it.room + u32::from(lane), output, lane)
+            }));
+            let held = |(part, buffer): Buffer| {
+                let model = &self.parts[part].model;
+                let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
+                model.packets_in(buffer).map(flits).sum::<u32>()
+            };
+            let mut network = network.map(|(room, output, lane)| {
+                model.ports.outputs[output as usize].dead
+                    || model.credits.due(room) + held(self.far_end(model, output, lane))
+                        == parameters.buffer
+            });
+            let first = self.whole.rooms(model.part);
+            let mut injections = (0..model.sources.injections.len() as u32).flat_map(|number| {
+                (0..lanes).map(move |lane| (number, lane))
+            });
+            network.all(|is| is)
+                && injections.all(|(number, lane)| {
+                    let room = first + number * u32::from(lanes) + u32::from(lane);
+                    let buffer = model.buffer_of_injection(number) + u32::from(lane);
+                    model.credits.due(room) + held((model.part, buffer))
+                        == parameters.injection_buffer
+                })
+        })
+    }
+
+    fn waiting(&self, (part, buffer): Buffer) -> Waiting {
+        let fabric = self.whole.fabric;
+        let network = &self.whole.network;
+        let model = &self.parts[part].model;
+        let lane = (buffer & ((1 << model.ports.shift) - 1)) as u8;
+        let channel = self.whole.lanes.channel(lane);
+        let queue = &model.ports.queues[buffer as usize];
+        let packet = &model.packets.packets[queue.head as usize];
+        let input = (buffer >> model.ports.shift) + self.whole.cut.first_input(part);
+        let router = network.router_of_input[input as usize];
+        let wish = model.wishes(buffer)[0];
+        let room = model.ports.outputs[wish.output as usize].room + u32::from(wish.lane);
+        let name = |channel: u32| network.channel_name(fabric, channel);
+        Waiting {
+            router: fabric.router_name(router),
+            input: name(network.channel_of_input[input as usize]),
+            virtual_channel: channel,
+            virtual_channel_name: match self.whole.routes {
+                Routes::Forwarding(_) => None,
+                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
+            },
+            source: fabric.terminal_name(packet.source),
+            destination: fabric.terminal_name(model.destination(router, queue.head)),
+            output: name(wish.output + self.whole.cut.first_output(part)),
+            needed: wish.need.into(),
+            free: model.credits.due(room),
+        }
+    }
+}
+
+impl Model<'_> {
+    /// The packets that are in a buffer or on their way to it.
+    fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
+        let packets = &self.packets.packets;
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        let head = slot(self.ports.queues[buffer as usize].head);
+        std::iter::successors(head, move |&at| slot(packets[at as usize].next))
+    }
+
+    fn router_of_buffer(&self, buffer: u32) -> Router {
+        let input = buffer >> self.ports.shift;
+        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
+        self.ports.routers[place - 1]
+    }
+
+    /// What the head of a buffer asks for: output, lane, and the credits that it needs.
+    fn wishes(&self, buffer: u32) -> Vec<Wish> {
+        let queue = &self.ports.queues[buffer as usize];
+        let router = self.router_of_buffer(buffer);
+        let (lane, need) = (queue.onto, queue.need);
+        let output = router.first_output + u32::from(queue.output);
+        if queue.options == 0 {
+            return vec![Wish { output, lane, need }];
+        }
+        let pair = buffer - (router.first_input << self.ports.shift);
+        let escape = queue.flits + self.escape_bubble(&router, pair);
+        let options = ports(queue.options).map(|port| Wish {
+            output: router.first_output + port,
+            lane: self.whole.channels.adaptive,
+            need,
+        });
+        std::iter::once(Wish { output, lane, need: escape }).chain(options).collect()
+    }
+
+    /// The lowest lane's buffer of an injection channel.
+    fn buffer_of_injection(&self, number: u32) -> u32 {
+        let channels = self.whole.parameters.injection_channels;
+        let adapter = &self.sources.adapters[(number / channels) as usize];
+        (adapter.input + number % channels) << self.ports.shift
+    }
+
+    /// The terminal that a packet in a router's buffer is bound for.
+    fn destination(&self, router: u32, slot: u32) -> u32 {
+        use super::way::{Address, Choice};
+        let way = self.packets.packets[slot as usize].way;
+        let whole = &*self.whole;
+        let (end, ejection) = match whole.routes {
+            Routes::Forwarding(_) => return Address::from(way).destination,
+            Routes::Adaptive(_) => {
+                let choice = Choice::from(way);
+                (choice.destination, u16::from(choice.ejection))
+            }
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                let mut way = way;
+                let mut rest = self.packets.rest_of(slot).to_vec();
+                let mut at = router;
+                loop {
+                    let output = whole.code.output(way);
+                    let ports = whole.fabric.outputs(at);
+                    if u32::from(output) >= ports.len() as u32 {
+                        break (at, output);
+                    }
+                    at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
+                    whole.code.go_on(&mut way, &mut rest);
+                }
+            }
+        };
+        let first = whole.fabric.outputs(end).len() as u16;
+        let own = (ejection - first) / whole.parameters.ejection_channels as u16;
+        whole.terminals_of(end)[usize::from(own)]
+    }
+}

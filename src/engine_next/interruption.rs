@@ -1,0 +1,158 @@
+//! Failures during operation (docs/model.md, "Failures during operation").
+
+use super::frame::Part;
+use super::model::Model;
+use super::simulator::Simulator;
+use super::tick::tick;
+use crate::engine::{Interruption, InterruptionReport, Observer};
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// How often it is looked whether the network is empty.
+const LOOK: Picoseconds = 100_000;
+
+/// How far an interruption has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Nothing has failed yet.
+    Ahead,
+    /// The old tables are in force.
+    Failed,
+    /// No packets are injected; the network is looked at next at this time.
+    Draining(Picoseconds),
+    Over(Picoseconds),
+}
+
+impl Course {
+    /// When it goes on.
+    pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
+        match self {
+            Self::Ahead => Some(interruption.at),
+            Self::Failed => Some(interruption.ready),
+            Self::Draining(next) => Some(next),
+            Self::Over(_) => None,
+        }
+    }
+}
+
+impl<'f, O: Observer> Simulator<'f, O> {
+    pub(super) fn interrupt(&mut self, interruption: &'f Interruption) {
+        for Part { model, .. } in &mut self.parts {
+            assert!(model.table.is_some(), "interruptions need forwarding tables");
+            model.interruption = Some(interruption);
+        }
+        self.interruption = Some((interruption, Course::Ahead));
+    }
+
+    /// Lets a due interruption go on.
+    pub(super) fn go_on_with(
+        &mut self,
+        interruption: &'f Interruption,
+        course: Course,
+        now: Picoseconds,
+    ) {
+        let under_way = self.packets_under_way() as u64;
+        let models = self.parts.iter_mut().map(|part| &mut part.model);
+        let next = match course {
+            Course::Ahead => {
+                self.under_way_when_it_came = under_way;
+                models.for_each(|model| model.fail(interruption));
+                Course::Failed
+            }
+            Course::Failed => {
+                models.for_each(|model| model.sources.paused = true);
+                Course::Draining(now)
+            }
+            Course::Draining(_) if under_way > 0 => Course::Draining(now + LOOK),
+            Course::Draining(_) => {
+                models.for_each(|model| model.change_tables(interruption, now));
+                Course::Over(now)
+            }
+            Course::Over(_) => course,
+        };
+        self.interruption = Some((interruption, next));
+    }
+
+    pub(super) fn interruption(&self) -> Option<InterruptionReport> {
+        let (_, course) = self.interruption?;
+        let counters = self.counters();
+        Some(InterruptionReport {
+            packets_under_way: self.under_way_when_it_came,
+            packets_lost: counters.packets_lost,
+            messages_lost: counters.messages_lost,
+            resumed: match course {
+                Course::Over(time) => Some(time),
+                _ => None,
+            },
+        })
+    }
+}
+
+impl<'f> Model<'f> {
+    /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
+    fn fail(&mut self, interruption: &Interruption) {
+        let fabric = self.whole.fabric;
+        let first_router = self.whole.cut.first_router(self.part);
+        for number in 0..self.ports.routers.len() as u32 {
+            let router = self.ports.routers[number as usize];
+            let name = number + first_router;
+            for (port, channel) in (0..).zip(fabric.outputs(name)) {
+                if interruption.failed_channels[channel as usize] {
+                    let output = &mut self.ports.outputs[(router.first_output + port) as usize];
+                    output.dead = true;
+                    // It may be granted now, whatever it waited for.
+                    let due = &mut self.ports.due[(router.first_due + port) as usize];
+                    let next = tick(interruption.at + 1, self.epoch);
+                    *due = (*due).min(output.free_at.max(next));
+                    self.active.lower(number, *due);
+                }
+            }
+            if interruption.failed_routers[name as usize] {
+                let first = router.first_input << self.ports.shift;
+                let end = (router.first_input + u32::from(router.inputs)) << self.ports.shift;
+                for queue in first..end {
+                    let mut slot = self.ports.queues[queue as usize].head;
+                    while slot != NONE {
+                        self.packets.origins[slot as usize].lose();
+                        slot = self.packets.packets[slot as usize].next;
+                    }
+                }
+            }
+        }
+        for delivery in &self.sink.late {
+            let adapter = self.sources.adapters.get(delivery.terminal as usize);
+            if adapter.is_some_and(|it| interruption.failed_routers[(it.router + first_router) as usize])
+            {
+                self.packets.origins[delivery.slot as usize].lose();
+            }
+        }
+        for terminal in 0..self.sources.adapters.len() as u32 {
+            if !interruption.serves(fabric, self.sources.adapters[terminal as usize].name) {
+                self.drop_queued(terminal, |_| true);
+            }
+        }
+    }
+
+    /// Packets go by the new table from now on.
+    fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
+        self.table = Some(&interruption.table);
+        self.sources.paused = false;
+        let next = tick(now + 1, self.epoch);
+        let fabric = self.whole.fabric;
+        for terminal in 0..self.sources.adapters.len() as u32 {
+            self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
+            self.resume(terminal, next);
+        }
+    }
+
+    /// Whether a message from one terminal to another is lost before it is queued.
+    pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
+        self.interruption.is_some_and(|interruption| {
+            let fabric = self.whole.fabric;
+            let changed =
+                self.table.is_some_and(|it| std::ptr::eq(it, &raw const interruption.table));
+            now > interruption.at && !interruption.serves(fabric, source)
+                || changed && !interruption.serves(fabric, destination)
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
+
+use crate::engine::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use crate::routing::Routes;
+use crate::traffic::Workload;
+
+/// The virtual channels in use, in ascending order: a lane is a place in this order.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    channels: Vec<u8>,
+    lane_of: [u8; MOST_VIRTUAL_CHANNELS as usize],
+}
+
+impl Lanes {
+    pub(super) fn new(routes: &Routes, workload: &Workload, parameters: &Parameters) -> Self {
+        let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
+        let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
+        if let Routes::Forwarding(_) = routes {
+            (0..parameters.virtual_channels).for_each(&mut use_channel);
+        } else {
+            let (data, reads) = workload.kinds();
+            if reads {
+                use_channel(REQUEST_CHANNEL);
+                use_channel(RESPONSE_CHANNEL);
+            }
+            match routes {
+                Routes::Adaptive(adaptive) if data => {
+                    let rules = adaptive.rules();
+                    use_channel(rules.channels.adaptive);
+                    use_channel(rules.channels.escape);
+                    if rules.derouter.leads_round() {
+                        use_channel(rules.channels.escape_to_intermediate);
+                    }
+                }
+                _ => use_channel(REQUEST_CHANNEL),
+            }
+        }
+        let channels: Vec<u8> =
+            (0..MOST_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
+        let mut lane_of = [0; MOST_VIRTUAL_CHANNELS as usize];
+        for (lane, &channel) in (0..).zip(&channels) {
+            lane_of[usize::from(channel)] = lane;
+        }
+        Self { channels, lane_of }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// The lane of a virtual channel that is in use.
+    #[inline]
+    pub(super) fn lane(&self, channel: u8) -> u8 {
+        self.lane_of[usize::from(channel)]
+    }
+
+    #[inline]
+    pub(super) fn channel(&self, lane: u8) -> u8 {
+        self.channels[usize::from(lane)]
+    }
+
+    /// The lane of a virtual channel, if it is in use.
+    pub(super) fn find(&self, channel: u8) -> Option<u8> {
+        self.channels.iter().position(|&used| used == channel).map(|lane| lane as u8)
+    }
+}

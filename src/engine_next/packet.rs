@@ -1,0 +1,229 @@
+//! Packets under way: 60 bytes each, in flat arrays. A buffer is a chain of packets.
+
+use super::tick::{Tick, rebased};
+use super::way::Way;
+use crate::adaptive::Derouting;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// What routers need of a packet: half a cache line.
+///
+/// That is all it takes to know the times of all its flits: a flit starts at the later of its own arrival and the
+/// end of the one before it, so that times of arrival are a convex function of the flit's number, and the last
+/// flit's are determined by the first and the last alone (docs/model.md, "Time of a packet's flits").
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Packet {
+    /// When it may ask at the router where it is next: its header is there and routed.
+    pub ready: Tick,
+    /// When its last flit is there.
+    pub tail: Tick,
+    /// The packet behind it in its buffer; in a slot that is free, the next one.
+    pub next: u32,
+    pub source: u32,
+    pub sequence: u32,
+    pub flits: u16,
+    /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it.
+    pub note: u16,
+    pub way: Way,
+}
+
+/// What only the ends need of a packet.
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
+pub(super) struct Origin {
+    pub created: Picoseconds,
+    pub injected: Picoseconds,
+    /// The number under which its message was announced to the sink's part; [`NONE`] if the packet is the whole
+    /// message.
+    pub arrival: u32,
+    pub payload: u32,
+    pub hops: u16,
+    pub injection_channel: u8,
+    flags: u8,
+}
+
+const LOST: u8 = 1 << 7;
+
+impl Origin {
+    pub(super) fn new(
+        (created, injected): (Picoseconds, Picoseconds),
+        arrival: u32,
+        payload: u32,
+        hops: u16,
+        injection_channel: u8,
+    ) -> Self {
+        Self { created, injected, arrival, payload, hops, injection_channel, flags: 0 }
+    }
+
+    /// Whether it was cut or swallowed where something failed.
+    pub(super) fn is_lost(&self) -> bool {
+        self.flags & LOST != 0
+    }
+
+    pub(super) fn lose(&mut self) {
+        self.flags |= LOST;
+    }
+
+    pub(super) fn derouting(&self) -> Option<Derouting> {
+        let number = usize::from(self.flags & !LOST);
+        number.checked_sub(1).map(|number| Derouting::KINDS[number])
+    }
+
+    pub(super) fn set_derouting(&mut self, kind: Option<Derouting>) {
+        let number = kind.map_or(0, |kind| kind as u8 + 1);
+        self.flags = self.flags & LOST | number;
+    }
+}
+
+/// All packets of a part. Slots are reused; their numbers have no meaning in the model.
+#[derive(Debug)]
+pub(super) struct Packets {
+    pub packets: Vec<Packet>,
+    pub origins: Vec<Origin>,
+    /// What does not fit into a packet's way: so many words for each, most often none.
+    rests: Vec<u64>,
+    words: usize,
+    free: u32,
+    count: usize,
+}
+
+impl Packets {
+    /// None, whose ways take so many words beyond the first.
+    pub(super) fn new(words: usize) -> Self {
+        Self {
+            packets: Vec::new(),
+            origins: Vec::new(),
+            rests: Vec::new(),
+            words,
+            free: NONE,
+            count: 0,
+        }
+    }
+
+    /// Bytes that a packet under way takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Packet>() + size_of::<Origin>() + self.words * size_of::<u64>()
+    }
+
+    /// A slot for a new packet.
+    #[inline]
+    pub(super) fn insert(&mut self, packet: Packet, origin: Origin) -> u32 {
+        self.count += 1;
+        let slot = self.free;
+        if let Some(place) = self.packets.get_mut(slot as usize) {
+            self.free = place.next;
+            *place = packet;
+            self.origins[slot as usize] = origin;
+            return slot;
+        }
+        self.packets.push(packet);
+        self.origins.push(origin);
+        self.rests.resize(self.packets.len() * self.words, 0);
+        self.packets.len() as u32 - 1
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.count -= 1;
+        self.packets[slot as usize].next = std::mem::replace(&mut self.free, slot);
+    }
+
+    /// The words of a packet's way beyond the first.
+    #[inline]
+    pub(super) fn rest(&mut self, slot: u32) -> &mut [u64] {
+        &mut self.rests[slot as usize * self.words..][..self.words]
+    }
+
+    pub(super) fn rest_of(&self, slot: u32) -> &[u64] {
+        &self.rests[slot as usize * self.words..][..self.words]
+    }
+
+    /// Packets under way.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        for packet in &mut self.packets {
+            packet.ready = rebased(packet.ready, by);
+            packet.tail = rebased(packet.tail, by);
+        }
+    }
+}
+
+/// When the last flit of a packet starts on a channel whose flits take `flit_time`, if the first one does at `start`
+/// and the last one has come at `tail`.
+#[inline]
+pub(super) fn last_start(start: Tick, tail: Tick, flits: u16, flit_time: Tick) -> Tick {
+    (start + (Tick::from(flits) - 1) * flit_time).max(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn a_packet_takes_less_than_a_cache_line() {
+        assert_eq!((size_of::<Packet>(), size_of::<Origin>()), (32, 28));
+    }
+
+    #[test]
+    fn the_last_flit_is_where_the_recursion_over_flits_has_it() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..2_000 {
+            let flits = random.random_range(1..30u16);
+            let mut arrivals = vec![0; usize::from(flits)];
+            for _ in 0..random.random_range(1..8) {
+                let flit_time = random.random_range(1..12);
+                let forward = random.random_range(1..50);
+                let mut starts = vec![arrivals[0] + random.random_range(0..40)];
+                for flit in 1..usize::from(flits) {
+                    starts.push(arrivals[flit].max(starts[flit - 1] + flit_time));
+                }
+                let tail = *arrivals.last().unwrap();
+                let last = last_start(starts[0], tail, flits, flit_time);
+                assert_eq!(last, *starts.last().unwrap());
+                arrivals = starts.iter().map(|start| start + forward).collect();
+            }
+        }
+    }
+
+    #[test]
+    fn slots_are_used_again() {
+        let packet = Packet {
+            ready: 0,
+            tail: 0,
+            next: NONE,
+            source: 0,
+            sequence: 0,
+            flits: 1,
+            note: 0,
+            way: Way::default(),
+        };
+        let origin = Origin::new((0, 0), NONE, 0, 0, 0);
+        let mut packets = Packets::new(2);
+        let slots: Vec<u32> = (0..3).map(|_| packets.insert(packet, origin)).collect();
+        assert_eq!(slots, [0, 1, 2]);
+        packets.rest(1)[1] = 7;
+        packets.remove(2);
+        packets.remove(0);
+        assert_eq!((packets.insert(packet, origin), packets.insert(packet, origin)), (0, 2));
+        assert_eq!((packets.insert(packet, origin), packets.count()), (3, 4));
+        assert_eq!(packets.rest(1), [0, 7]);
+    }
+
+    #[test]
+    fn what_became_of_a_packet_is_kept() {
+        let mut origin = Origin::new((1, 2), NONE, 3, 4, 5);
+        for kind in Derouting::KINDS.map(Some).into_iter().chain([None]) {
+            origin.set_derouting(kind);
+            assert_eq!((origin.derouting(), origin.is_lost()), (kind, false));
+        }
+        origin.set_derouting(Some(Derouting::Orthant));
+        origin.lose();
+        assert_eq!((origin.derouting(), origin.is_lost()), (Some(Derouting::Orthant), true));
+    }
+}

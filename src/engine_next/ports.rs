@@ -1,0 +1,370 @@
+//! What a router consists of, in flat arrays: outputs, input ports, their buffers, and who asks for what.
+//!
+//! Numbers are a part's own and count from its first router. A router's outputs are its network channels in the
+//! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
+//! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
+
+use super::tick::{NEVER, Tick, rebased};
+use super::whole::Whole;
+use crate::engine::ChannelKind;
+use crate::topology::NONE;
+
+/// Set in a number that is another part's.
+pub(super) const AWAY: u32 = 1 << 31;
+
+/// An output that is none.
+pub(super) const NO_OUTPUT: u16 = u16::MAX;
+
+/// The port of a channel that leaves no router.
+pub(super) const NO_PORT: u8 = u8::MAX;
+
+/// Where a router's things are, and how far its cyclic walks have come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Router {
+    pub first_output: u32,
+    pub first_input: u32,
+    /// Where its times in [`Ports::due`] begin: one an output, one a terminal, and one for new packets that have to
+    /// decide on a detour, if there may be any.
+    pub first_due: u32,
+    pub first_terminal: u32,
+    pub outputs: u16,
+    pub inputs: u16,
+    pub terminals: u16,
+    /// Input ports that network channels feed.
+    pub transit: u16,
+    /// The output that the next walk starts at.
+    pub next_output: u16,
+}
+
+/// Why nothing waits for an output.
+pub(super) const NOT_STALLED: u8 = u8::MAX;
+
+/// The sending end of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    /// When the last flit of the latest packet has left.
+    pub free_at: Tick,
+    /// Since when packets wait for it for this reason ([`Stall`](crate::engine::Stall)): while it is busy, since then
+    /// or since the first of them asked.
+    pub since: Tick,
+    pub stall: u8,
+    pub kind: ChannelKind,
+    pub in_ring: bool,
+    /// Whether it leads nowhere: a vacant port, or one that has failed.
+    pub dead: bool,
+    /// The pair at which the search for the next packet starts.
+    pub pointer: u16,
+    /// Its place in the far router's pairs, in the lowest lane.
+    pub far_pair: u16,
+    /// The buffer at the far end, in the lowest lane; where in `exits` if it is [`AWAY`].
+    pub far_queue: u32,
+    pub far_router: u32,
+    /// The room at the far end, in the lowest lane.
+    pub room: u32,
+}
+
+/// The receiving end of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    /// When the packet whose grant was the latest has left.
+    pub free_at: Tick,
+    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
+    pub feeder: u32,
+    /// Of an injection channel: its number in the part; else [`NONE`].
+    pub injection: u32,
+    /// The output that goes on in the same ring.
+    pub straight: u16,
+    /// The output by which the same cable leaves.
+    pub opposite: u16,
+    /// The port of the router that its channel leaves.
+    pub port: u8,
+}
+
+/// A buffer: a chain of packets, some of which may still be on their way to it. The first asks once the one before it
+/// has left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    /// When the head asks; never if there is none, or it has not been looked at.
+    pub ask: Tick,
+    /// When the last flit of the latest packet sent from it has left.
+    pub free_at: Tick,
+    pub head: u32,
+    pub tail: u32,
+    pub flits: u16,
+    /// Room that the head needs behind its output.
+    pub need: u16,
+    /// The output that it asks for, and the lane that it takes there; if it has a choice those of its escape.
+    pub output: u16,
+    /// The ports among which it chooses, a bit each; 0 if it has no choice.
+    pub options: u16,
+    pub onto: u8,
+}
+
+impl Queue {
+    const EMPTY: Self = Self {
+        ask: NEVER,
+        free_at: 0,
+        head: NONE,
+        tail: NONE,
+        flits: 0,
+        need: 0,
+        output: NO_OUTPUT,
+        options: 0,
+        onto: 0,
+    };
+}
+
+/// Where a channel leads that ends in another part: the part, its router, and the buffer there in the lowest lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exit {
+    pub part: u32,
+    pub queue: u32,
+}
+
+/// Where a channel comes from that begins in another part: the part, and the room that is counted there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub part: u32,
+    pub room: u32,
+}
+
+/// All ports of a part.
+#[derive(Debug)]
+pub(super) struct Ports {
+    pub routers: Vec<Router>,
+    pub outputs: Vec<Output>,
+    pub inputs: Vec<Input>,
+    /// By input port, then lane; there may be more places than lanes.
+    pub queues: Vec<Queue>,
+    /// By router: before when nothing happens at an output, or at a terminal.
+    pub due: Vec<Tick>,
+    /// By output: the pairs whose heads ask for it now or soon, a bit each.
+    pub asking: Vec<u64>,
+    /// By output: the pairs whose heads may leave by it on an escape channel; empty unless packets choose their way.
+    pub escapes: Vec<u64>,
+    /// By router: pairs that have got a head since it was visited.
+    pub arrived: Vec<u64>,
+    /// Words of a set of pairs.
+    pub words: usize,
+    /// A pair is an input port shifted by so many bits, and a lane.
+    pub shift: u32,
+    pub exits: Vec<Exit>,
+    pub entries: Vec<Entry>,
+    /// By network channel that leads somewhere, in the order of `rooms`: its router, and its number among
+    /// that router's outputs.
+    pub senders: Vec<(u32, u32)>,
+    /// How much room each channel's lanes have at first; network channels, then injection channels.
+    pub rooms: Vec<u16>,
+}
+
+impl Ports {
+    /// The ports of a part, idle.
+    pub(super) fn new(whole: &Whole<'_>, part: usize, adaptive: bool) -> Self {
+        let Whole { fabric, network, cut, parameters, .. } = whole;
+        let routers = cut.routers(part);
+        let lanes = whole.lanes.count() as u32;
+        let shift = lanes.next_power_of_two().trailing_zeros();
+        let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
+        let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
+        let first_input = cut.first_input(part);
+        let mut ports = Self {
+            routers: Vec::with_capacity(routers.len()),
+            outputs: Vec::new(),
+            inputs: Vec::new(),
+            queues: Vec::new(),
+            due: Vec::new(),
+            asking: Vec::new(),
+            escapes: Vec::new(),
+            arrived: vec![0; routers.len() * words],
+            words,
+            shift,
+            exits: Vec::new(),
+            entries: Vec::new(),
+            senders: Vec::new(),
+            rooms: vec![parameters.buffer as u16; whole.rooms(part) as usize],
+        };
+        let injections = parameters.injection_channels;
+        let mut terminals = 0;
+        for router in routers.clone() {
+            let own = whole.terminals_of(router).len() as u32;
+            let first = network.first_output[router as usize];
+            let outputs = network.first_output[router as usize + 1] - first;
+            let inputs = network.first_input[router as usize]..network.first_input[router as usize + 1];
+            ports.routers.push(Router {
+                first_output: ports.outputs.len() as u32,
+                first_input: ports.inputs.len() as u32,
+                first_due: ports.due.len() as u32,
+                first_terminal: terminals,
+                outputs: outputs as u16,
+                inputs: inputs.len() as u16,
+                terminals: own as u16,
+                transit: network.transit_inputs[router as usize] as u16,
+                next_output: 0,
+            });
+            let times = outputs + own + u32::from(adaptive);
+            ports.due.resize(ports.due.len() + times as usize, NEVER);
+            for channel in first..first + outputs {
+                ports.add_output(whole, part, router, channel);
+            }
+            for input in inputs {
+                debug_assert_eq!(input - first_input, ports.inputs.len() as u32);
+                ports.add_input(whole, part, router, input, terminals * injections);
+            }
+            terminals += own;
+        }
+        ports.queues = vec![Queue::EMPTY; ports.inputs.len() << shift];
+        ports.asking = vec![0; ports.outputs.len() * words];
+        ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
+        ports.rooms.resize(
+            ports.rooms.len() + (terminals * injections * lanes) as usize,
+            parameters.injection_buffer as u16,
+        );
+        debug_assert!(fabric.routers() >= routers.end);
+        ports
+    }
+
+    fn add_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) {
+        let Whole { fabric, network, cut, .. } = whole;
+        let port = channel - network.first_output[router as usize];
+        let is_network = port < fabric.outputs(router).len() as u32;
+        let input = network.input_of_channel[channel as usize];
+        let mut output = Output {
+            free_at: 0,
+            since: 0,
+            stall: NOT_STALLED,
+            kind: if is_network { ChannelKind::Network } else { ChannelKind::Ejection },
+            in_ring: network.ring_of_channel[channel as usize] != NONE,
+            dead: is_network && input == NONE,
+            pointer: 0,
+            far_pair: 0,
+            far_queue: NONE,
+            far_router: NONE,
+            room: NONE,
+        };
+        if input != NONE {
+            let far = network.router_of_input[input as usize];
+            let far_part = cut.part_of_router(far);
+            let queue = (input - cut.first_input(far_part)) << self.shift;
+            output.room = whole.room_of_channel(part, channel);
+            let own = self.routers.len() as u32 - 1;
+            self.senders.push((own, port));
+            output.far_pair = ((input - network.first_input[far as usize]) << self.shift) as u16;
+            output.far_router = far - cut.first_router(far_part);
+            output.far_queue = if far_part == part {
+                queue
+            } else {
+                self.exits.push(Exit { part: far_part as u32, queue });
+                AWAY | (self.exits.len() as u32 - 1)
+            };
+        }
+        self.outputs.push(output);
+    }
+
+    fn add_input(
+        &mut self,
+        whole: &Whole<'_>,
+        part: usize,
+        router: u32,
+        input: u32,
+        first_injection: u32,
+    ) {
+        let Whole { fabric, network, cut, .. } = whole;
+        let feeder = network.channel_of_input[input as usize];
+        if feeder >= network.first_injection() {
+            let of_router = input
+                - network.first_input[router as usize]
+                - network.transit_inputs[router as usize];
+            let injection = first_injection + of_router;
+            self.inputs.push(Input {
+                free_at: 0,
+                feeder: whole.rooms(part) + injection * whole.lanes.count() as u32,
+                injection,
+                straight: NO_OUTPUT,
+                opposite: NO_OUTPUT,
+                port: NO_PORT,
+            });
+            return;
+        }
+        let from = network.router_of_output(feeder);
+        let from_part = cut.part_of_router(from);
+        let room = whole.room_of_channel(from_part, feeder);
+        let ring = network.ring_of_channel[feeder as usize];
+        let port = feeder - network.first_output[from as usize];
+        let channel = fabric.outputs(from).start + port;
+        let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
+        let straight = own.clone().position(|output| {
+            ring != NONE && network.ring_of_channel[output as usize] == ring
+        });
+        let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
+        self.inputs.push(Input {
+            free_at: 0,
+            feeder: if from_part == part {
+                room
+            } else {
+                self.entries.push(Entry { part: from_part as u32, room });
+                AWAY | (self.entries.len() as u32 - 1)
+            },
+            injection: NONE,
+            straight: straight.map_or(NO_OUTPUT, |output| output as u16),
+            opposite: opposite.map_or(NO_OUTPUT, |output| output as u16),
+            port: port.min(u32::from(NO_PORT)) as u8,
+        });
+    }
+
+    /// The buffer of a router's pair.
+    #[inline]
+    pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
+        ((router.first_input << self.shift) + pair) as usize
+    }
+
+    /// The words of the pairs that ask for an output.
+    #[inline]
+    pub(super) fn word(&self, output: u32, pair: u32) -> usize {
+        output as usize * self.words + pair as usize / 64
+    }
+
+    /// When an input port can send another packet; at most `now` if it can already.
+    #[inline]
+    pub(super) fn input_free_at(&self, input: u32, speedup: u32, now: Tick) -> Tick {
+        let latest = self.inputs[input as usize].free_at;
+        if speedup == 1 || latest <= now {
+            return latest;
+        }
+        let first = (input as usize) << self.shift;
+        let queues = &self.queues[first..first + (1 << self.shift)];
+        let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
+        if (sending.clone().count() as u32) < speedup {
+            now
+        } else {
+            sending.min().unwrap_or(now)
+        }
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
+        for output in &mut self.outputs {
+            move_back(&mut output.free_at);
+            move_back(&mut output.since);
+        }
+        for input in &mut self.inputs {
+            move_back(&mut input.free_at);
+        }
+        for queue in &mut self.queues {
+            move_back(&mut queue.ask);
+            move_back(&mut queue.free_at);
+        }
+        self.due.iter_mut().for_each(move_back);
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.routers)
+            + size_of_val(&*self.outputs)
+            + size_of_val(&*self.inputs)
+            + size_of_val(&*self.queues)
+            + size_of_val(&*self.due)
+            + size_of_val(&*self.asking)
+            + size_of_val(&*self.escapes)
+            + size_of_val(&*self.arrived)
+            + size_of_val(&*self.senders)
+    }
+}

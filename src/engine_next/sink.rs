@@ -1,0 +1,308 @@
+//! Terminals as sinks: packets are delivered, messages completed, reads answered (docs/model.md, "Sink").
+//!
+//! When a packet will have been delivered is known when its ejection channel is granted. It is counted there and
+//! then, unless it is later than what is simulated at present.
+
+use super::model::Model;
+use super::source::NO_TIME;
+use super::tick::tick;
+use crate::engine::message::{Arrival, Numbers, Queued, Role, Slots};
+use crate::engine::{CompletedMessage, DeliveredPacket};
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// A packet on its way from an ejection channel to its sink.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivery {
+    pub time: Picoseconds,
+    pub slot: u32,
+    /// The part's number of the terminal.
+    pub terminal: u32,
+    /// The lane that the packet was in.
+    pub lane: u8,
+}
+
+/// What is to happen at a terminal's host.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Errand {
+    /// A response enters its source queue.
+    Respond { message: u32 },
+    /// A message of its own has left, or its read's response has been received.
+    Sent,
+    /// A message with this tag has been received.
+    Receive { tag: u32 },
+}
+
+/// An errand in its terminal's list, in the order of time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    pub time: Picoseconds,
+    errand: Errand,
+    next: u32,
+}
+
+/// The state of all sinks.
+#[derive(Debug)]
+pub(super) struct Sink {
+    /// Packets that are delivered later than what is simulated at present.
+    pub late: Vec<Delivery>,
+    pub errands: Slots<Listed>,
+    /// Numbers for messages to each part's terminals.
+    numbers: Vec<Numbers>,
+    /// Messages on their way from each part's terminals, by number.
+    arrivals: Vec<Vec<Arrival>>,
+    pub messages_completed: u64,
+    /// What the observer has not been told yet.
+    pub delivered: Vec<DeliveredPacket>,
+    pub completed: Vec<CompletedMessage>,
+}
+
+impl Sink {
+    /// Of a part among so many.
+    pub(super) fn new(parts: usize) -> Self {
+        Self {
+            late: Vec::new(),
+            errands: Slots::new(),
+            numbers: vec![Numbers::default(); parts],
+            arrivals: vec![Vec::new(); parts],
+            messages_completed: 0,
+            delivered: Vec::new(),
+            completed: Vec::new(),
+        }
+    }
+
+    /// A part has announced a message under this number.
+    pub(super) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
+        let arrivals = &mut self.arrivals[part];
+        if arrivals.len() <= number as usize {
+            arrivals.resize(number as usize + 1, arrival);
+        }
+        arrivals[number as usize] = arrival;
+    }
+
+    /// A message to a part has arrived: its number is free.
+    pub(super) fn forget(&mut self, part: usize, number: u32) {
+        self.numbers[part].give_back(number);
+    }
+}
+
+impl Model<'_> {
+    /// Announces a message to the part of its sink; under which number.
+    pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
+        let part = self.whole.cut.part_of_terminal(destination);
+        let number = self.sink.numbers[part].take();
+        if part == self.part {
+            self.sink.expect(part, number, arrival);
+        } else {
+            self.mail[part].arrivals.push((number, arrival));
+        }
+        number
+    }
+
+    /// Counts a packet of a message that was announced. The message, if that was the last.
+    fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
+        let part = self.whole.cut.part_of_terminal(source);
+        let arrival = &mut self.sink.arrivals[part][number as usize];
+        arrival.packets_left -= 1;
+        arrival.lost |= lost;
+        if arrival.packets_left > 0 {
+            return None;
+        }
+        let arrival = *arrival;
+        if part == self.part {
+            self.sink.forget(part, number);
+        } else {
+            self.mail[part].arrived.push(number);
+        }
+        Some(arrival)
+    }
+
+    /// A packet's last flit will be at its sink, or at the end of a channel that swallows it.
+    #[inline]
+    pub(super) fn deliver(&mut self, delivery: Delivery) {
+        if delivery.time > self.window.limit {
+            self.sink.late.push(delivery);
+        } else {
+            self.count(delivery);
+        }
+    }
+
+    /// Counts what is delivered within what is simulated now.
+    pub(super) fn deliver_late(&mut self) {
+        let mut late = std::mem::take(&mut self.sink.late);
+        late.retain(|delivery| {
+            let is_later = delivery.time > self.window.limit;
+            if !is_later {
+                self.count(*delivery);
+            }
+            is_later
+        });
+        late.append(&mut self.sink.late);
+        self.sink.late = late;
+    }
+
+    fn count(&mut self, Delivery { time, slot, terminal, lane }: Delivery) {
+        let packet = self.packets.packets[slot as usize];
+        let origin = self.packets.origins[slot as usize];
+        self.packets.remove(slot);
+        self.latest = self.latest.max(time);
+        let hops = if self.table.is_some() { packet.note } else { origin.hops };
+        let lost = origin.is_lost();
+        if lost {
+            self.counters.packets_lost += 1;
+            self.counters.flits_lost += u64::from(packet.flits);
+        } else {
+            self.counters.flits_delivered += u64::from(packet.flits);
+            self.counters.packets_delivered += 1;
+            self.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
+            self.counters.packet_hops += u64::from(hops);
+            self.sink.delivered.push(DeliveredPacket {
+                source: packet.source,
+                destination: self.sources.adapters[terminal as usize].name,
+                sequence: packet.sequence,
+                injection_channel: origin.injection_channel,
+                virtual_channel: self.whole.lanes.channel(lane),
+                flits: u32::from(packet.flits),
+                payload: origin.payload,
+                hops: u32::from(hops),
+                derouting: origin.derouting(),
+                created: origin.created,
+                injected: origin.injected,
+                delivered: time,
+            });
+        }
+        let arrival = if origin.arrival == NONE {
+            Some(Arrival {
+                started: origin.created - self.whole.parameters.send_overhead,
+                bytes: u64::from(origin.payload),
+                packets_left: 0,
+                role: Role::Data,
+                tag: 0,
+                lost,
+            })
+        } else {
+            self.arrive(packet.source, origin.arrival, lost)
+        };
+        match arrival {
+            None => {}
+            Some(arrival) if arrival.lost => self.counters.messages_lost += 1,
+            Some(arrival) => {
+                let channel = origin.injection_channel;
+                self.complete(arrival, packet.source, terminal, channel, time);
+            }
+        }
+    }
+
+    /// All packets of a message are at the sink, the last one at `time`.
+    fn complete(
+        &mut self,
+        arrival: Arrival,
+        source: u32,
+        terminal: u32,
+        injection_channel: u8,
+        time: Picoseconds,
+    ) {
+        let Arrival { started, bytes, role, tag, .. } = arrival;
+        if let Role::Request(bytes) = role {
+            let created = time + self.whole.parameters.service_time;
+            let message = self.sources.queued.insert(Queued {
+                started,
+                created,
+                bytes_left: bytes,
+                destination: source,
+                role: Role::Response,
+                injection_channel,
+                tag,
+                arrival: NONE,
+                next: NONE,
+            });
+            return self.list(terminal, created, Errand::Respond { message });
+        }
+        let completed = time + self.whole.parameters.receive_overhead;
+        let name = self.sources.adapters[terminal as usize].name;
+        let is_response = role == Role::Response;
+        let (source, destination) = if is_response { (name, source) } else { (source, name) };
+        self.sink.messages_completed += 1;
+        self.sink.completed.push(CompletedMessage {
+            source,
+            destination,
+            bytes,
+            created: started,
+            completed,
+        });
+        if self.sources.workload.wants_receipts() {
+            let errand = if is_response { Errand::Sent } else { Errand::Receive { tag } };
+            self.list(terminal, completed, errand);
+        }
+    }
+
+    /// The last flit of a terminal's message leaves at `time`.
+    pub(super) fn message_sent(&mut self, terminal: u32, time: Picoseconds) {
+        self.list(terminal, time, Errand::Sent);
+    }
+
+    /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
+    /// of it when the window ends.
+    fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
+        if self.sources.workload.barrier_latency().is_some()
+            && !matches!(errand, Errand::Respond { .. })
+        {
+            return self.run(terminal, errand, time);
+        }
+        let mut before = NONE;
+        let mut at = self.sources.adapters[terminal as usize].errands;
+        while let Some(listed) = self.sink.errands.get(at).filter(|listed| listed.time <= time) {
+            (before, at) = (at, listed.next);
+        }
+        let slot = self.sink.errands.insert(Listed { time, errand, next: at });
+        if before == NONE {
+            self.sources.adapters[terminal as usize].errands = slot;
+        } else {
+            self.sink.errands.at(before).next = slot;
+        }
+        self.lower_terminal(terminal, tick(time, self.epoch));
+    }
+
+    /// Runs a terminal's errands of this instant, and creates its messages of this instant, which enter their queues
+    /// before responses do.
+    pub(super) fn run_errands(&mut self, terminal: u32, now: Picoseconds) {
+        let mut responses = Vec::new();
+        loop {
+            let adapter = &self.sources.adapters[terminal as usize];
+            let (head, create_at) = (adapter.errands, adapter.create_at);
+            if let Some(&Listed { time, errand, next }) = self.sink.errands.get(head)
+                && time <= now
+            {
+                debug_assert_eq!(time, now);
+                self.sources.adapters[terminal as usize].errands = next;
+                self.sink.errands.remove(head);
+                match errand {
+                    Errand::Respond { message } => responses.push(message),
+                    _ => self.run(terminal, errand, now),
+                }
+            } else if create_at <= now {
+                self.create(terminal, now);
+            } else {
+                break;
+            }
+        }
+        for message in responses {
+            self.latest = self.latest.max(now);
+            self.enqueue(terminal, message, now);
+        }
+    }
+
+    /// Tells the workload what has happened at a terminal's host.
+    fn run(&mut self, terminal: u32, errand: Errand, time: Picoseconds) {
+        let name = self.sources.adapters[terminal as usize].name;
+        self.latest = self.latest.max(time);
+        let wake = match errand {
+            Errand::Sent => self.sources.workload.sent(name, time),
+            Errand::Receive { tag } => self.sources.workload.received(name, tag, time),
+            Errand::Respond { .. } => return,
+        };
+        self.wake(wake, time);
+    }
+}
+
+const _: () = assert!(NO_TIME == Picoseconds::MAX);

@@ -1,0 +1,554 @@
+//! Terminals as sources: messages are created, wait in source queues, are cut into packets and injected
+//! (docs/model.md, "Adapter").
+
+use super::model::Model;
+use super::packet::{Origin, Packet};
+use super::ports::Ports;
+use super::tick::{NEVER, Tick, rebased, tick};
+use super::way::{Address, Way};
+use super::whole::Whole;
+use crate::engine::message::{Arrival, Queued, Role, Slots};
+use crate::engine::{Backlog, ChannelKind, Switching};
+use crate::routing::Routes;
+use crate::topology::NONE;
+use crate::traffic::{Kind, Message, Wake, Workload};
+use crate::units::Picoseconds;
+
+/// First and last message of a source queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SourceQueue {
+    head: u32,
+    tail: u32,
+    /// Payload in bytes and flits of the packet that is next.
+    payload: u32,
+    flits: u16,
+}
+
+impl SourceQueue {
+    const EMPTY: Self = Self { head: NONE, tail: NONE, payload: 0, flits: 0 };
+}
+
+/// An injection channel, at its terminal's end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Injection {
+    /// When the last flit of the latest packet has left.
+    pub free_at: Tick,
+    /// When it is looked at next; never if nothing waits, or if what it waits for is not known.
+    pub due: Tick,
+    /// The lanes whose source queues are not empty, a bit each.
+    waiting: u16,
+    /// The lane at which the search for the next packet starts.
+    pointer: u8,
+}
+
+/// A terminal's adapter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Adapter {
+    /// When it creates its next messages, as they enter their queues; the latest of all times if that is not known.
+    pub create_at: Picoseconds,
+    pub queue: Backlog,
+    /// Number of its next packet. After 2^32 of them, hours of simulating, numbers come again: they tell
+    /// packets apart that are under way together.
+    sequence: u32,
+    /// First of what is to happen at its host.
+    pub errands: u32,
+    pub router: u32,
+    /// The place of its time in [`Ports::due`].
+    due: u32,
+    /// The input port of its first injection channel.
+    pub input: u32,
+    /// Its number in the whole network.
+    pub name: u32,
+    /// The injection channel of the next message.
+    next_channel: u8,
+}
+
+/// The state of all sources.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub adapters: Vec<Adapter>,
+    /// By terminal, then number.
+    pub injections: Vec<Injection>,
+    /// By injection channel, then lane.
+    queues: Vec<SourceQueue>,
+    pub queued: Slots<Queued>,
+    pub workload: Workload,
+    /// Whether the sources hold back their packets.
+    pub paused: bool,
+    pub messages_created: u64,
+    created: Vec<Message>,
+}
+
+/// The time of what is not going to happen, as far as is known.
+pub(super) const NO_TIME: Picoseconds = Picoseconds::MAX;
+
+impl Sources {
+    /// Idle adapters.
+    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, workload: Workload) -> Self {
+        let names = whole.terminals_of_part(part);
+        let injections = names.len() * whole.parameters.injection_channels as usize;
+        let mut adapters = Vec::with_capacity(names.len());
+        for (number, router) in (0..).zip(&ports.routers) {
+            for own in 0..u32::from(router.terminals) {
+                let network = router.first_input + u32::from(router.transit);
+                adapters.push(Adapter {
+                    create_at: NO_TIME,
+                    queue: Backlog::default(),
+                    sequence: 0,
+                    errands: NONE,
+                    router: number,
+                    due: router.first_due + u32::from(router.outputs) + own,
+                    input: network + own * whole.parameters.injection_channels,
+                    name: names[adapters.len()],
+                    next_channel: 0,
+                });
+            }
+        }
+        let injection = Injection { free_at: 0, due: NEVER, waiting: 0, pointer: 0 };
+        Self {
+            adapters,
+            injections: vec![injection; injections],
+            queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
+            queued: Slots::new(),
+            workload,
+            paused: false,
+            messages_created: 0,
+            created: Vec::new(),
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.adapters)
+            + size_of_val(&*self.injections)
+            + size_of_val(&*self.queues)
+            + self.queued.memory()
+            + self.workload.memory()
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        for injection in &mut self.injections {
+            injection.free_at = rebased(injection.free_at, by);
+            injection.due = rebased(injection.due, by);
+        }
+    }
+}
+
+impl Model<'_> {
+    /// Asks the workload for a terminal's first messages.
+    pub(super) fn begin(&mut self, terminal: u32) {
+        let name = self.sources.adapters[terminal as usize].name;
+        if let Some(time) = self.sources.workload.first(name) {
+            self.create_at(terminal, time);
+        }
+    }
+
+    /// Lets a terminal create messages at a time, which enter their queues behind the send overhead.
+    pub(super) fn create_at(&mut self, terminal: u32, time: Picoseconds) {
+        let time = time + self.whole.parameters.send_overhead;
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        adapter.create_at = adapter.create_at.min(time);
+        self.lower_terminal(terminal, tick(time, self.epoch));
+    }
+
+    /// Sees to it that a terminal is looked at by `due`.
+    pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
+        let &Adapter { due: place, router, .. } =
+            &self.sources.adapters[terminal as usize];
+        let present = &mut self.ports.due[place as usize];
+        *present = (*present).min(due);
+        self.active.lower(router, due);
+    }
+
+    /// When a terminal is looked at next.
+    pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
+        let adapter = &self.sources.adapters[terminal as usize];
+        let mut time = adapter.create_at;
+        if let Some(errand) = self.sink.errands.get(adapter.errands) {
+            time = time.min(errand.time);
+        }
+        let due = if time == NO_TIME { NEVER } else { tick(time, self.epoch) };
+        self.injections_of(terminal).iter().map(|it| it.due).fold(due, Tick::min)
+    }
+
+    pub(super) fn set_terminal_due(&mut self, terminal: u32, due: Tick) {
+        let place = self.sources.adapters[terminal as usize].due;
+        self.ports.due[place as usize] = due;
+    }
+
+    fn injections_of(&self, terminal: u32) -> &[Injection] {
+        let channels = self.whole.parameters.injection_channels as usize;
+        &self.sources.injections[terminal as usize * channels..][..channels]
+    }
+
+    /// Does what is due at a terminal: at its host, then at its injection channels, in order.
+    #[inline]
+    pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
+        let time = self.time(now);
+        let adapter = &self.sources.adapters[terminal as usize];
+        if adapter.errands != NONE {
+            self.run_errands(terminal, time);
+        } else if adapter.create_at == time {
+            self.create(terminal, time);
+        }
+        let channels = self.whole.parameters.injection_channels;
+        for injection in terminal * channels..(terminal + 1) * channels {
+            if self.sources.injections[injection as usize].due <= now {
+                self.inject(injection, terminal, now);
+            }
+        }
+        let due = self.terminal_due(terminal);
+        debug_assert!(due > now);
+        self.set_terminal_due(terminal, due);
+    }
+
+    /// A terminal creates its messages of this instant (the send overhead lies behind them).
+    pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
+        let overhead = self.whole.parameters.send_overhead;
+        let mut messages = std::mem::take(&mut self.sources.created);
+        let name = self.sources.adapters[terminal as usize].name;
+        let next = self.sources.workload.create(name, now - overhead, &mut messages);
+        self.sources.adapters[terminal as usize].create_at =
+            next.map_or(NO_TIME, |next| next + overhead);
+        self.latest = self.latest.max(now);
+        for message in messages.drain(..) {
+            debug_assert_eq!((message.source, message.time), (name, now - overhead));
+            let (role, bytes) = match message.kind {
+                Kind::Data => (Role::Data, message.bytes),
+                Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
+            };
+            self.sources.messages_created += 1;
+            if self.is_cut_off(name, message.destination, now) {
+                let flits = self.whole.parameters.message_flits(bytes);
+                self.counters.flits_created += flits;
+                self.counters.flits_lost += flits;
+                self.counters.messages_lost += 1;
+                continue;
+            }
+            let adapter = &mut self.sources.adapters[terminal as usize];
+            let injection_channel = adapter.next_channel;
+            adapter.next_channel += 1;
+            if u32::from(adapter.next_channel) == self.whole.parameters.injection_channels {
+                adapter.next_channel = 0;
+            }
+            let message = self.sources.queued.insert(Queued {
+                started: message.time,
+                created: now,
+                bytes_left: bytes,
+                destination: message.destination,
+                role,
+                injection_channel,
+                tag: message.tag,
+                arrival: NONE,
+                next: NONE,
+            });
+            self.enqueue(terminal, message, now);
+        }
+        self.sources.created = messages;
+    }
+
+    /// A message joins its source queue.
+    pub(super) fn enqueue(&mut self, terminal: u32, message: u32, now: Picoseconds) {
+        let whole = &*self.whole;
+        let Queued { bytes_left, injection_channel, role, destination, .. } =
+            *self.sources.queued.at(message);
+        let flits = whole.parameters.message_flits(bytes_left);
+        self.counters.flits_created += flits;
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        if adapter.queue.flits == 0 {
+            adapter.queue.since = now;
+        }
+        adapter.queue.flits += flits;
+        let lane = match (role, whole.routes) {
+            (_, Routes::Forwarding(_)) => {
+                let table = self.table.expect("packets go by one");
+                whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
+            }
+            (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
+            (role, _) => whole.lanes.lane(role.virtual_channel()),
+        };
+        let injection =
+            terminal * whole.parameters.injection_channels + u32::from(injection_channel);
+        let queue = injection as usize * whole.lanes.count() + usize::from(lane);
+        let tail = std::mem::replace(&mut self.sources.queues[queue].tail, message);
+        if self.sources.queues[queue].head != NONE {
+            self.sources.queued.at(tail).next = message;
+            return;
+        }
+        self.sources.queues[queue].head = message;
+        self.next_packet(queue);
+        let injection = &mut self.sources.injections[injection as usize];
+        injection.waiting |= 1 << lane;
+        if !self.sources.paused {
+            let now = tick(now, self.epoch);
+            injection.due = injection.due.min(injection.free_at.max(now));
+        }
+    }
+
+    /// Notes the size of the packet that a source queue sends next.
+    fn next_packet(&mut self, queue: usize) {
+        let queue = &mut self.sources.queues[queue];
+        if let Some(message) = self.sources.queued.get(queue.head) {
+            let payload = message.bytes_left.min(self.whole.parameters.maximum_payload.0);
+            queue.payload = payload as u32;
+            queue.flits = self.whole.parameters.packet_flits(payload) as u16;
+        }
+    }
+
+    /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
+    /// is looked at again.
+    #[inline]
+    fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
+        let lanes = self.whole.lanes.count() as u32;
+        let injection = self.sources.injections[number as usize];
+        if self.sources.paused || injection.waiting == 0 {
+            self.sources.injections[number as usize].due = NEVER;
+            return;
+        }
+        if injection.free_at > now {
+            self.sources.injections[number as usize].due = injection.free_at;
+            return;
+        }
+        let room = self.whole.rooms(self.part) + number * lanes;
+        let mut due = NEVER;
+        let from_pointer = u16::MAX << injection.pointer;
+        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            while waiting != 0 {
+                let lane = waiting.trailing_zeros();
+                waiting &= waiting - 1;
+                let flits = self.sources.queues[(number * lanes + lane) as usize].flits;
+                let place = room + lane;
+                if self.credits.room[place as usize] < flits {
+                    self.credits.collect(place, now);
+                    if self.credits.room[place as usize] < flits {
+                        due = due.min(self.credits.foresee(place, flits));
+                        continue;
+                    }
+                }
+                self.credits.room[place as usize] -= flits;
+                self.send_packet(number, terminal, lane as u8, now);
+                let injection = &mut self.sources.injections[number as usize];
+                injection.due =
+                    if injection.waiting == 0 { NEVER } else { injection.free_at };
+                return;
+            }
+        }
+        self.sources.injections[number as usize].due = due;
+    }
+
+    /// Credits that an injection channel waits for arrive at this time.
+    pub(super) fn feed(&mut self, number: u32, time: Tick) {
+        let injection = &mut self.sources.injections[number as usize];
+        if injection.waiting != 0 {
+            injection.due = injection.due.min(time);
+            let terminal = number / self.whole.parameters.injection_channels;
+            self.lower_terminal(terminal, time);
+        }
+    }
+
+    /// Sends the first packet of a source queue through a free injection channel.
+    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
+        let whole = std::sync::Arc::clone(&self.whole);
+        let parameters = &whole.parameters;
+        let place = number as usize * whole.lanes.count() + usize::from(lane);
+        let queue = &mut self.sources.queues[place];
+        let SourceQueue { head: slot, payload, flits, .. } = *queue;
+        let message = self.sources.queued.at(slot);
+        let bytes = message.bytes_left;
+        message.bytes_left = bytes.saturating_sub(parameters.maximum_payload.0.max(1));
+        let message = *message;
+        let is_last = message.bytes_left == 0;
+        if is_last {
+            queue.head = message.next;
+            if queue.head == NONE {
+                self.sources.injections[number as usize].waiting &= !(1 << lane);
+            }
+            self.sources.queued.remove(slot);
+        }
+        self.next_packet(place);
+        let is_data = message.role == Role::Data;
+        let wants_receipts = self.sources.workload.wants_receipts();
+        let mut arrival = message.arrival;
+        if arrival == NONE && !(is_last && is_data && !wants_receipts) {
+            let (full, rest) = parameters.packets(bytes);
+            let announced = Arrival {
+                started: message.started,
+                bytes,
+                packets_left: u32::try_from(full + u64::from(rest.is_some()))
+                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
+                role: message.role,
+                tag: message.tag,
+                lost: false,
+            };
+            arrival = self.announce(message.destination, announced);
+            if !is_last {
+                self.sources.queued.at(slot).arrival = arrival;
+            }
+        }
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        let sequence = adapter.sequence;
+        adapter.sequence = sequence.wrapping_add(1);
+        adapter.queue.flits -= u64::from(flits);
+        let (source, router, first_input) = (adapter.name, adapter.router, adapter.input);
+
+        let from = router + whole.cut.first_router(self.part);
+        let to = whole.fabric.terminal_router(message.destination).expect("live");
+        let ejection_number =
+            (u32::from(message.injection_channel) % parameters.ejection_channels) as u16;
+        let timing = whole.timing(ChannelKind::Injection);
+        let last = now + (Tick::from(flits) - 1) * timing.flit;
+        let header = match parameters.switching {
+            Switching::VirtualCutThrough => now,
+            Switching::StoreAndForward => last,
+        };
+        let mut packet = Packet {
+            ready: header + timing.forward + whole.routing,
+            tail: last + timing.forward,
+            next: NONE,
+            source,
+            sequence,
+            flits,
+            note: 0,
+            way: Way::default(),
+        };
+        let mut origin = Origin::new(
+            (message.created, self.time(now)),
+            arrival,
+            payload,
+            0,
+            message.injection_channel,
+        );
+        let mut rest = [0; REST];
+        let rest = &mut rest[..whole.rest];
+        if let Some(table) = self.table {
+            let class = table.class(whole.fabric, source, message.destination);
+            let destination = message.destination;
+            packet.way = Address { destination, class, ejection: ejection_number }.into();
+        } else {
+            let ejection = whole.ejection(message.destination, to) + ejection_number;
+            if self.choosers.is_some() {
+                self.set_out(terminal, (from, to), (ejection, lane), &mut packet, &mut origin);
+            } else {
+                let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
+                packet.way = whole.code.write(&route, ejection, rest);
+                origin.hops = route.hops() as u16;
+            }
+        }
+        let slot = self.packets.insert(packet, origin);
+        self.packets.rest(slot).copy_from_slice(rest);
+
+        let channel = whole.channel_of_injection(self.part, number);
+        self.digest.add(self.time(now), channel, source, sequence);
+        let in_part = self.ports.outputs.len() as u32 + number;
+        self.statistics.sent(in_part, lane, flits);
+        let injection = &mut self.sources.injections[number as usize];
+        injection.pointer = (lane + 1) % whole.lanes.count() as u8;
+        injection.free_at = last + timing.flit;
+        let free_at = injection.free_at;
+        let input = first_input + number - terminal * parameters.injection_channels;
+        let pair = (input - self.ports.routers[router as usize].first_input) << self.ports.shift;
+        self.join(router, pair + u32::from(lane), slot);
+        self.take_arrivals(router);
+        if is_last && is_data && wants_receipts {
+            self.message_sent(terminal, self.time(free_at));
+        }
+    }
+
+    /// Drops those messages of a terminal's source queues that are bound for certain destinations.
+    pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
+        let channels = self.whole.parameters.injection_channels;
+        let lanes = self.whole.lanes.count();
+        for injection in terminal * channels..(terminal + 1) * channels {
+            for lane in 0..lanes {
+                let queue = injection as usize * lanes + lane;
+                let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
+                let mut last = NONE;
+                while at != NONE {
+                    let Queued { next, destination, bytes_left, .. } = *self.sources.queued.at(at);
+                    if unreachable(destination) {
+                        let flits = self.whole.parameters.message_flits(bytes_left);
+                        self.sources.adapters[terminal as usize].queue.flits -= flits;
+                        self.counters.flits_lost += flits;
+                        self.counters.messages_lost += 1;
+                        self.sources.queued.remove(at);
+                    } else {
+                        if last == NONE {
+                            self.sources.queues[queue].head = at;
+                        } else {
+                            self.sources.queued.at(last).next = at;
+                        }
+                        last = at;
+                    }
+                    at = next;
+                }
+                self.sources.queues[queue].tail = last;
+                if last != NONE {
+                    self.sources.queued.at(last).next = NONE;
+                    self.next_packet(queue);
+                } else {
+                    self.sources.injections[injection as usize].waiting &= !(1 << lane);
+                }
+            }
+        }
+    }
+
+    /// Lets a terminal inject again what it has held back, no sooner than at `next`.
+    pub(super) fn resume(&mut self, terminal: u32, next: Tick) {
+        let channels = self.whole.parameters.injection_channels;
+        for injection in terminal * channels..(terminal + 1) * channels {
+            let injection = &mut self.sources.injections[injection as usize];
+            if injection.waiting != 0 {
+                injection.due = injection.free_at.max(next);
+            }
+        }
+        let due = self.terminal_due(terminal);
+        self.lower_terminal(terminal, due);
+    }
+
+    /// Something that a terminal did or got may let terminals create messages.
+    pub(super) fn wake(&mut self, wake: Wake, time: Picoseconds) {
+        match wake {
+            // At the end of the window it shows whether all parts are at the barrier.
+            Wake::Nobody | Wake::All => {}
+            Wake::Terminal(name) => {
+                let terminal = self.whole.in_part(name, self.part);
+                self.create_at(terminal, time);
+            }
+        }
+    }
+
+    /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
+    /// next messages enter the source queues.
+    pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        let time = self.sources.workload.pass_barrier(latest);
+        for terminal in 0..self.sources.adapters.len() as u32 {
+            self.create_at(terminal, time);
+        }
+        time + self.whole.parameters.send_overhead
+    }
+
+    /// When the first host has something to do.
+    pub(super) fn first_errand(&self) -> Picoseconds {
+        let of = |adapter: &Adapter| {
+            let errand = self.sink.errands.get(adapter.errands);
+            errand.map_or(NO_TIME, |errand| errand.time).min(adapter.create_at)
+        };
+        self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
+    }
+}
+
+/// The most words of a way beyond the first.
+const REST: usize = 3;
+
+/// The virtual channel in which a terminal's packets to another one leave their first router.
+fn first_lane(
+    table: &crate::routing::ForwardingTable,
+    whole: &Whole<'_>,
+    source: u32,
+    destination: u32,
+) -> u8 {
+    let router = whole.fabric.terminal_router(source).expect("live");
+    table.port(router, destination).map_or(0, |port| {
+        let class = table.class(whole.fabric, source, destination);
+        table.lane(router, destination, class, None, port)
+    })
+}

@@ -1,0 +1,151 @@
+//! What each channel carried, and how long it stood still with packets waiting, and why.
+
+use super::model::Model;
+use super::ports::{NOT_STALLED, Output, Router};
+use super::tick::{NEVER, Tick};
+use crate::engine::{ChannelStatistics, STALLS, Stall};
+use crate::units::Picoseconds;
+
+/// The statistics of all channels since the last reset: network and ejection channels by router, then injection
+/// channels.
+#[derive(Debug)]
+pub(super) struct Statistics {
+    lanes: usize,
+    /// Flits sent, by channel and lane, counted at the grant.
+    flits: Vec<u64>,
+    /// Times in which packets waited for an output, by reason.
+    stalled: Vec<[Picoseconds; STALLS]>,
+    /// For how long the packet was still to be sent that each channel was sending at the reset.
+    carried_over: Vec<Tick>,
+}
+
+impl Statistics {
+    pub(super) fn new(outputs: usize, channels: usize, lanes: usize) -> Self {
+        Self {
+            lanes,
+            flits: vec![0; channels * lanes],
+            stalled: vec![[0; STALLS]; outputs],
+            carried_over: vec![0; channels],
+        }
+    }
+
+    #[inline]
+    pub(super) fn sent(&mut self, channel: u32, lane: u8, flits: u16) {
+        self.flits[channel as usize * self.lanes + usize::from(lane)] += u64::from(flits);
+    }
+
+    #[inline]
+    fn stalled(&mut self, output: u32, reason: u8, time: Tick) {
+        self.stalled[output as usize][usize::from(reason)] += Picoseconds::from(time);
+    }
+
+    /// For how long a channel carried flits since the reset, each for `flit_time`; it will be free after the time
+    /// `left`. Flits are counted at the grant: what the packet at hand still needs is left out, and that of the
+    /// packet at the reset comes in. Exact if its flits follow back to back, else off by less than a packet, and
+    /// never too much.
+    pub(super) fn busy(
+        &self,
+        channel: u32,
+        flit_time: Tick,
+        left: Picoseconds,
+    ) -> Picoseconds {
+        let flits: u64 = self.of(channel).iter().sum();
+        let granted = flits * Picoseconds::from(flit_time)
+            + Picoseconds::from(self.carried_over[channel as usize]);
+        granted.saturating_sub(left)
+    }
+
+    fn of(&self, channel: u32) -> &[u64] {
+        &self.flits[channel as usize * self.lanes..][..self.lanes]
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.flits) + size_of_val(&*self.stalled) + size_of_val(&*self.carried_over)
+    }
+}
+
+impl Model<'_> {
+    /// Counts the time for which packets have waited for an output until `now`, when it can be granted or its reason
+    /// changes. `asked` is when the first of them asked.
+    #[inline]
+    pub(super) fn end_stall(&mut self, output: u32, asked: Tick, now: Tick) {
+        let state = &mut self.ports.outputs[output as usize];
+        let (stall, since) = (state.stall, state.since);
+        if stall == NOT_STALLED {
+            return;
+        }
+        let (from, to) = if stall == Stall::OutputBusy as u8 {
+            (since.max(asked), state.free_at.min(now))
+        } else {
+            (since, now)
+        };
+        if from < to {
+            self.statistics.stalled(output, stall, to - from);
+        }
+        state.since = now;
+    }
+
+    /// The same at an instant at which an output is free. If it was busy and is looked at later than when it became
+    /// free, nobody asked before.
+    #[inline]
+    pub(super) fn end_stall_at(&mut self, router: &Router, output: u32, now: Tick) {
+        let state = &self.ports.outputs[output as usize];
+        if state.stall == Stall::OutputBusy as u8 {
+            if state.free_at == now {
+                self.end_stall(output, self.first_ask(router, output), now);
+            }
+        } else if state.stall != NOT_STALLED {
+            self.end_stall(output, NEVER, now);
+        }
+    }
+
+    /// When the first of the packets that ask for an output asked, or asks.
+    pub(super) fn first_ask(&self, router: &Router, output: u32) -> Tick {
+        let mut first = NEVER;
+        for word in 0..self.ports.words {
+            let mut bits = self.ports.asking[output as usize * self.ports.words + word]
+                | self.ports.escapes.get(output as usize * self.ports.words + word).unwrap_or(&0);
+            while bits != 0 {
+                let pair = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                first = first.min(self.ports.queues[self.ports.queue(router, pair)].ask);
+            }
+        }
+        first
+    }
+
+    /// Counts all stalls until `now`; what waits goes on waiting.
+    pub(super) fn settle_stalls(&mut self, now: Tick) {
+        for place in 0..self.ports.routers.len() {
+            let router = self.ports.routers[place];
+            for output in router.first_output..router.first_output + u32::from(router.outputs) {
+                if self.ports.outputs[output as usize].stall != NOT_STALLED {
+                    self.end_stall(output, self.first_ask(&router, output), now);
+                }
+            }
+        }
+    }
+
+    /// Starts all statistics anew at `now`: zero everywhere, what waits goes on waiting.
+    pub(super) fn reset_statistics(&mut self, now: Tick) {
+        self.settle_stalls(now);
+        self.statistics.flits.fill(0);
+        self.statistics.stalled.fill([0; STALLS]);
+        let outputs = self.ports.outputs.iter().map(|output: &Output| output.free_at);
+        let injections = self.sources.injections.iter().map(|injection| injection.free_at);
+        let left = &mut self.statistics.carried_over;
+        for (left, free_at) in left.iter_mut().zip(outputs.chain(injections)) {
+            *left = free_at.saturating_sub(now);
+        }
+    }
+
+    /// One channel's statistics. Stalls must have been settled.
+    pub(super) fn channel_statistics(&self, channel: u32) -> ChannelStatistics {
+        let mut flits = vec![0; usize::from(self.whole.parameters.virtual_channels)];
+        for (lane, &count) in (0..).zip(self.statistics.of(channel)) {
+            flits[usize::from(self.whole.lanes.channel(lane))] = count;
+        }
+        let stalled = self.statistics.stalled.get(channel as usize);
+        ChannelStatistics { flits, stalled: stalled.copied().unwrap_or_default() }
+    }
+}

@@ -1,0 +1,54 @@
+//! Times as routers keep them: 32 bits, counted from an epoch that moves on.
+//!
+//! A router compares times all day, and half as many bytes is half as much memory. The simulation's time is 64 bits;
+//! every two milliseconds, and before a long idle time, the epoch moves up to the present and all ticks are moved back
+//! by as much ([`rebased`]). What is over by then becomes 0: how long ago it was is asked by nobody.
+
+use crate::units::Picoseconds;
+
+/// Picoseconds since the epoch.
+pub(super) type Tick = u32;
+
+/// What is not going to happen, as far as is known.
+pub(super) const NEVER: Tick = Tick::MAX;
+
+/// Some time that is too far from the epoch to be told.
+pub(super) const FAR: Tick = NEVER - 1;
+
+/// The epoch moves on before anything happens at this tick.
+pub(super) const HORIZON: Tick = 1 << 31;
+
+/// The longest that a channel's latency and a packet on it may take together, so that whatever a router reckons
+/// with before the horizon can be told in ticks.
+pub(super) const LONGEST: Picoseconds = 1 << 29;
+
+/// A time as a tick; 0 if it is over.
+#[inline]
+pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
+    match time.checked_sub(epoch) {
+        None => 0,
+        Some(since) if since < Picoseconds::from(FAR) => since as Tick,
+        Some(_) => FAR,
+    }
+}
+
+/// A tick after the epoch has moved on by so much.
+#[inline]
+pub(super) fn rebased(tick: Tick, by: Tick) -> Tick {
+    if tick == NEVER { NEVER } else { tick.saturating_sub(by) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_count_from_the_epoch() {
+        let epoch = 1 << 40;
+        assert_eq!(tick(epoch - 1, epoch), 0);
+        assert_eq!(tick(epoch + 7, epoch), 7);
+        assert_eq!(tick(epoch + u64::from(FAR), epoch), FAR);
+        assert_eq!(tick(Picoseconds::MAX, epoch), FAR);
+        assert_eq!([3, 9, NEVER].map(|tick| rebased(tick, 5)), [0, 4, NEVER]);
+    }
+}

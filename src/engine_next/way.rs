@@ -1,0 +1,213 @@
+//! What a packet knows of its way: eight bytes that routers read and write.
+//!
+//! Which it is depends on the routing: the runs of hops that its source has written into the header, the destination
+//! whose entry routers look up, or what it is bound to while it chooses its way hop by hop.
+
+use crate::adaptive::Heading;
+use crate::routing::{Route, Run};
+
+/// Eight bytes of a way. Who reads it knows of what kind it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way(pub u64);
+
+/// How runs of hops are written: so many bits for the output, then for the hops. The run at hand is in the lowest
+/// bits; the last run of all is one hop by an ejection channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Code {
+    output_bits: u32,
+    run_bits: u32,
+    /// The bits of the first run's hops.
+    hops: u64,
+    /// Runs in eight bytes.
+    a_word: usize,
+}
+
+impl Code {
+    /// For routers with so many outputs and runs of at most so many hops.
+    pub(super) fn new(outputs: u32, hops: u32) -> Self {
+        let bits = |most: u32| u32::BITS - most.leading_zeros();
+        let output_bits = bits(outputs.saturating_sub(1)).max(1);
+        let run_bits = output_bits + bits(hops.max(1));
+        let hops = (1 << run_bits) - (1 << output_bits);
+        Self { output_bits, run_bits, hops, a_word: (u64::BITS / run_bits) as usize }
+    }
+
+    /// Words beyond the first that a way of so many runs takes.
+    pub(super) fn rest(&self, runs: usize) -> usize {
+        runs.div_ceil(self.a_word).saturating_sub(1)
+    }
+
+    /// Writes a route that ends with an output at the destination: its first word, the others into `rest`.
+    #[inline]
+    pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> Way {
+        let runs = route.runs();
+        let last = Run { port: ejection, hops: 1 };
+        if rest.is_empty() {
+            return Way(self.word(runs.iter().chain([&last])));
+        }
+        let mut runs = runs.iter().chain([&last]);
+        let first = self.word(runs.by_ref().take(self.a_word));
+        rest.fill_with(|| self.word(runs.by_ref().take(self.a_word)));
+        Way(first)
+    }
+
+    #[inline]
+    fn word<'r>(&self, runs: impl Iterator<Item = &'r Run>) -> u64 {
+        let (mut word, mut shift) = (0, 0);
+        for run in runs {
+            let code = u64::from(run.hops) << self.output_bits | u64::from(run.port);
+            word |= code << shift;
+            shift += self.run_bits;
+        }
+        word
+    }
+
+    /// The output at the router at hand.
+    #[inline]
+    pub(super) fn output(&self, way: Way) -> u16 {
+        (way.0 & ((1 << self.output_bits) - 1)) as u16
+    }
+
+    /// Takes the hop to the next router.
+    #[inline]
+    pub(super) fn go_on(&self, way: &mut Way, rest: &mut [u64]) {
+        way.0 -= 1 << self.output_bits;
+        if way.0 & self.hops == 0 {
+            way.0 >>= self.run_bits;
+            if way.0 == 0
+                && let [first, others @ ..] = rest
+            {
+                way.0 = *first;
+                let others = others.len();
+                rest.copy_within(1..=others, 0);
+                rest[others] = 0;
+            }
+        }
+    }
+}
+
+/// How far a packet has come that chooses its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Its source router has yet to decide on a detour.
+    New,
+    ToIntermediate,
+    ToDestination,
+    /// It chooses nothing, but goes in direction order.
+    Fixed,
+}
+
+/// The way of a packet that chooses it hop by hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The router of its destination.
+    pub destination: u32,
+    /// The ejection channel's number among that router's outputs.
+    pub ejection: u8,
+    pub heading: Heading,
+    pub stage: Stage,
+}
+
+impl From<Choice> for Way {
+    #[inline]
+    fn from(choice: Choice) -> Self {
+        let Choice { destination, ejection, heading, stage } = choice;
+        let [a, b, c, d] = destination.to_le_bytes();
+        let bytes = [a, b, c, d, ejection, heading.negative, heading.bound, stage as u8];
+        Self(u64::from_le_bytes(bytes))
+    }
+}
+
+impl From<Way> for Choice {
+    #[inline]
+    fn from(way: Way) -> Self {
+        let [a, b, c, d, ejection, negative, bound, stage] = way.0.to_le_bytes();
+        Self {
+            destination: u32::from_le_bytes([a, b, c, d]),
+            ejection,
+            heading: Heading { negative, bound },
+            stage: match stage {
+                0 => Stage::New,
+                1 => Stage::ToIntermediate,
+                2 => Stage::ToDestination,
+                _ => Stage::Fixed,
+            },
+        }
+    }
+}
+
+/// The way of a packet that routers look up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    /// The terminal.
+    pub destination: u32,
+    /// What decides its lane, together with the place.
+    pub class: u8,
+    /// The number of the ejection channel among the terminal's.
+    pub ejection: u16,
+}
+
+impl From<Address> for Way {
+    #[inline]
+    fn from(Address { destination, class, ejection }: Address) -> Self {
+        Self(u64::from(destination) | u64::from(class) << 32 | u64::from(ejection) << 48)
+    }
+}
+
+impl From<Way> for Address {
+    #[inline]
+    fn from(Way(way): Way) -> Self {
+        Self { destination: way as u32, class: (way >> 32) as u8, ejection: (way >> 48) as u16 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn a_route_is_gone_hop_by_hop() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for (outputs, hops) in [(2, 1), (8, 7), (10, 31), (18, 1023), (300, 1023)] {
+            let code = Code::new(outputs, hops);
+            for _ in 0..200 {
+                let mut route = Route::default();
+                for _ in 0..random.random_range(0..=8) {
+                    let port = random.random_range(0..outputs) as u16;
+                    if route.runs().last().is_none_or(|last| last.port != port) {
+                        route.push(port, random.random_range(1..=hops) as u16);
+                    }
+                }
+                let ejection = outputs as u16 - 1;
+                let mut rest = vec![0; code.rest(9)];
+                let mut way = code.write(&route, ejection, &mut rest);
+                for port in route.ports() {
+                    assert_eq!(code.output(way), port);
+                    code.go_on(&mut way, &mut rest);
+                }
+                assert_eq!(code.output(way), ejection);
+            }
+        }
+    }
+
+    #[test]
+    fn tori_of_usual_sizes_need_one_word() {
+        for (dimensions, size, ejections) in [(3, 8, 2), (3, 64, 2), (3, 100, 2), (4, 32, 2)] {
+            let code = Code::new(2 * dimensions + ejections, size / 2);
+            assert_eq!(code.rest(dimensions as usize + 3), 0, "{dimensions} of {size}");
+        }
+    }
+
+    #[test]
+    fn ways_of_other_kinds_come_back_as_they_were() {
+        for stage in [Stage::New, Stage::ToIntermediate, Stage::ToDestination, Stage::Fixed] {
+            let heading = Heading { negative: 0b1010, bound: 0xff };
+            let choice = Choice { destination: 0x1234_5678, ejection: 9, heading, stage };
+            assert_eq!(Choice::from(Way::from(choice)), choice);
+        }
+        let address = Address { destination: u32::MAX, class: 15, ejection: 300 };
+        assert_eq!(Address::from(Way::from(address)), address);
+    }
+}

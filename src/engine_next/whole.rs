@@ -1,0 +1,190 @@
+//! What does not change while a network is simulated, and is the same for all its parts.
+
+use super::cut::Cut;
+use super::lanes::Lanes;
+use super::tick::Tick;
+use super::way::Code;
+use crate::engine::network::{ChannelTiming, Network};
+use crate::engine::{ChannelKind, Parameters};
+use crate::routing::{AdaptiveChannels, Routes};
+use crate::topology::{Fabric, NONE};
+use crate::traffic::Workload;
+
+/// How long things take on a kind of channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Time a flit occupies it.
+    pub flit: Tick,
+    /// From a flit's start until it is there, crossbar included.
+    pub forward: Tick,
+    /// From a release at the far end until the credits are back.
+    pub back: Tick,
+}
+
+/// A network, its routes and its parameters.
+#[derive(Debug)]
+pub(super) struct Whole<'f> {
+    pub fabric: &'f Fabric,
+    pub routes: &'f Routes,
+    pub parameters: Parameters,
+    pub network: Network,
+    pub cut: Cut,
+    pub lanes: Lanes,
+    /// How source routes are written.
+    pub code: Code,
+    /// Words of a packet's way beyond the first.
+    pub rest: usize,
+    /// By kind of channel.
+    pub timings: [Timing; 3],
+    pub routing: Tick,
+    /// Flits that entering a ring needs beyond the packet.
+    pub bubble: u16,
+    /// Room that a new packet has to leave on the adaptive channel.
+    pub injection_bubble: u16,
+    /// The lanes of packets that choose their way.
+    pub channels: AdaptiveChannels,
+    /// By router, its live terminals: where they start in `terminals`.
+    first_terminals: Vec<u32>,
+    terminals: Vec<u32>,
+    /// By terminal: its place in `terminals`.
+    place_of_terminal: Vec<u32>,
+    /// How many network channels that lead somewhere come before each one.
+    wired_before: Vec<u32>,
+}
+
+impl<'f> Whole<'f> {
+    pub(super) fn new(
+        threads: usize,
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        workload: &Workload,
+    ) -> Self {
+        let network = Network::new(fabric, parameters);
+        let cut = Cut::new(fabric, &network, threads);
+        let lanes = Lanes::new(routes, workload, parameters);
+        let mut of_router: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
+        for terminal in fabric.live_terminals() {
+            of_router[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);
+        }
+        let mut first_terminals = vec![0];
+        let mut terminals = Vec::new();
+        for own in of_router {
+            terminals.extend(own);
+            first_terminals.push(terminals.len() as u32);
+        }
+        let mut place_of_terminal = vec![NONE; fabric.terminals() as usize];
+        for (place, &terminal) in (0..).zip(&terminals) {
+            place_of_terminal[terminal as usize] = place;
+        }
+        let mut wired_before = vec![0];
+        for &input in &network.input_of_channel[..network.first_injection() as usize] {
+            let before = *wired_before.last().expect("one");
+            wired_before.push(before + u32::from(input != NONE));
+        }
+        let outputs = network.first_output.windows(2).map(|pair| pair[1] - pair[0]).max();
+        let (code, runs) = match fabric.torus() {
+            Some(torus) => {
+                let longest = torus.sizes().iter().max().copied().unwrap_or(1);
+                (Code::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
+            }
+            None => (Code::new(outputs.unwrap_or(1), 1), 1),
+        };
+        let (rest, rules) = match routes {
+            Routes::Adaptive(adaptive) => {
+                let round = usize::from(adaptive.rules().derouter.leads_round());
+                (round.max(code.rest(runs)), Some(*adaptive.rules()))
+            }
+            Routes::Forwarding(_) => (0, None),
+            Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
+        };
+        let lane = |channel| lanes.find(channel).unwrap_or(0);
+        let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
+            adaptive: lane(rules.channels.adaptive),
+            escape: lane(rules.channels.escape),
+            escape_to_intermediate: lane(rules.channels.escape_to_intermediate),
+        });
+        let bubble = |keeps: bool| if keeps { parameters.maximum_packet() as u16 } else { 0 };
+        Self {
+            fabric,
+            routes,
+            cut,
+            lanes,
+            code,
+            rest,
+            timings: network.timings.map(|timing: ChannelTiming| Timing {
+                flit: timing.flit_time as Tick,
+                forward: timing.forward as Tick,
+                back: timing.back as Tick,
+            }),
+            routing: parameters.routing_latency as Tick,
+            bubble: bubble(parameters.bubble),
+            injection_bubble: bubble(rules.is_some_and(|rules| rules.injection_bubble)),
+            channels,
+            parameters: parameters.clone(),
+            network,
+            first_terminals,
+            terminals,
+            place_of_terminal,
+            wired_before,
+        }
+    }
+
+    #[inline]
+    pub(super) fn timing(&self, kind: ChannelKind) -> &Timing {
+        &self.timings[kind as usize]
+    }
+
+    /// The live terminals of a router.
+    pub(super) fn terminals_of(&self, router: u32) -> &[u32] {
+        let first = |router: u32| self.first_terminals[router as usize] as usize;
+        &self.terminals[first(router)..first(router + 1)]
+    }
+
+    /// The live terminals of a part, by router.
+    pub(super) fn terminals_of_part(&self, part: usize) -> &[u32] {
+        let routers = self.cut.routers(part);
+        let first = |router: u32| self.first_terminals[router as usize] as usize;
+        &self.terminals[first(routers.start)..first(routers.end)]
+    }
+
+    /// A live terminal's number in its part.
+    #[inline]
+    pub(super) fn in_part(&self, terminal: u32, part: usize) -> u32 {
+        let first = self.first_terminals[self.cut.first_router(part) as usize];
+        self.place_of_terminal[terminal as usize] - first
+    }
+
+    /// The number of a terminal's first ejection channel among its router's outputs.
+    #[inline]
+    pub(super) fn ejection(&self, terminal: u32, router: u32) -> u16 {
+        let first = self.network.first_output[router as usize];
+        (self.network.ejection_of_terminal[terminal as usize] - first) as u16
+    }
+
+    /// Where a part counts the room at the far end of one of its network channels.
+    pub(super) fn room_of_channel(&self, part: usize, channel: u32) -> u32 {
+        let first = self.cut.first_output(part);
+        let before = |channel: u32| self.wired_before[channel as usize];
+        (before(channel) - before(first)) * self.lanes.count() as u32
+    }
+
+    /// How many injection channels a part has.
+    pub(super) fn injections_of_part(&self, part: usize) -> usize {
+        self.terminals_of_part(part).len() * self.parameters.injection_channels as usize
+    }
+
+    /// The number in the whole network of a part's injection channel.
+    #[inline]
+    pub(super) fn channel_of_injection(&self, part: usize, number: u32) -> u32 {
+        let channels = self.parameters.injection_channels;
+        let first = self.first_terminals[self.cut.first_router(part) as usize];
+        let terminal = self.terminals[(first + number / channels) as usize];
+        self.network.first_injection() + terminal * channels + number % channels
+    }
+
+    /// How many rooms a part counts for network channels; those for injection channels follow.
+    pub(super) fn rooms(&self, part: usize) -> u32 {
+        self.room_of_channel(part, self.cut.first_output(part + 1))
+    }
+}

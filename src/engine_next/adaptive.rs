@@ -257,9 +257,7 @@ impl Model<'_> {
             let state = &self.ports.outputs[channel as usize];
             // It counts until now among those that wait; then the reason may be another.
             if state.stall == Stall::OutputBusy as u8 {
-                if state.free_at > now {
-                    self.end_stall(channel, self.first_ask(router, channel), now);
-                }
+                self.end_stall(channel, self.first_ask(router, channel), now);
             } else if state.stall != NOT_STALLED {
                 self.ports.due[(router.first_due + port) as usize] = now;
             }

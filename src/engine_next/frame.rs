@@ -79,9 +79,8 @@ impl Together {
         let _attendance = self.rendezvous.attend();
         part.model.window.limit = self.limit;
         part.model.deliver_late();
-        let mut start = 0;
         for window in 0.. {
-            start = self.meet(window, &mut part.model);
+            let start = self.meet(window, &mut part.model);
             if start > self.limit || start == NO_TIME {
                 break;
             }
@@ -95,7 +94,7 @@ impl Together {
             part.run_window(first, end);
         }
         part.tell();
-        start != NO_TIME || !part.model.sink.late.is_empty() || part.model.latest > self.limit
+        part.model.has_work()
     }
 
     /// Exchanges mail with the other parts. Before when nothing happens in any of them.

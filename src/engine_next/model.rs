@@ -9,7 +9,7 @@ use super::mail::Mail;
 use super::packet::Packets;
 use super::ports::Ports;
 use super::sink::Sink;
-use super::source::Sources;
+use super::source::{NO_TIME, Sources};
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick, tick};
 use super::whole::Whole;
@@ -99,6 +99,15 @@ impl<'f> Model<'f> {
     #[inline]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.epoch + Picoseconds::from(tick)
+    }
+
+    /// Whether anything is left that could happen later. An output may be looked at once more after everything has
+    /// been delivered; that is not counted.
+    pub(super) fn has_work(&self) -> bool {
+        let has_events = self.active.earliest() != NEVER;
+        let waits = self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
+        let idle = self.packets.count() == 0 && !waits && self.first_errand() == NO_TIME;
+        self.latest > self.window.limit || !self.sink.late.is_empty() || has_events && !idle
     }
 
     /// Moves the epoch on to `epoch`, before which nothing is left to happen.

@@ -98,7 +98,8 @@ impl<'f> Whole<'f> {
             Routes::Forwarding(_) => (0, None),
             Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
         };
-        let lane = |channel| lanes.find(channel).unwrap_or(0);
+        // No packet is in the lane of a channel that is not in use.
+        let lane = |channel| lanes.find(channel).unwrap_or(u8::MAX);
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
             adaptive: lane(rules.channels.adaptive),
             escape: lane(rules.channels.escape),

@@ -13,23 +13,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::model::Model;
 use super::packet::{Origin, Packet};
-use super::ports::{NO_PORT, NOT_STALLED, Router};
+use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::tick::{NEVER, Tick};
+use super::visit::{Visit, Walk};
+use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
 use super::whole::Whole;
 use crate::adaptive::{Heading, drawn_at};
 use crate::engine::Stall;
-use crate::engine::walk::{Stretch, between, cyclic, steps};
 use crate::routing::{Adaptive, Course};
-use crate::topology::NONE;
-
-/// Whom a walk of the outputs serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Walk {
-    /// Of packets that have a choice, only those that like the output best.
-    Preferred,
-    Any,
-}
 
 /// What routers keep whose packets choose their way.
 pub(super) struct Choosers<'f> {
@@ -38,12 +30,18 @@ pub(super) struct Choosers<'f> {
     random: Vec<ChaCha8Rng>,
     /// By router: pairs whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
+    first_router: u32,
     /// Outputs that packets have passed over in the present walk since they like others better.
-    passed_over: Vec<u32>,
+    passed_over: Vec<usize>,
 }
 
 impl<'f> Choosers<'f> {
-    pub(super) fn new(whole: &Whole<'f>, part: usize, adaptive: &'f Adaptive) -> Self {
+    pub(super) fn new(
+        whole: &Whole<'f>,
+        part: usize,
+        ports: &Ports,
+        adaptive: &'f Adaptive,
+    ) -> Self {
         let stream = |&terminal: &u32| {
             let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
             random.set_stream(u64::from(terminal));
@@ -54,7 +52,8 @@ impl<'f> Choosers<'f> {
         Self {
             adaptive,
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
-            undecided: Vec::new(),
+            undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
+            first_router: whole.cut.first_router(part),
             passed_over: Vec::new(),
         }
     }
@@ -65,12 +64,6 @@ impl<'f> Choosers<'f> {
 }
 
 impl Model<'_> {
-    /// The adaptive routing.
-    #[inline]
-    fn adaptive(&self) -> &Adaptive {
-        self.choosers.as_ref().expect("packets choose their ways").adaptive
-    }
-
     /// Gives a packet that is injected now its course.
     pub(super) fn set_out(
         &mut self,
@@ -101,40 +94,57 @@ impl Model<'_> {
         }
         packet.way = choice.into();
     }
+}
+
+impl<'f> Visit<'_, 'f> {
+    #[inline]
+    fn choosers(&mut self) -> &mut Choosers<'f> {
+        self.choosers.as_mut().expect("packets choose their ways")
+    }
+
+    #[inline]
+    fn adaptive(&self) -> &'f Adaptive {
+        self.choosers.as_ref().expect("packets choose their ways").adaptive
+    }
+
+    /// The place of the time at which new packets have to decide.
+    #[inline(always)]
+    pub(super) fn decisions(&self) -> usize {
+        self.due.len() - 1
+    }
+
+    /// The words of the router's pairs whose heads are new.
+    fn undecided(&mut self) -> &mut [u64] {
+        let (name, words) = (self.name, self.words);
+        let choosers = self.choosers();
+        let first = (name - choosers.first_router) as usize * words;
+        &mut choosers.undecided[first..first + words]
+    }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_among_choosers(&mut self, number: u32, pair: u32) {
-        let router = self.ports.routers[number as usize];
-        let place = self.ports.queue(&router, pair);
-        let slot = self.ports.queues[place].head;
-        let here = number + self.whole.cut.first_router(self.part);
+    pub(super) fn head_among_choosers(&mut self, pair: u32) {
+        let queue = &self.queues[pair as usize];
+        let (slot, ask) = (queue.head, queue.ask);
+        let here = self.name;
         let mut choice = Choice::from(self.packets.packets[slot as usize].way);
-        if choice.stage == Stage::ToIntermediate
-            && self.packets.rest(slot)[0] == u64::from(here)
-        {
+        if choice.stage == Stage::ToIntermediate && self.packets.rest(slot)[0] == u64::from(here) {
             choice.stage = Stage::ToDestination;
             choice.heading.bound = 0;
             self.packets.packets[slot as usize].way = choice.into();
         }
-        let lane = (pair & ((1 << self.ports.shift) - 1)) as u8;
+        let (_, lane) = self.place(pair);
         if choice.stage != Stage::ToIntermediate && choice.destination == here {
-            return self.ask(number, pair, u16::from(choice.ejection), lane);
+            return self.ask(pair, u16::from(choice.ejection), lane);
         }
         match choice.stage {
             Stage::Fixed => {
                 let ports = self.adaptive().ports(here, choice.destination, choice.heading);
-                self.ask(number, pair, ports.trailing_zeros() as u16, lane);
+                self.ask(pair, ports.trailing_zeros() as u16, lane);
             }
             Stage::New => {
-                let words = self.ports.words;
-                let choosers = self.choosers.as_mut().expect("packets choose their ways");
-                if choosers.undecided.is_empty() {
-                    choosers.undecided = vec![0; self.ports.routers.len() * words];
-                }
-                choosers.undecided[number as usize * words + pair as usize / 64] |= 1 << (pair % 64);
-                let ask = self.ports.queues[place].ask;
-                let due = &mut self.ports.due[decisions(&router)];
-                *due = (*due).min(ask);
+                self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
+                let place = self.decisions();
+                self.due[place] = self.due[place].min(ask);
             }
             Stage::ToIntermediate | Stage::ToDestination => {
                 let to = match choice.stage {
@@ -142,61 +152,56 @@ impl Model<'_> {
                     _ => choice.destination,
                 };
                 let options = self.adaptive().ports(here, to, choice.heading);
-                self.ask_for_any(number, pair, options, choice.stage);
+                self.ask_for_any(pair, options, choice.stage);
             }
         }
     }
 
     /// Lets new packets that ask at this instant decide on detours.
-    pub(super) fn decide_all(&mut self, number: u32, now: Tick) {
-        let router = self.ports.routers[number as usize];
+    pub(super) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
-        for word in 0..self.ports.words {
-            let place = number as usize * self.ports.words + word;
-            let mut bits = self.choosers.as_ref().expect("they choose").undecided[place];
+        for word in 0..self.words {
+            let mut bits = self.undecided()[word];
             while bits != 0 {
                 let pair = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let queue = &self.ports.queues[self.ports.queue(&router, pair)];
+                let queue = &self.queues[pair as usize];
                 if queue.ask > now {
                     due = due.min(queue.ask);
                     continue;
                 }
                 let slot = queue.head;
-                self.choosers.as_mut().expect("they choose").undecided[place] &= !(1 << (pair % 64));
-                self.decide(number, slot, now);
-                self.head_among_choosers(number, pair);
+                self.undecided()[word] &= !(1 << (pair % 64));
+                self.decide(slot, now);
+                self.head_among_choosers(pair);
             }
         }
-        self.ports.due[decisions(&router)] = due;
+        let place = self.decisions();
+        self.due[place] = due;
     }
 
     /// Decides at its source router how a new packet goes on.
-    fn decide(&mut self, number: u32, slot: u32, now: Tick) {
-        let router = self.ports.routers[number as usize];
-        let here = number + self.whole.cut.first_router(self.part);
+    fn decide(&mut self, slot: u32, now: Tick) {
         let packet = self.packets.packets[slot as usize];
         let mut choice = Choice::from(packet.way);
-        let origin = &self.packets.origins[slot as usize];
         let course = Course {
             to: choice.destination,
             heading: choice.heading,
             drawn: packet.note,
-            kind: origin.derouting(),
+            kind: self.packets.origins[slot as usize].derouting(),
         };
         let capacity = self.whole.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
-        let channels = self.whole.fabric.outputs(here).len();
-        for (channel, used) in (router.first_output..).zip(&mut used[..channels]) {
-            *used = match self.room(channel, now) {
+        let channels = self.whole.fabric.outputs(self.name).len();
+        for (output, used) in used[..channels].iter_mut().enumerate() {
+            *used = match self.room(output, now) {
                 Some(room) => capacity - u32::from(room),
                 None => u32::MAX,
             };
         }
         let full = capacity - u32::from(packet.flits) + 1;
         let adaptive = self.adaptive();
-        let course = adaptive.decide(here, course, &used[..channels], full);
-        let hops = adaptive.hops(here, choice.destination, &course);
+        let course = adaptive.decide(self.name, course, &used[..channels], full);
         choice.heading = course.heading;
         choice.stage = Stage::ToDestination;
         if course.to != choice.destination {
@@ -206,28 +211,26 @@ impl Model<'_> {
         self.packets.packets[slot as usize].way = choice.into();
         let origin = &mut self.packets.origins[slot as usize];
         origin.set_derouting(course.kind);
-        origin.hops = hops;
+        origin.hops = adaptive.hops(self.name, choice.destination, &course);
     }
 
     /// Flits free behind an output on the adaptive channel; `None` if it leads nowhere.
-    fn room(&mut self, channel: u32, now: Tick) -> Option<u16> {
-        let room = self.ports.outputs[channel as usize].room;
-        if room == NONE {
+    fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
+        let state = &self.outputs[output];
+        if !state.needs_room {
             return None;
         }
-        let place = room + u32::from(self.whole.channels.adaptive);
-        self.credits.collect(place, now);
-        Some(self.credits.room[place as usize])
+        let place = usize::from(state.room) + usize::from(self.whole.channels.adaptive);
+        self.rooms[place] += self.returning[place].collect(self.links, now);
+        Some(self.rooms[place])
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    fn ask_for_any(&mut self, number: u32, pair: u32, options: u16, stage: Stage) {
-        let router = self.ports.routers[number as usize];
-        let place = self.ports.queue(&router, pair);
-        let input = &self.ports.inputs[(router.first_input + (pair >> self.ports.shift)) as usize];
-        let bubble = if input.port == NO_PORT { self.whole.injection_bubble } else { 0 };
+    fn ask_for_any(&mut self, pair: u32, options: u16, stage: Stage) {
+        let (input, _) = self.place(pair);
+        let bubble = if self.inputs[input].injects { self.whole.injection_bubble } else { 0 };
         let channels = self.whole.channels;
-        let queue = &mut self.ports.queues[place];
+        let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
         queue.output = options.trailing_zeros() as u16;
@@ -235,180 +238,156 @@ impl Model<'_> {
             Stage::ToIntermediate => channels.escape_to_intermediate,
             _ => channels.escape,
         };
-        let (ask, escape) = (queue.ask, u32::from(queue.output));
-        for port in ports(options) {
-            let channel = router.first_output + port;
-            let word = self.ports.word(channel, pair);
-            self.ports.asking[word] |= 1 << (pair % 64);
-            let due = &mut self.ports.due[(router.first_due + port) as usize];
-            *due = (*due).min(ask.max(self.ports.outputs[channel as usize].free_at));
+        let (ask, escape) = (queue.ask, usize::from(queue.output));
+        for output in ports(options) {
+            let word = self.word(output, pair);
+            self.asking[word] |= 1 << (pair % 64);
+            self.due[output] = self.due[output].min(ask.max(self.outputs[output].free_at));
         }
-        let word = self.ports.word(router.first_output + escape, pair);
-        self.ports.escapes[word] |= 1 << (pair % 64);
+        let word = self.word(escape, pair);
+        self.escapes[word] |= 1 << (pair % 64);
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
-    pub(super) fn withdraw(&mut self, router: &Router, granted: u32, pair: u32, now: Tick) {
-        let place = self.ports.queue(router, pair);
-        let options = std::mem::take(&mut self.ports.queues[place].options);
-        let escape = u32::from(self.ports.queues[place].output);
-        for port in ports(options).filter(|&port| port != granted) {
-            let channel = router.first_output + port;
-            let state = &self.ports.outputs[channel as usize];
+    pub(super) fn withdraw(&mut self, granted: usize, pair: u32, now: Tick) {
+        let queue = &mut self.queues[pair as usize];
+        let options = std::mem::take(&mut queue.options);
+        let escape = usize::from(queue.output);
+        for output in ports(options).filter(|&output| output != granted) {
+            let stall = self.outputs[output].stall;
             // It counts until now among those that wait; then the reason may be another.
-            if state.stall == Stall::OutputBusy as u8 {
-                self.end_stall(channel, self.first_ask(router, channel), now);
-            } else if state.stall != NOT_STALLED {
-                self.ports.due[(router.first_due + port) as usize] = now;
+            if stall == Stall::OutputBusy as u8 {
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
+            } else if stall != NOT_STALLED {
+                self.due[output] = now;
             }
-            let word = self.ports.word(channel, pair);
-            self.ports.asking[word] &= !(1 << (pair % 64));
+            let word = self.word(output, pair);
+            self.asking[word] &= !(1 << (pair % 64));
         }
-        let word = self.ports.word(router.first_output + escape, pair);
-        self.ports.escapes[word] &= !(1 << (pair % 64));
+        let word = self.word(escape, pair);
+        self.escapes[word] &= !(1 << (pair % 64));
     }
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
-    pub(super) fn prefers(&mut self, number: u32, output: u32, pair: u32, now: Tick) -> bool {
-        let router = self.ports.routers[number as usize];
-        let queue = &self.ports.queues[self.ports.queue(&router, pair)];
-        let (options, head, need) = (queue.options, queue.head, queue.need);
+    pub(super) fn prefers(&mut self, output: usize, pair: u32, now: Tick) -> bool {
+        let Queue { options, head, need, .. } = self.queues[pair as usize];
         if options.is_power_of_two() {
             return true;
         }
         let mut open = 0;
         let mut rooms = [0; u16::BITS as usize];
-        for port in ports(options) {
-            let channel = router.first_output + port;
-            let free = self.ports.outputs[channel as usize].free_at <= now;
-            if free && let Some(room) = self.room(channel, now).filter(|&room| room >= need) {
-                open |= 1 << port;
-                rooms[port as usize] = u32::from(room);
+        for option in ports(options) {
+            let free = self.outputs[option].free_at <= now;
+            if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
+                open |= 1 << option;
+                rooms[option] = u32::from(room);
             }
         }
-        let input = &self.ports.inputs[(router.first_input + (pair >> self.ports.shift)) as usize];
-        let here = number + self.whole.cut.first_router(self.part);
-        let straight = u32::from(input.port);
-        let drawn = drawn_at(here, self.packets.packets[head as usize].note);
+        let (input, _) = self.place(pair);
+        let straight = u32::from(self.inputs[input].port);
+        let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
         let selection = self.adaptive().rules().selection;
-        selection.prefers(open, straight, drawn, |port| rooms[port as usize]) == output
+        selection.prefers(open, straight, drawn, |port| rooms[port as usize]) == output as u32
     }
 
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
-    pub(super) fn allocate_among_choosers(&mut self, number: u32, now: Tick) {
-        let router = self.ports.routers[number as usize];
-        let outputs = u32::from(router.outputs);
-        let start = u32::from(router.next_output) % outputs;
+    pub(super) fn allocate_among_choosers(&mut self, now: Tick) {
+        let outputs = self.outputs.len();
+        let start = usize::from(self.router.next_output) % outputs;
         let in_turn = || (start..outputs).chain(0..start);
         for output in in_turn() {
-            if self.ports.due[(router.first_due + output) as usize] == now {
-                self.look(number, output, Walk::Preferred, now);
+            if self.due[output] == now {
+                self.look(output, Walk::Preferred, now);
             }
         }
-        let mut passed_over =
-            std::mem::take(&mut self.choosers.as_mut().expect("they choose").passed_over);
+        let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
         for &output in &passed_over {
-            self.look(number, output, Walk::Any, now);
+            self.look(output, Walk::Any, now);
         }
         passed_over.clear();
-        self.choosers.as_mut().expect("they choose").passed_over = passed_over;
+        self.choosers().passed_over = passed_over;
         for output in in_turn() {
-            let channel = router.first_output + output;
-            let words = self.ports.word(channel, 0)..self.ports.word(channel + 1, 0);
-            let asked = self.ports.escapes[words].iter().any(|&word| word != 0);
-            if asked && self.ports.outputs[channel as usize].free_at <= now {
-                self.look_for_escapes(number, output, now);
+            let words = self.word(output, 0)..self.word(output + 1, 0);
+            let asked = self.escapes[words].iter().any(|&word| word != 0);
+            if asked && self.outputs[output].free_at <= now {
+                self.look_for_escapes(output, now);
             }
         }
     }
 
     /// An output could have been granted to a packet that likes another better.
-    pub(super) fn pass_over(&mut self, output: u32) {
-        self.choosers.as_mut().expect("they choose").passed_over.push(output);
+    pub(super) fn pass_over(&mut self, output: usize) {
+        self.choosers().passed_over.push(output);
     }
 
     /// Grants a free output to the first packet that has to escape by it and can.
-    fn look_for_escapes(&mut self, number: u32, output: u32, now: Tick) {
-        let router = self.ports.routers[number as usize];
-        let channel = router.first_output + output;
-        let pointer = u32::from(self.ports.outputs[channel as usize].pointer);
-        let transit = self.transit_pairs(&router);
-        let words = self.ports.words;
+    fn look_for_escapes(&mut self, output: usize, now: Tick) {
+        let pointer = u32::from(self.outputs[output].pointer);
+        let transit = self.transit_pairs();
         let mut until = NEVER;
         for (low, high) in [(0, transit), (transit, u32::MAX)] {
-            for step in 0..steps(words) {
-                let Stretch { word, mask, turn } = cyclic(pointer, step, words);
+            for step in 0..steps(self.words) {
+                let Stretch { word, mask, turn } = cyclic(pointer, step, self.words);
                 let of_set = between(low, high, word as u32 * 64);
-                let place = channel as usize * words + word;
-                let mut bits = (self.ports.escapes[place] & mask & of_set).rotate_right(turn);
+                let asking = self.escapes[output * self.words + word];
+                let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
                     let pair = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    match self.escape_obstacle(number, channel, pair, now) {
+                    match self.escape_obstacle(output, pair, now) {
                         None => {
-                            let queue = &self.ports.queues[self.ports.queue(&router, pair)];
-                            let escape = queue.onto;
-                            self.withdraw(&router, output, pair, now);
-                            return self.grant(number, output, pair, escape, now);
+                            let escape = self.queues[pair as usize].onto;
+                            self.withdraw(output, pair, now);
+                            return self.grant(output, pair, escape, now);
                         }
                         Some(other) => until = until.min(other),
                     }
                 }
             }
         }
-        let due = &mut self.ports.due[(router.first_due + output) as usize];
-        *due = (*due).min(until);
+        self.due[output] = self.due[output].min(until);
     }
 
     /// Until when, as far as it is known, the head of a buffer can't escape by a free output; `None` if it
     /// can.
-    fn escape_obstacle(
-        &mut self,
-        number: u32,
-        channel: u32,
-        pair: u32,
-        now: Tick,
-    ) -> Option<Tick> {
-        let router = self.ports.routers[number as usize];
-        let queue = self.ports.queues[self.ports.queue(&router, pair)];
+    fn escape_obstacle(&mut self, output: usize, pair: u32, now: Tick) -> Option<Tick> {
+        let queue = self.queues[pair as usize];
         if queue.ask > now {
             return Some(queue.ask);
         }
-        for option in ports(queue.options).map(|port| router.first_output + port) {
+        for option in ports(queue.options) {
             if self.room(option, now).is_some_and(|room| room >= queue.need) {
                 // It is served there, or what it waits for there has the router look again.
                 return Some(NEVER);
             }
         }
-        let need = queue.flits + self.escape_bubble(&router, pair);
-        let lane = (queue.onto, need, queue.flits);
-        self.obstacle(&router, channel, pair, lane, now).map(|obstacle| obstacle.until)
-    }
-
-    /// Flits of room that the head of a buffer needs beyond its own to escape: none if it is on the escape
-    /// channel of the same ring already.
-    pub(super) fn escape_bubble(&self, router: &Router, pair: u32) -> u16 {
-        let queue = &self.ports.queues[self.ports.queue(router, pair)];
-        let input = &self.ports.inputs[(router.first_input + (pair >> self.ports.shift)) as usize];
-        let lane = (pair & ((1 << self.ports.shift) - 1)) as u8;
-        let in_ring =
-            self.ports.outputs[(router.first_output + u32::from(queue.output)) as usize].in_ring;
-        let goes_on = lane == queue.onto && input.straight == queue.output;
-        if !in_ring || goes_on { 0 } else { self.whole.bubble }
+        let (input, lane) = self.place(pair);
+        let bubble =
+            escape_bubble(self.whole.bubble, &self.outputs[output], &self.inputs[input], &queue, lane);
+        let onto = (queue.onto, queue.flits + bubble, queue.flits);
+        self.obstacle(output, pair, onto, now).map(|obstacle| obstacle.until)
     }
 }
 
-/// The place of the time at which new packets have to decide.
-#[inline]
-pub(super) fn decisions(router: &Router) -> usize {
-    router.first_due as usize + usize::from(router.outputs) + usize::from(router.terminals)
+/// Flits of room that the head of a buffer needs beyond its own to escape by an output: none if it is on the escape
+/// channel of the same ring already.
+pub(super) fn escape_bubble(
+    bubble: u16,
+    output: &Output,
+    input: &Input,
+    queue: &Queue,
+    lane: u8,
+) -> u16 {
+    let goes_on = lane == queue.onto && input.straight == queue.output;
+    if !output.in_ring || goes_on { 0 } else { bubble }
 }
 
 /// The ports of a set, ascending.
-pub(super) fn ports(mut set: u16) -> impl Iterator<Item = u32> {
+pub(super) fn ports(mut set: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let port = set.trailing_zeros();
+        let port = set.trailing_zeros() as usize;
         let any = set != 0;
         set &= set.wrapping_sub(1);
         any.then_some(port)

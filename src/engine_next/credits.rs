@@ -27,7 +27,7 @@ const NEAR: usize = 8;
 /// What comes back to a channel's sender on a lane: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Returning {
+pub(super) struct Returning {
     /// The credits that arrive first, in the order in which they do: `near` of them, from `first` on, cyclic.
     times: [Tick; NEAR],
     flits: [u16; NEAR],
@@ -79,81 +79,124 @@ impl Returning {
         self.put(number, credit);
         self.near += 1;
     }
-}
 
-/// The credits of all channels, each with so many lanes.
-#[derive(Debug)]
-pub(super) struct Credits {
-    /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
-    pub room: Vec<u16>,
-    returning: Vec<Returning>,
-    /// Credits that are not near, in chains.
-    links: Vec<Link>,
-    free: u32,
-}
-
-impl Credits {
-    /// Of channels whose buffers have so much room, a lane each.
-    pub(super) fn new(room: Vec<u16>) -> Self {
-        let returning = vec![Returning::NONE; room.len()];
-        Self { room, returning, links: Vec::new(), free: NONE }
-    }
-
-    /// Bytes before traffic.
-    pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.room) + size_of_val(&*self.returning)
-    }
-
-    /// Sends a credit to a channel's sender. Whether the sender waits for one: it is to look when the credit arrives.
-    /// What arrives by `settled` nobody looks for any more before it is there.
+    /// Sends a credit. What arrives by `settled` nobody looks for any more before it is there: those flits may be
+    /// given. Also, whether the sender waits for a credit: it is to look when this one arrives.
     #[inline]
-    pub(super) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
-        let mut returning = &mut self.returning[place as usize];
-        if usize::from(returning.near) == NEAR || returning.head != NONE {
-            self.collect(place, settled);
-            returning = &mut self.returning[place as usize];
+    pub(super) fn send(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
+        let mut flits = 0;
+        if usize::from(self.near) == NEAR || self.head != NONE {
+            flits = self.collect(links, settled);
         }
-        let near = returning.near;
-        if returning.head == NONE && usize::from(near) < NEAR {
-            returning.insert(credit);
-        } else if near > 0 && returning.at(near - 1).time > credit.time {
+        let near = self.near;
+        if self.head == NONE && usize::from(near) < NEAR {
+            self.insert(credit);
+        } else if near > 0 && self.at(near - 1).time > credit.time {
             // It overtakes: the last of the near ones makes room.
-            let last = returning.at(near - 1);
-            returning.near -= 1;
-            returning.insert(credit);
-            self.send_later(place, last);
+            let last = self.at(near - 1);
+            self.near -= 1;
+            self.insert(credit);
+            self.send_later(links, last);
         } else {
-            self.send_later(place, credit);
+            self.send_later(links, credit);
         }
-        std::mem::take(&mut self.returning[place as usize].awaited)
+        (flits, std::mem::take(&mut self.awaited))
     }
 
     /// Puts a credit into the chain of those that are not near.
     #[cold]
-    fn send_later(&mut self, place: u32, credit: Credit) {
-        let Returning { head, tail, .. } = self.returning[place as usize];
-        let (mut before, mut at) = (NONE, head);
-        if head != NONE && self.links[tail as usize].credit.time <= credit.time {
-            (before, at) = (tail, NONE);
+    fn send_later(&mut self, links: &mut Links, credit: Credit) {
+        let (mut before, mut at) = (NONE, self.head);
+        if at != NONE && links.links[self.tail as usize].credit.time <= credit.time {
+            (before, at) = (self.tail, NONE);
         }
-        while let Some(link) =
-            self.links.get(at as usize).filter(|it| it.credit.time <= credit.time)
-        {
+        while let Some(link) = links.get(at).filter(|it| it.credit.time <= credit.time) {
             (before, at) = (at, link.next);
         }
-        let slot = self.link(Link { credit, next: at });
-        let returning = &mut self.returning[place as usize];
+        let slot = links.insert(Link { credit, next: at });
         if at == NONE {
-            returning.tail = slot;
+            self.tail = slot;
         }
         if before == NONE {
-            returning.head = slot;
+            self.head = slot;
         } else {
-            self.links[before as usize].next = slot;
+            links.links[before as usize].next = slot;
         }
     }
 
-    fn link(&mut self, link: Link) -> u32 {
+    /// Flits whose credits have arrived by `now`, which are here no longer.
+    #[inline]
+    pub(super) fn collect(&mut self, links: &mut Links, now: Tick) -> u16 {
+        let mut flits = 0;
+        while self.near > 0 {
+            let credit = self.at(0);
+            if credit.time > now {
+                break;
+            }
+            flits += credit.flits;
+            self.first = self.place(1) as u8;
+            self.near -= 1;
+        }
+        if self.near == 0 && self.head != NONE {
+            flits += self.bring_near(links, now);
+        }
+        flits
+    }
+
+    /// Takes what has arrived from the chain, and the next ones into the line.
+    #[cold]
+    fn bring_near(&mut self, links: &mut Links, now: Tick) -> u16 {
+        let mut flits = 0;
+        while let Some(&Link { credit, next }) = links.get(self.head)
+            && usize::from(self.near) < NEAR
+        {
+            if credit.time <= now {
+                flits += credit.flits;
+            } else {
+                self.put(self.near, credit);
+                self.near += 1;
+            }
+            links.remove(self.head);
+            self.head = next;
+        }
+        flits
+    }
+
+    /// When the credits for so many flits will have arrived. Never if that is not known yet: then the credit that is
+    /// sent next has the sender look again.
+    pub(super) fn foresee(&mut self, links: &Links, flits: u16) -> Tick {
+        let mut sum = 0;
+        for credit in self.on_their_way(links) {
+            sum += u32::from(credit.flits);
+            if sum >= u32::from(flits) {
+                return credit.time;
+            }
+        }
+        self.awaited = true;
+        NEVER
+    }
+
+    fn on_their_way(&self, links: &Links) -> impl Iterator<Item = Credit> {
+        let near = (0..self.near).map(|number| self.at(number));
+        let chain = std::iter::successors(links.get(self.head), |link| links.get(link.next));
+        near.chain(chain.map(|link| link.credit))
+    }
+}
+
+/// The chains of credits that are not near.
+#[derive(Debug)]
+pub(super) struct Links {
+    links: Vec<Link>,
+    free: u32,
+}
+
+impl Links {
+    #[inline]
+    fn get(&self, slot: u32) -> Option<&Link> {
+        self.links.get(slot as usize)
+    }
+
+    fn insert(&mut self, link: Link) -> u32 {
         if let Some(slot) = self.links.get_mut(self.free as usize) {
             let next = slot.next;
             *slot = link;
@@ -163,75 +206,59 @@ impl Credits {
         self.links.len() as u32 - 1
     }
 
+    fn remove(&mut self, slot: u32) {
+        self.links[slot as usize].next = std::mem::replace(&mut self.free, slot);
+    }
+}
+
+/// The credits of all channels, each with so many lanes.
+#[derive(Debug)]
+pub(super) struct Credits {
+    /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
+    pub room: Vec<u16>,
+    pub returning: Vec<Returning>,
+    pub links: Links,
+}
+
+impl Credits {
+    /// Of channels whose buffers have so much room, a lane each.
+    pub(super) fn new(room: Vec<u16>) -> Self {
+        let returning = vec![Returning::NONE; room.len()];
+        Self { room, returning, links: Links { links: Vec::new(), free: NONE } }
+    }
+
+    /// Bytes before traffic.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.room) + size_of_val(&*self.returning)
+    }
+
+    /// See [`Returning::send`].
+    #[inline]
+    pub(super) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
+        let (flits, awaited) =
+            self.returning[place as usize].send(&mut self.links, credit, settled);
+        self.room[place as usize] += flits;
+        awaited
+    }
+
     /// Gives a channel's sender what has arrived by `now`.
     #[inline]
     pub(super) fn collect(&mut self, place: u32, now: Tick) {
-        let returning = &mut self.returning[place as usize];
-        let mut flits = 0;
-        while returning.near > 0 {
-            let credit = returning.at(0);
-            if credit.time > now {
-                break;
-            }
-            flits += credit.flits;
-            returning.first = returning.place(1) as u8;
-            returning.near -= 1;
-        }
+        let flits = self.returning[place as usize].collect(&mut self.links, now);
         self.room[place as usize] += flits;
-        if returning.near == 0 && returning.head != NONE {
-            self.bring_near(place, now);
-        }
     }
 
-    /// Takes what has arrived from a chain, and the next ones into the line.
-    #[cold]
-    fn bring_near(&mut self, place: u32, now: Tick) {
-        let returning = &mut self.returning[place as usize];
-        while let Some(&Link { credit, next }) = self.links.get(returning.head as usize)
-            && usize::from(returning.near) < NEAR
-        {
-            if credit.time <= now {
-                self.room[place as usize] += credit.flits;
-            } else {
-                returning.put(returning.near, credit);
-                returning.near += 1;
-            }
-            self.links[returning.head as usize].next = self.free;
-            self.free = std::mem::replace(&mut returning.head, next);
-        }
-    }
-
-    /// When a channel's sender, which has less room now than it needs, will have as much. Never if that is not known
-    /// yet: then the credit that is sent next has it look again.
+    /// When a channel's sender, which has less room now than it needs, will have as much; see [`Returning::foresee`].
     pub(super) fn foresee(&mut self, place: u32, need: u16) -> Tick {
-        let mut room = u32::from(self.room[place as usize]);
-        let mut time = 0;
-        for credit in self.on_their_way(place) {
-            if room >= u32::from(need) {
-                break;
-            }
-            room += u32::from(credit.flits);
-            time = credit.time;
-        }
-        if room >= u32::from(need) {
-            return time;
-        }
-        self.returning[place as usize].awaited = true;
-        NEVER
+        let lacks = need - self.room[place as usize];
+        self.returning[place as usize].foresee(&self.links, lacks)
     }
 
     /// Flits that a channel's sender has room for or will have without anything else having to move.
     pub(super) fn due(&self, place: u32) -> u32 {
-        let flits = self.on_their_way(place).map(|credit| u32::from(credit.flits));
+        let credits = self.returning[place as usize].on_their_way(&self.links);
+        let flits = credits.map(|credit| u32::from(credit.flits));
         u32::from(self.room[place as usize]) + flits.sum::<u32>()
-    }
-
-    fn on_their_way(&self, place: u32) -> impl Iterator<Item = Credit> {
-        let returning = &self.returning[place as usize];
-        let near = (0..returning.near).map(|number| returning.at(number));
-        let first = self.links.get(returning.head as usize);
-        let chain = std::iter::successors(first, |link| self.links.get(link.next as usize));
-        near.chain(chain.map(|link| link.credit))
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -240,7 +267,7 @@ impl Credits {
                 *time = rebased(*time, by);
             }
         }
-        for link in &mut self.links {
+        for link in &mut self.links.links {
             link.credit.time = rebased(link.credit.time, by);
         }
     }

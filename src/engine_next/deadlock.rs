@@ -6,7 +6,7 @@
 //! stuck if all its buffers are. What is left when all that can move has been taken away waits for good:
 //! following it from buffer to buffer gives a cycle.
 
-use super::adaptive::ports;
+use super::adaptive::{escape_bubble, ports};
 use super::model::Model;
 use super::ports::{AWAY, Exit, Router};
 use super::simulator::Simulator;
@@ -82,10 +82,10 @@ impl<O: Observer> Simulator<'_, O> {
     /// The buffer whose own packets alone can make room for a wish.
     fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
         let output = &model.ports.outputs[wish.output as usize];
-        if output.room == NONE || output.dead || model.time(output.free_at) > self.clock {
+        if !output.needs_room || model.time(output.free_at) > self.clock {
             return None;
         }
-        let due = model.credits.due(output.room + u32::from(wish.lane));
+        let due = model.room_due(wish.output, wish.lane);
         if due >= u32::from(wish.need) {
             return None;
         }
@@ -118,30 +118,26 @@ impl<O: Observer> Simulator<'_, O> {
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
             let model = &part.model;
-            let outputs = (0..).zip(&model.ports.outputs).filter(|(_, it)| it.room != NONE);
-            let network = outputs.flat_map(|(output, it)| (0..lanes).map(move |lane| {
-                (it.room + u32::from(lane), output, lane)
-            }));
+            let outputs = (0..).zip(&model.ports.outputs).filter(|(_, it)| it.needs_room);
+            let mut network =
+                outputs.flat_map(|(output, _)| (0..lanes).map(move |lane| (output, lane)));
             let held = |(part, buffer): Buffer| {
                 let model = &self.parts[part].model;
                 let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
                 model.packets_in(buffer).map(flits).sum::<u32>()
             };
-            let mut network = network.map(|(room, output, lane)| {
-                model.ports.outputs[output as usize].dead
-                    || model.credits.due(room) + held(self.far_end(model, output, lane))
-                        == parameters.buffer
-            });
-            let first = self.whole.rooms(model.part);
             let mut injections = (0..model.sources.injections.len() as u32).flat_map(|number| {
                 (0..lanes).map(move |lane| (number, lane))
             });
-            network.all(|is| is)
-                && injections.all(|(number, lane)| {
-                    let room = first + number * u32::from(lanes) + u32::from(lane);
-                    let buffer = model.buffer_of_injection(number) + u32::from(lane);
-                    model.credits.due(room) + held((model.part, buffer))
-                        == parameters.injection_buffer
+            network.all(|(output, lane)| {
+                let held = held(self.far_end(model, output, lane));
+                model.room_due(output, lane) + held == parameters.buffer
+            }) && injections.all(|(number, lane)| {
+                let buffer = model.buffer_of_injection(number) + u32::from(lane);
+                let input = &model.ports.inputs[(buffer >> model.ports.shift) as usize];
+                let room = model.router_of_buffer(buffer).first_room + input.feeder;
+                model.credits.due(room + u32::from(lane)) + held((model.part, buffer))
+                    == parameters.injection_buffer
                 })
         })
     }
@@ -157,7 +153,6 @@ impl<O: Observer> Simulator<'_, O> {
         let input = (buffer >> model.ports.shift) + self.whole.cut.first_input(part);
         let router = network.router_of_input[input as usize];
         let wish = model.wishes(buffer)[0];
-        let room = model.ports.outputs[wish.output as usize].room + u32::from(wish.lane);
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
             router: fabric.router_name(router),
@@ -171,7 +166,7 @@ impl<O: Observer> Simulator<'_, O> {
             destination: fabric.terminal_name(model.destination(router, queue.head)),
             output: name(wish.output + self.whole.cut.first_output(part)),
             needed: wish.need.into(),
-            free: model.credits.due(room),
+            free: model.room_due(wish.output, wish.lane),
         }
     }
 }
@@ -183,6 +178,14 @@ impl Model<'_> {
         let slot = |slot: u32| (slot != NONE).then_some(slot);
         let head = slot(self.ports.queues[buffer as usize].head);
         std::iter::successors(head, move |&at| slot(packets[at as usize].next))
+    }
+
+    /// Flits that an output has room for on a lane, or will have without anything else having to move.
+    fn room_due(&self, output: u32, lane: u8) -> u32 {
+        let place = self.ports.routers.partition_point(|router| router.first_output <= output);
+        let room = self.ports.routers[place - 1].first_room;
+        let state = &self.ports.outputs[output as usize];
+        self.credits.due(room + u32::from(state.room) + u32::from(lane))
     }
 
     fn router_of_buffer(&self, buffer: u32) -> Router {
@@ -200,10 +203,13 @@ impl Model<'_> {
         if queue.options == 0 {
             return vec![Wish { output, lane, need }];
         }
-        let pair = buffer - (router.first_input << self.ports.shift);
-        let escape = queue.flits + self.escape_bubble(&router, pair);
+        let lane_here = (buffer & ((1 << self.ports.shift) - 1)) as u8;
+        let input = &self.ports.inputs[(buffer >> self.ports.shift) as usize];
+        let state = &self.ports.outputs[output as usize];
+        let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
+        let escape = queue.flits + bubble;
         let options = ports(queue.options).map(|port| Wish {
-            output: router.first_output + port,
+            output: router.first_output + port as u32,
             lane: self.whole.channels.adaptive,
             need,
         });
@@ -239,7 +245,9 @@ impl Model<'_> {
                         break (at, output);
                     }
                     at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    whole.code.go_on(&mut way, &mut rest);
+                    if whole.code.go_on(&mut way) {
+                        whole.code.refill(&mut way, &mut rest);
+                    }
                 }
             }
         };

@@ -100,6 +100,7 @@ impl<'f> Model<'f> {
                 if interruption.failed_channels[channel as usize] {
                     let output = &mut self.ports.outputs[(router.first_output + port) as usize];
                     output.dead = true;
+                    output.needs_room = false;
                     // It may be granted now, whatever it waited for.
                     let due = &mut self.ports.due[(router.first_due + port) as usize];
                     let next = tick(interruption.at + 1, self.epoch);

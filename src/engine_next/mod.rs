@@ -26,6 +26,7 @@ mod source;
 mod statistics;
 mod tick;
 mod visit;
+mod walk;
 mod way;
 mod whole;
 

@@ -11,6 +11,7 @@ use super::ports::Ports;
 use super::sink::Sink;
 use super::source::{NO_TIME, Sources};
 use super::statistics::Statistics;
+use super::visit::Outbox;
 use super::tick::{NEVER, Tick, tick};
 use super::whole::Whole;
 use crate::engine::{Counters, Digest, Interruption};
@@ -47,6 +48,9 @@ pub(super) struct Model<'f> {
     pub sink: Sink,
     pub statistics: Statistics,
     pub choosers: Option<Choosers<'f>>,
+    pub outbox: Outbox,
+    /// Whether a packet that is delivered may let a terminal send something within the window.
+    pub hosts_answer: bool,
     pub digest: Digest,
     pub counters: Counters,
     /// What is to be sent to each part.
@@ -58,15 +62,18 @@ pub(super) struct Model<'f> {
 impl<'f> Model<'f> {
     /// An empty part at time 0.
     pub(super) fn new(whole: &Arc<Whole<'f>>, part: usize, workload: Workload) -> Self {
+        let mut ports = Ports::new(whole, part);
         let choosers = match whole.routes {
-            Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, adaptive)),
+            Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
             _ => None,
         };
-        let mut ports = Ports::new(whole, part, choosers.is_some());
         let rooms = std::mem::take(&mut ports.rooms);
         let routers = ports.routers.len();
         let channels = ports.outputs.len() + whole.injections_of_part(part);
+        let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut model = Self {
+            outbox: Outbox::default(),
+            hosts_answer,
             part,
             table: match whole.routes {
                 Routes::Forwarding(table) => Some(table),

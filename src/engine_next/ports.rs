@@ -7,6 +7,7 @@
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
 use crate::engine::ChannelKind;
+use crate::routing::Routes;
 use crate::topology::NONE;
 
 /// Set in a number that is another part's.
@@ -24,7 +25,7 @@ pub(super) struct Router {
     pub first_output: u32,
     pub first_input: u32,
     /// Where its times in [`Ports::due`] begin: one an output, one a terminal, and one for new packets that have to
-    /// decide on a detour, if there may be any.
+    /// decide on a detour.
     pub first_due: u32,
     pub first_terminal: u32,
     pub outputs: u16,
@@ -34,6 +35,9 @@ pub(super) struct Router {
     pub transit: u16,
     /// The output that the next walk starts at.
     pub next_output: u16,
+    /// Where the room behind its channels is counted: network channels that lead somewhere, then injection channels.
+    pub first_room: u32,
+    pub rooms: u32,
 }
 
 /// Why nothing waits for an output.
@@ -52,6 +56,8 @@ pub(super) struct Output {
     pub in_ring: bool,
     /// Whether it leads nowhere: a vacant port, or one that has failed.
     pub dead: bool,
+    /// Whether there is a buffer at its far end.
+    pub needs_room: bool,
     /// The pair at which the search for the next packet starts.
     pub pointer: u16,
     /// Its place in the far router's pairs, in the lowest lane.
@@ -59,8 +65,15 @@ pub(super) struct Output {
     /// The buffer at the far end, in the lowest lane; where in `exits` if it is [`AWAY`].
     pub far_queue: u32,
     pub far_router: u32,
-    /// The room at the far end, in the lowest lane.
-    pub room: u32,
+    /// The room at the far end, in the lowest lane, among the router's.
+    pub room: u16,
+}
+
+impl Output {
+    /// Whether it is a channel to another router, perhaps one that has failed since.
+    pub(super) fn is_wired(&self) -> bool {
+        self.far_router != NONE
+    }
 }
 
 /// The receiving end of a channel.
@@ -68,10 +81,10 @@ pub(super) struct Output {
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
+    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`]. Of an injection
+    /// channel, among the router's.
     pub feeder: u32,
-    /// Of an injection channel: its number in the part; else [`NONE`].
-    pub injection: u32,
+    pub injects: bool,
     /// The output that goes on in the same ring.
     pub straight: u16,
     /// The output by which the same cable leaves.
@@ -150,16 +163,16 @@ pub(super) struct Ports {
     pub shift: u32,
     pub exits: Vec<Exit>,
     pub entries: Vec<Entry>,
-    /// By network channel that leads somewhere, in the order of `rooms`: its router, and its number among
-    /// that router's outputs.
+    /// By channel whose room is counted: its router, and its number among that router's outputs.
     pub senders: Vec<(u32, u32)>,
-    /// How much room each channel's lanes have at first; network channels, then injection channels.
+    /// How much room each channel's lanes have at first.
     pub rooms: Vec<u16>,
 }
 
 impl Ports {
     /// The ports of a part, idle.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, adaptive: bool) -> Self {
+    pub(super) fn new(whole: &Whole<'_>, part: usize) -> Self {
+        let adaptive = matches!(whole.routes, Routes::Adaptive(_));
         let Whole { fabric, network, cut, parameters, .. } = whole;
         let routers = cut.routers(part);
         let lanes = whole.lanes.count() as u32;
@@ -181,7 +194,7 @@ impl Ports {
             exits: Vec::new(),
             entries: Vec::new(),
             senders: Vec::new(),
-            rooms: vec![parameters.buffer as u16; whole.rooms(part) as usize],
+            rooms: Vec::new(),
         };
         let injections = parameters.injection_channels;
         let mut terminals = 0;
@@ -200,25 +213,31 @@ impl Ports {
                 terminals: own as u16,
                 transit: network.transit_inputs[router as usize] as u16,
                 next_output: 0,
+                first_room: ports.rooms.len() as u32,
+                rooms: 0,
             });
-            let times = outputs + own + u32::from(adaptive);
-            ports.due.resize(ports.due.len() + times as usize, NEVER);
+            ports.due.resize(ports.due.len() + (outputs + own) as usize + 1, NEVER);
             for channel in first..first + outputs {
                 ports.add_output(whole, part, router, channel);
             }
+            let number = ports.routers.len() as u32 - 1;
             for input in inputs {
                 debug_assert_eq!(input - first_input, ports.inputs.len() as u32);
-                ports.add_input(whole, part, router, input, terminals * injections);
+                ports.add_input(whole, part, router, input);
             }
             terminals += own;
+            for _ in 0..own * injections {
+                ports.senders.push((number, NONE));
+                let room = ports.rooms.len() + lanes as usize;
+                ports.rooms.resize(room, parameters.injection_buffer as u16);
+            }
+            let rooms = ports.rooms.len() as u32;
+            let router = &mut ports.routers[number as usize];
+            router.rooms = rooms - router.first_room;
         }
         ports.queues = vec![Queue::EMPTY; ports.inputs.len() << shift];
         ports.asking = vec![0; ports.outputs.len() * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
-        ports.rooms.resize(
-            ports.rooms.len() + (terminals * injections * lanes) as usize,
-            parameters.injection_buffer as u16,
-        );
         debug_assert!(fabric.routers() >= routers.end);
         ports
     }
@@ -235,18 +254,22 @@ impl Ports {
             kind: if is_network { ChannelKind::Network } else { ChannelKind::Ejection },
             in_ring: network.ring_of_channel[channel as usize] != NONE,
             dead: is_network && input == NONE,
+            needs_room: input != NONE,
             pointer: 0,
             far_pair: 0,
             far_queue: NONE,
             far_router: NONE,
-            room: NONE,
+            room: 0,
         };
         if input != NONE {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
             let queue = (input - cut.first_input(far_part)) << self.shift;
-            output.room = whole.room_of_channel(part, channel);
             let own = self.routers.len() as u32 - 1;
+            debug_assert_eq!(whole.room_of_channel(part, channel), self.rooms.len() as u32);
+            output.room = (self.rooms.len() as u32 - self.routers[own as usize].first_room) as u16;
+            let room = self.rooms.len() + whole.lanes.count();
+            self.rooms.resize(room, whole.parameters.buffer as u16);
             self.senders.push((own, port));
             output.far_pair = ((input - network.first_input[far as usize]) << self.shift) as u16;
             output.far_router = far - cut.first_router(far_part);
@@ -260,25 +283,20 @@ impl Ports {
         self.outputs.push(output);
     }
 
-    fn add_input(
-        &mut self,
-        whole: &Whole<'_>,
-        part: usize,
-        router: u32,
-        input: u32,
-        first_injection: u32,
-    ) {
+    fn add_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) {
         let Whole { fabric, network, cut, .. } = whole;
         let feeder = network.channel_of_input[input as usize];
         if feeder >= network.first_injection() {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
-            let injection = first_injection + of_router;
+            let own = self.routers.last().expect("this one");
+            // The injection channels' rooms follow those of the network channels, which are all there.
+            let first = self.rooms.len() as u32 - own.first_room;
             self.inputs.push(Input {
                 free_at: 0,
-                feeder: whole.rooms(part) + injection * whole.lanes.count() as u32,
-                injection,
+                feeder: first + of_router * whole.lanes.count() as u32,
+                injects: true,
                 straight: NO_OUTPUT,
                 opposite: NO_OUTPUT,
                 port: NO_PORT,
@@ -304,7 +322,7 @@ impl Ports {
                 self.entries.push(Entry { part: from_part as u32, room });
                 AWAY | (self.entries.len() as u32 - 1)
             },
-            injection: NONE,
+            injects: false,
             straight: straight.map_or(NO_OUTPUT, |output| output as u16),
             opposite: opposite.map_or(NO_OUTPUT, |output| output as u16),
             port: port.min(u32::from(NO_PORT)) as u8,
@@ -315,29 +333,6 @@ impl Ports {
     #[inline]
     pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
         ((router.first_input << self.shift) + pair) as usize
-    }
-
-    /// The words of the pairs that ask for an output.
-    #[inline]
-    pub(super) fn word(&self, output: u32, pair: u32) -> usize {
-        output as usize * self.words + pair as usize / 64
-    }
-
-    /// When an input port can send another packet; at most `now` if it can already.
-    #[inline]
-    pub(super) fn input_free_at(&self, input: u32, speedup: u32, now: Tick) -> Tick {
-        let latest = self.inputs[input as usize].free_at;
-        if speedup == 1 || latest <= now {
-            return latest;
-        }
-        let first = (input as usize) << self.shift;
-        let queues = &self.queues[first..first + (1 << self.shift)];
-        let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
-        if (sending.clone().count() as u32) < speedup {
-            now
-        } else {
-            sending.min().unwrap_or(now)
-        }
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {

@@ -185,7 +185,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let outputs = models().flat_map(|model| {
             let live = (0..).zip(&model.ports.outputs);
             let live = live.filter(|(_, output)| {
-                output.kind == ChannelKind::Ejection || output.room != crate::topology::NONE
+                output.kind == ChannelKind::Ejection || output.is_wired()
             });
             live.map(move |(number, output)| (model, number, output.kind))
         });

@@ -55,8 +55,9 @@ pub(super) struct Adapter {
     pub router: u32,
     /// The place of its time in [`Ports::due`].
     due: u32,
-    /// The input port of its first injection channel.
+    /// The input port of its first injection channel, and where its room is counted.
     pub input: u32,
+    room: u32,
     /// Its number in the whole network.
     pub name: u32,
     /// The injection channel of the next message.
@@ -86,11 +87,13 @@ impl Sources {
     /// Idle adapters.
     pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, workload: Workload) -> Self {
         let names = whole.terminals_of_part(part);
-        let injections = names.len() * whole.parameters.injection_channels as usize;
+        let channels = whole.parameters.injection_channels;
+        let injections = names.len() * channels as usize;
         let mut adapters = Vec::with_capacity(names.len());
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
+                let room = ports.inputs[(network + own * channels) as usize].feeder;
                 adapters.push(Adapter {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
@@ -98,7 +101,8 @@ impl Sources {
                     errands: NONE,
                     router: number,
                     due: router.first_due + u32::from(router.outputs) + own,
-                    input: network + own * whole.parameters.injection_channels,
+                    input: network + own * channels,
+                    room: router.first_room + room,
                     name: names[adapters.len()],
                     next_channel: 0,
                 });
@@ -308,7 +312,8 @@ impl Model<'_> {
             self.sources.injections[number as usize].due = injection.free_at;
             return;
         }
-        let room = self.whole.rooms(self.part) + number * lanes;
+        let of_terminal = number - terminal * self.whole.parameters.injection_channels;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
         for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
@@ -447,7 +452,6 @@ impl Model<'_> {
         let input = first_input + number - terminal * parameters.injection_channels;
         let pair = (input - self.ports.routers[router as usize].first_input) << self.ports.shift;
         self.join(router, pair + u32::from(lane), slot);
-        self.take_arrivals(router);
         if is_last && is_data && wants_receipts {
             self.message_sent(terminal, self.time(free_at));
         }

@@ -1,8 +1,9 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
 use super::model::Model;
-use super::ports::{NOT_STALLED, Output, Router};
+use super::ports::{NOT_STALLED, Output};
 use super::tick::{NEVER, Tick};
+use super::visit::Visit;
 use crate::engine::{ChannelStatistics, STALLS, Stall};
 use crate::units::Picoseconds;
 
@@ -12,9 +13,9 @@ use crate::units::Picoseconds;
 pub(super) struct Statistics {
     lanes: usize,
     /// Flits sent, by channel and lane, counted at the grant.
-    flits: Vec<u64>,
+    pub flits: Vec<u64>,
     /// Times in which packets waited for an output, by reason.
-    stalled: Vec<[Picoseconds; STALLS]>,
+    pub stalled: Vec<[Picoseconds; STALLS]>,
     /// For how long the packet was still to be sent that each channel was sending at the reset.
     carried_over: Vec<Tick>,
 }
@@ -32,11 +33,6 @@ impl Statistics {
     #[inline]
     pub(super) fn sent(&mut self, channel: u32, lane: u8, flits: u16) {
         self.flits[channel as usize * self.lanes + usize::from(lane)] += u64::from(flits);
-    }
-
-    #[inline]
-    fn stalled(&mut self, output: u32, reason: u8, time: Tick) {
-        self.stalled[output as usize][usize::from(reason)] += Picoseconds::from(time);
     }
 
     /// For how long a channel carried flits since the reset, each for `flit_time`; it will be free after the time
@@ -64,12 +60,11 @@ impl Statistics {
     }
 }
 
-impl Model<'_> {
+impl Visit<'_, '_> {
     /// Counts the time for which packets have waited for an output until `now`, when it can be granted or its reason
     /// changes. `asked` is when the first of them asked.
-    #[inline]
-    pub(super) fn end_stall(&mut self, output: u32, asked: Tick, now: Tick) {
-        let state = &mut self.ports.outputs[output as usize];
+    pub(super) fn end_stall(&mut self, output: usize, asked: Tick, now: Tick) {
+        let state = &mut self.outputs[output];
         let (stall, since) = (state.stall, state.since);
         if stall == NOT_STALLED {
             return;
@@ -80,19 +75,20 @@ impl Model<'_> {
             (since, now)
         };
         if from < to {
-            self.statistics.stalled(output, stall, to - from);
+            self.stalled[output][usize::from(stall)] += Picoseconds::from(to - from);
         }
         state.since = now;
     }
 
     /// The same at an instant at which an output is free. If it was busy and is looked at later than when it became
     /// free, nobody asked before.
-    #[inline]
-    pub(super) fn end_stall_at(&mut self, router: &Router, output: u32, now: Tick) {
-        let state = &self.ports.outputs[output as usize];
+    #[inline(always)]
+    pub(super) fn end_stall_at(&mut self, output: usize, now: Tick) {
+        let state = &self.outputs[output];
         if state.stall == Stall::OutputBusy as u8 {
             if state.free_at == now {
-                self.end_stall(output, self.first_ask(router, output), now);
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
             }
         } else if state.stall != NOT_STALLED {
             self.end_stall(output, NEVER, now);
@@ -100,29 +96,36 @@ impl Model<'_> {
     }
 
     /// When the first of the packets that ask for an output asked, or asks.
-    pub(super) fn first_ask(&self, router: &Router, output: u32) -> Tick {
+    #[inline(always)]
+    pub(super) fn first_ask(&self, output: usize) -> Tick {
         let mut first = NEVER;
-        for word in 0..self.ports.words {
-            let mut bits = self.ports.asking[output as usize * self.ports.words + word]
-                | self.ports.escapes.get(output as usize * self.ports.words + word).unwrap_or(&0);
+        for word in 0..self.words {
+            let mut bits = self.asking[output * self.words + word];
             while bits != 0 {
-                let pair = word as u32 * 64 + bits.trailing_zeros();
+                let pair = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                first = first.min(self.ports.queues[self.ports.queue(router, pair)].ask);
+                first = first.min(self.queues[pair].ask);
             }
         }
         first
     }
 
     /// Counts all stalls until `now`; what waits goes on waiting.
-    pub(super) fn settle_stalls(&mut self, now: Tick) {
-        for place in 0..self.ports.routers.len() {
-            let router = self.ports.routers[place];
-            for output in router.first_output..router.first_output + u32::from(router.outputs) {
-                if self.ports.outputs[output as usize].stall != NOT_STALLED {
-                    self.end_stall(output, self.first_ask(&router, output), now);
-                }
+    fn settle_stalls(&mut self, now: Tick) {
+        for output in 0..self.outputs.len() {
+            if self.outputs[output].stall != NOT_STALLED {
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
             }
+        }
+    }
+}
+
+impl Model<'_> {
+    /// Counts all stalls until `now`; what waits goes on waiting.
+    pub(super) fn settle_stalls(&mut self, now: Tick) {
+        for number in 0..self.ports.routers.len() as u32 {
+            self.hold(number).settle_stalls(now);
         }
     }
 

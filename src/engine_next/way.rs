@@ -68,20 +68,24 @@ impl Code {
         (way.0 & ((1 << self.output_bits) - 1)) as u16
     }
 
-    /// Takes the hop to the next router.
-    #[inline]
-    pub(super) fn go_on(&self, way: &mut Way, rest: &mut [u64]) {
+    /// Takes the hop to the next router. Whether the word is used up, and another one follows.
+    #[inline(always)]
+    pub(super) fn go_on(&self, way: &mut Way) -> bool {
         way.0 -= 1 << self.output_bits;
         if way.0 & self.hops == 0 {
             way.0 >>= self.run_bits;
-            if way.0 == 0
-                && let [first, others @ ..] = rest
-            {
-                way.0 = *first;
-                let others = others.len();
-                rest.copy_within(1..=others, 0);
-                rest[others] = 0;
-            }
+        }
+        way.0 == 0
+    }
+
+    /// Takes the next word of a way.
+    #[cold]
+    pub(super) fn refill(&self, way: &mut Way, rest: &mut [u64]) {
+        if let [first, others @ ..] = rest {
+            way.0 = *first;
+            let others = others.len();
+            rest.copy_within(1..=others, 0);
+            rest[others] = 0;
         }
     }
 }
@@ -185,7 +189,9 @@ mod tests {
                 let mut way = code.write(&route, ejection, &mut rest);
                 for port in route.ports() {
                     assert_eq!(code.output(way), port);
-                    code.go_on(&mut way, &mut rest);
+                    if code.go_on(&mut way) {
+                        code.refill(&mut way, &mut rest);
+                    }
                 }
                 assert_eq!(code.output(way), ejection);
             }

@@ -163,11 +163,15 @@ impl<'f> Whole<'f> {
         (self.network.ejection_of_terminal[terminal as usize] - first) as u16
     }
 
-    /// Where a part counts the room at the far end of one of its network channels.
+    /// Where a part counts the room at the far end of one of its network channels, in the lowest lane.
     pub(super) fn room_of_channel(&self, part: usize, channel: u32) -> u32 {
-        let first = self.cut.first_output(part);
-        let before = |channel: u32| self.wired_before[channel as usize];
-        (before(channel) - before(first)) * self.lanes.count() as u32
+        let wired = |channel: u32| self.wired_before[channel as usize];
+        let terminals = |router: u32| self.first_terminals[router as usize];
+        let first = self.cut.first_router(part);
+        let router = self.network.router_of_output(channel);
+        let network = wired(channel) - wired(self.cut.first_output(part));
+        let injections = (terminals(router) - terminals(first)) * self.parameters.injection_channels;
+        (network + injections) * self.lanes.count() as u32
     }
 
     /// How many injection channels a part has.
@@ -182,10 +186,5 @@ impl<'f> Whole<'f> {
         let first = self.first_terminals[self.cut.first_router(part) as usize];
         let terminal = self.terminals[(first + number / channels) as usize];
         self.network.first_injection() + terminal * channels + number % channels
-    }
-
-    /// How many rooms a part counts for network channels; those for injection channels follow.
-    pub(super) fn rooms(&self, part: usize) -> u32 {
-        self.room_of_channel(part, self.cut.first_output(part + 1))
     }
 }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine, Interruption, memory_needed};
+use crate::engine::{Counters, Deadlock, Interruption, memory_needed};
+use crate::engine_next::Engine;
 use crate::measure::{
     Bottleneck, Cause, Collector, CompletionBound, Delivered, Distribution, Doubt, ENOUGH_MESSAGES,
     ExchangeMeasurement, LoadMeasurement, MOST_WINDOWS, Offered, Outlook, Phase, Progress,

@@ -1,5 +1,7 @@
 //! Which routers have something to do, so that a window costs nothing for those that have not.
 
+use std::ops::Range;
+
 use super::tick::{NEVER, Tick, rebased};
 
 /// Routers of a block.
@@ -38,26 +40,30 @@ impl Active {
         self.blocks.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// The first router, from `router` on, in which something happens before `end`. What has been visited of the
-    /// blocks behind it is known by then.
+    /// The number of blocks.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The routers of a block, if something happens in one of them before `end`.
     #[inline]
-    pub(super) fn find(&mut self, mut router: u32, end: Tick) -> Option<u32> {
-        loop {
-            let block = router as usize / BLOCK;
-            if block >= self.blocks.len() {
-                return None;
-            }
-            if !(router as usize).is_multiple_of(BLOCK) || self.blocks[block] < end {
-                let last = self.next.len().min((block + 1) * BLOCK);
-                let rest = &self.next[router as usize..last];
-                if let Some(place) = rest.iter().position(|&next| next < end) {
-                    return Some(router + place as u32);
-                }
-                let all = &self.next[block * BLOCK..last];
-                self.blocks[block] = all.iter().copied().min().unwrap_or(NEVER);
-            }
-            router = (block as u32 + 1) * BLOCK as u32;
-        }
+    pub(super) fn due(&self, block: usize, end: Tick) -> Option<Range<u32>> {
+        let last = self.next.len().min((block + 1) * BLOCK);
+        (self.blocks[block] < end).then_some((block * BLOCK) as u32..last as u32)
+    }
+
+    /// Before when nothing happens in a router.
+    #[inline]
+    pub(super) fn next(&self, router: u32) -> Tick {
+        self.next[router as usize]
+    }
+
+    /// All routers of a block that are due have been visited.
+    #[inline]
+    pub(super) fn settle(&mut self, block: usize) {
+        let last = self.next.len().min((block + 1) * BLOCK);
+        let routers = &self.next[block * BLOCK..last];
+        self.blocks[block] = routers.iter().fold(NEVER, |least, &next| least.min(next));
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -78,20 +84,24 @@ mod tests {
             active.lower(router, time);
         }
         let mut found = Vec::new();
-        let mut at = 0;
-        while let Some(router) = active.find(at, 20) {
-            found.push(router);
-            active.set(router, 100);
-            // What it sends wakes others, in blocks before and behind, after the window.
-            active.lower(0, 70);
-            active.lower(140, 60);
-            at = router + 1;
+        for block in 0..active.blocks() {
+            let Some(routers) = active.due(block, 20) else { continue };
+            for router in routers {
+                if active.next(router) < 20 {
+                    found.push(router);
+                    active.set(router, 100);
+                    // What it sends wakes others, in blocks before and behind, after the window.
+                    active.lower(0, 70);
+                    active.lower(140, 60);
+                }
+            }
+            active.settle(block);
         }
         assert_eq!(found, [63, 149]);
         assert_eq!(active.earliest(), 20);
-        assert_eq!(active.find(0, 21), Some(64));
+        assert_eq!(active.due(1, 21), Some(64..128));
         active.set(64, NEVER);
-        assert_eq!(active.find(65, 21), None);
-        assert_eq!(active.earliest(), 50);
+        active.settle(1);
+        assert_eq!((active.due(1, NEVER), active.earliest()), (None, 50));
     }
 }

@@ -22,11 +22,15 @@ impl<O: Observer> Part<'_, O> {
     pub(super) fn run_window(&mut self, start: Tick, end: Tick) {
         let model = &mut self.model;
         model.window = Window { start, end, ..model.window };
-        let mut at = 0;
-        while let Some(router) = model.active.find(at, end) {
-            let next = model.visit(router);
-            model.active.set(router, next);
-            at = router + 1;
+        for block in 0..model.active.blocks() {
+            let Some(routers) = model.active.due(block, end) else { continue };
+            for router in routers {
+                if model.active.next(router) < end {
+                    let next = model.visit(router);
+                    model.active.set(router, next);
+                }
+            }
+            model.active.settle(block);
         }
         self.tell();
     }

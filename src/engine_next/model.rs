@@ -55,7 +55,7 @@ pub(super) struct Model<'f> {
     pub counters: Counters,
     /// What is to be sent to each part.
     pub mail: Vec<Mail>,
-    /// When the latest thing happened.
+    /// When the latest thing happened: a packet that waits for an output that is free counts.
     pub latest: Picoseconds,
 }
 

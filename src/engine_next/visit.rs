@@ -84,6 +84,8 @@ pub(super) struct Visit<'a, 'f> {
     pub flits: &'a mut [u64],
     pub stalled: &'a mut [[Picoseconds; STALLS]],
     pub digest: &'a mut Digest,
+    /// When the latest thing happened.
+    pub latest: &'a mut Picoseconds,
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub outbox: &'a mut Outbox,
     /// Whether packets that are delivered or credits for terminals may let something happen within the window.
@@ -188,6 +190,7 @@ impl<'f> Model<'f> {
             links: &mut self.credits.links,
             packets: &mut self.packets,
             digest: &mut self.digest,
+            latest: &mut self.latest,
             choosers: self.choosers.as_mut(),
             outbox: &mut self.outbox,
             hosts_answer: self.hosts_answer,
@@ -415,6 +418,9 @@ impl Visit<'_, '_> {
         }
         // Nobody can have it now.
         self.end_stall_at(output, now);
+        if blocked.stall.is_some() {
+            *self.latest = (*self.latest).max(self.epoch + u64::from(now));
+        }
         let state = &mut self.outputs[output];
         state.stall = blocked.stall.map_or(NOT_STALLED, |stall| stall as u8);
         state.since = now;

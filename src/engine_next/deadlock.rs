@@ -173,7 +173,7 @@ impl<O: Observer> Simulator<'_, O> {
 
 impl Model<'_> {
     /// The packets that are in a buffer or on their way to it.
-    fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
         let packets = &self.packets.packets;
         let slot = |slot: u32| (slot != NONE).then_some(slot);
         let head = slot(self.ports.queues[buffer as usize].head);

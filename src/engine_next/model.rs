@@ -117,6 +117,14 @@ impl<'f> Model<'f> {
         self.latest > self.window.limit || !self.sink.late.is_empty() || has_events && !idle
     }
 
+    /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
+    pub(super) fn latest(&self) -> Picoseconds {
+        let buffers = 0..if self.packets.count() > 0 { self.ports.queues.len() as u32 } else { 0 };
+        let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
+        let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
+        ready.max().unwrap_or(0).max(self.latest)
+    }
+
     /// Moves the epoch on to `epoch`, before which nothing is left to happen.
     pub(super) fn rebase(&mut self, epoch: Picoseconds) {
         let by = tick(epoch, self.epoch);

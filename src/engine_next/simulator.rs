@@ -112,8 +112,8 @@ impl<'f, O: Observer> Simulator<'f, O> {
         for part in others {
             first.observer.gather(&mut part.observer);
         }
-        let latest = self.parts.iter().map(|part| part.model.latest).max();
-        self.clock = if left { limit } else { latest.expect("there is a part") };
+        let latest = self.parts.iter().map(|part| part.model.latest());
+        self.clock = if left { limit } else { latest.max().expect("there is a part") };
         debug_assert!(self.credits_are_conserved());
         left
     }

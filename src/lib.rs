@@ -13,7 +13,7 @@
 //! | [`traffic`] | who sends what to whom, when |
 //! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
 //! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
-//! | [`engine`] | the simulator: events, packets, buffers, channels, routers, adapters, deadlock |
+//! | [`engine`] | the simulator: packets, buffers, channels, routers, terminals, deadlock |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
 //! | [`report`] | result rows, their files, figures, the page of a report |
 //! | [`scenario`] | TOML as written, and the checked scenario made of it |
@@ -55,8 +55,6 @@
 pub mod adaptive;
 pub mod cli;
 pub mod engine;
-#[doc(hidden)]
-pub mod engine_next;
 mod invalid_line;
 pub mod measure;
 pub mod memory;

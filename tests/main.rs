@@ -43,7 +43,6 @@ mod shell;
 mod slurm;
 mod steady;
 mod sweeps;
-mod next;
 mod threads;
 mod validation;
 mod wrong_scenarios;

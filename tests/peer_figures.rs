@@ -2,8 +2,7 @@
 //! bubble rule, 16-flit packets, 64-flit buffers, every channel one cycle, routers none. A cycle is a
 //! nanosecond here. Throughput is in flits a cycle a node, which is load 1 on 8x8.
 
-use flitlab::engine::{Arbitration, Parameters};
-use flitlab::engine_next::Engine;
+use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
     Collector, LoadMeasurement, Offered, Settings, Status, ZeroLoad, measure_load, outlook,
 };

@@ -1,4 +1,4 @@
-//! What the engine costs: CPU time a flit-hop and a packet-hop, events a second, memory.
+//! What the engine costs: CPU time a flit-hop and a packet-hop, grants a second, memory.
 //!
 //! `cargo bench --bench engine` runs each workload several times in a process of its own, all of them in
 //! turn, and prints the least and the median, since on a shared machine only these mean anything; then the raw
@@ -105,7 +105,7 @@ fn print_times(workloads: &[Workload], repetitions: usize) {
     }
     println!(
         "{:<30} {:>17} {:>18} {:>10} {:>9} {:>8} {:>9}  digest",
-        "workload", "ns/flit-hop", "ns/packet-hop", "events/s", "seconds", "B/node", "peak MB"
+        "workload", "ns/flit-hop", "ns/packet-hop", "grants/s", "seconds", "B/node", "peak MB"
     );
     println!(
         "{:<30} {:>8} {:>8} {:>9} {:>8} {:>10} {:>9}",
@@ -117,7 +117,7 @@ fn print_times(workloads: &[Workload], repetitions: usize) {
         let flit = of(&|it| it.nanoseconds_each(it.flit_hops).unwrap_or(none));
         let packet = of(&|it| it.nanoseconds_each(it.packet_hops).unwrap_or(none));
         let seconds = of(&|it| it.seconds);
-        let events = of(&|it| it.events as f64 / it.seconds);
+        let grants = of(&|it| it.grants as f64 / it.seconds);
         let peak = of(&|it| it.peak_bytes as f64 / 1e6);
         let known = |shown: String, value: f64| if value > 0.0 { shown } else { "-".to_owned() };
         println!(
@@ -127,7 +127,7 @@ fn print_times(workloads: &[Workload], repetitions: usize) {
             known(format!("{:.2}", flit.1), flit.1),
             packet.0,
             packet.1,
-            known(format!("{:.3e}", events.1), events.1),
+            known(format!("{:.3e}", grants.1), grants.1),
             seconds.0,
             known(format!("{:.0}", samples[0].bytes_a_node), samples[0].bytes_a_node),
             peak.0,

@@ -15,7 +15,8 @@ pub struct Sample {
     pub set_up_seconds: f64,
     pub packet_hops: u64,
     pub flit_hops: u64,
-    pub events: u64,
+    /// Channels granted to packets.
+    pub grants: u64,
     pub simulated_microseconds: f64,
     pub nodes: u32,
     /// The engine's arrays before traffic.

@@ -13,7 +13,7 @@ struct Row {
     torus: String,
     nodes: u32,
     cpu_ns_per_packet_hop: f64,
-    cpu_ns_per_event: f64,
+    cpu_ns_per_grant: f64,
     set_up_us_per_node: f64,
     bytes_per_node_before_traffic: f64,
     peak_bytes_per_node: f64,
@@ -38,17 +38,17 @@ pub fn run() {
             torus: format!("{size}x{size}x{size}"),
             nodes: sample.nodes,
             cpu_ns_per_packet_hop: each(sample.packet_hops),
-            cpu_ns_per_event: each(sample.events),
+            cpu_ns_per_grant: each(sample.grants),
             set_up_us_per_node: sample.set_up_seconds * 1e6 / nodes,
             bytes_per_node_before_traffic: sample.bytes_a_node,
             peak_bytes_per_node: sample.peak_bytes as f64 / nodes,
             cpu_s_per_simulated_us: sample.cpu_seconds / sample.simulated_microseconds,
         };
         println!(
-            "{:<14}{:>9} nodes {:>8.1} ns/event {:>8.2} us set-up/node {:>8.0} B/node {:>8.0} B/node at most",
+            "{:<14}{:>9} nodes {:>8.1} ns/grant {:>8.2} us set-up/node {:>8.0} B/node {:>8.0} B/node at most",
             row.torus,
             row.nodes,
-            row.cpu_ns_per_event,
+            row.cpu_ns_per_grant,
             row.set_up_us_per_node,
             row.bytes_per_node_before_traffic,
             row.peak_bytes_per_node
@@ -74,7 +74,7 @@ pub fn run() {
         "CPU time over the size of the torus, uniform traffic at load 0.2, one thread",
         "CPU time in ns an event, in us a node",
         &[
-            ("simulating, ns an event", |row| row.cpu_ns_per_event),
+            ("simulating, ns an event", |row| row.cpu_ns_per_grant),
             ("set-up, us a node", |row| row.set_up_us_per_node),
         ],
     );

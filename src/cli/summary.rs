@@ -79,7 +79,7 @@ pub(super) struct Cost {
     pub set_up_cpu_seconds: f64,
     pub cpu_ns_per_flit_hop: f64,
     pub cpu_ns_per_packet_hop: f64,
-    pub events_per_cpu_second: f64,
+    pub packet_hops_per_cpu_second: f64,
     pub bytes_per_node: f64,
     pub bytes_per_packet_under_way: usize,
 }
@@ -93,7 +93,7 @@ impl Cost {
             set_up_cpu_seconds: work.building.as_secs_f64(),
             cpu_ns_per_flit_hop: work.nanoseconds_each(work.counters.flit_hops),
             cpu_ns_per_packet_hop: work.nanoseconds_each(work.counters.packet_hops),
-            events_per_cpu_second: work.counters.events as f64 / seconds.max(1e-9),
+            packet_hops_per_cpu_second: work.counters.packet_hops as f64 / seconds.max(1e-9),
             bytes_per_node: work.bytes_a_node,
             bytes_per_packet_under_way: work.bytes_a_packet,
         }

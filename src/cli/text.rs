@@ -175,10 +175,12 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     line(
         "simulated",
         format!(
-            "{} events in {:.2} s, {:.2} s of CPU; digest {:016x}",
-            row.events,
+            "{} packet-hops in {:.2} s, {:.2} s of CPU: {:.0} ns each, {:.2} million a second; digest {:016x}",
+            work.counters.packet_hops,
             work.elapsed.as_secs_f64(),
             work.simulating.as_secs_f64(),
+            work.nanoseconds_each(work.counters.packet_hops),
+            work.counters.packet_hops as f64 / work.simulating.as_secs_f64().max(1e-9) / 1e6,
             row.digest.unwrap_or(0)
         ),
     );

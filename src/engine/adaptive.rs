@@ -8,371 +8,393 @@
 //! of the adaptive channel's, so walking again would grant nothing. The second walk visits those
 //! outputs only that passed a packet over in the first.
 
-use std::ops::Range;
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::observer::Observer;
-use super::packet::Stage;
-use super::parameters::Arbitration;
-use super::part::Part;
-use super::port::{Input, NEVER, NO_PORT};
-use super::router::Walk;
-use super::statistics::Stall;
+use super::Stall;
+use super::model::Model;
+use super::packet::{Origin, Packet};
+use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
+use super::tick::{NEVER, Tick};
+use super::visit::{Visit, Walk};
 use super::walk::{Stretch, between, cyclic, steps};
-use crate::adaptive::drawn_at;
-use crate::routing::{Adaptive, Course, Routes};
-use crate::topology::NONE;
-use crate::units::Picoseconds;
+use super::way::{Choice, Stage};
+use super::whole::Whole;
+use crate::adaptive::{Heading, drawn_at};
+use crate::routing::{Adaptive, Course};
 
-impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
-    /// The ports among which the head of a buffer chooses; 0 if it has no choice.
-    #[inline]
-    pub(super) fn options(&self, index: u32, virtual_channel: u8) -> u16 {
-        self.inputs[index as usize].queues[usize::from(virtual_channel)].options
+/// What routers keep whose packets choose their way.
+pub(super) struct Choosers<'f> {
+    adaptive: &'f Adaptive,
+    /// The random numbers of each terminal's packets, if they get any.
+    random: Vec<ChaCha8Rng>,
+    /// By router: pairs whose heads are new and have to decide on a detour when they ask.
+    undecided: Vec<u64>,
+    first_router: u32,
+    /// Outputs that packets have passed over in the present walk since they like others better.
+    passed_over: Vec<usize>,
+}
+
+impl<'f> Choosers<'f> {
+    pub(super) fn new(
+        whole: &Whole<'f>,
+        part: usize,
+        ports: &Ports,
+        adaptive: &'f Adaptive,
+    ) -> Self {
+        let stream = |&terminal: &u32| {
+            let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
+            random.set_stream(u64::from(terminal));
+            random
+        };
+        let terminals = whole.terminals_of_part(part).iter();
+        let is_random = adaptive.rules().is_random();
+        Self {
+            adaptive,
+            random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
+            undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
+            first_router: whole.cut.first_router(part),
+            passed_over: Vec::new(),
+        }
     }
 
-    /// What a packet that is injected now is given if it chooses its way.
-    pub(super) fn course(
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.random) + size_of_val(&*self.undecided)
+    }
+}
+
+impl Model<'_> {
+    /// Gives a packet that is injected now its course.
+    pub(super) fn set_out(
         &mut self,
-        virtual_channel: u8,
         terminal: u32,
-        from: u32,
-        to: u32,
-    ) -> Option<Course> {
-        match self.routes {
-            Routes::Adaptive(adaptive)
-                if virtual_channel == self.channels.adaptive && from != to =>
-            {
-                Some(adaptive.inject(from, to, self.random.get_mut(terminal as usize)))
-            }
-            _ => None,
+        (from, to): (u32, u32),
+        (ejection, lane): (u16, u8),
+        packet: &mut Packet,
+        origin: &mut Origin,
+    ) {
+        let choosers = self.choosers.as_mut().expect("packets choose their ways");
+        let adaptive = choosers.adaptive;
+        let mut choice = Choice {
+            destination: to,
+            ejection: ejection as u8,
+            heading: Heading::default(),
+            stage: Stage::Fixed,
+        };
+        if lane == self.whole.channels.adaptive && from != to {
+            let course = adaptive.inject(from, to, choosers.random.get_mut(terminal as usize));
+            packet.note = course.drawn;
+            origin.set_derouting(course.kind);
+            origin.hops = adaptive.hops(from, to, &course);
+            choice.heading = course.heading;
+            choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
+        } else {
+            let route = self.whole.routes.source_route(self.whole.fabric, from, to);
+            origin.hops = route.unwrap_or_default().hops() as u16;
         }
+        packet.way = choice.into();
+    }
+}
+
+impl<'f> Visit<'_, 'f> {
+    #[inline]
+    fn choosers(&mut self) -> &mut Choosers<'f> {
+        self.choosers.as_mut().expect("packets choose their ways")
+    }
+
+    #[inline]
+    fn adaptive(&self) -> &'f Adaptive {
+        self.choosers.as_ref().expect("packets choose their ways").adaptive
+    }
+
+    /// The place of the time at which new packets have to decide.
+    #[inline(always)]
+    pub(super) fn decisions(&self) -> usize {
+        self.due.len() - 1
+    }
+
+    /// The words of the router's pairs whose heads are new.
+    fn undecided(&mut self) -> &mut [u64] {
+        let (name, words) = (self.name, self.words);
+        let choosers = self.choosers();
+        let first = (name - choosers.first_router) as usize * words;
+        &mut choosers.undecided[first..first + words]
+    }
+
+    /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
+    pub(super) fn head_among_choosers(&mut self, pair: u32) {
+        let queue = &self.queues[pair as usize];
+        let (slot, ask) = (queue.head, queue.ask);
+        let here = self.name;
+        let mut choice = Choice::from(self.packets.packets[slot as usize].way);
+        if choice.stage == Stage::ToIntermediate && self.packets.rest(slot)[0] == u64::from(here) {
+            choice.stage = Stage::ToDestination;
+            choice.heading.bound = 0;
+            self.packets.packets[slot as usize].way = choice.into();
+        }
+        let (_, lane) = self.place(pair);
+        if choice.stage != Stage::ToIntermediate && choice.destination == here {
+            return self.ask(pair, u16::from(choice.ejection), lane);
+        }
+        match choice.stage {
+            Stage::Fixed => {
+                let ports = self.adaptive().ports(here, choice.destination, choice.heading);
+                self.ask(pair, ports.trailing_zeros() as u16, lane);
+            }
+            Stage::New => {
+                self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
+                let place = self.decisions();
+                self.due[place] = self.due[place].min(ask);
+            }
+            Stage::ToIntermediate | Stage::ToDestination => {
+                let to = match choice.stage {
+                    Stage::ToIntermediate => self.packets.rest(slot)[0] as u32,
+                    _ => choice.destination,
+                };
+                let options = self.adaptive().ports(here, to, choice.heading);
+                self.ask_for_any(pair, options, choice.stage);
+            }
+        }
+    }
+
+    /// Lets new packets that ask at this instant decide on detours.
+    pub(super) fn decide_all(&mut self, now: Tick) {
+        let mut due = NEVER;
+        for word in 0..self.words {
+            let mut bits = self.undecided()[word];
+            while bits != 0 {
+                let pair = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let queue = &self.queues[pair as usize];
+                if queue.ask > now {
+                    due = due.min(queue.ask);
+                    continue;
+                }
+                let slot = queue.head;
+                self.undecided()[word] &= !(1 << (pair % 64));
+                self.decide(slot, now);
+                self.head_among_choosers(pair);
+            }
+        }
+        let place = self.decisions();
+        self.due[place] = due;
     }
 
     /// Decides at its source router how a new packet goes on.
-    fn decide(&mut self, adaptive: &Adaptive, slot: u32, router: u32, now: Picoseconds) {
-        let packet = &self.packets.packets[slot as usize];
-        let source = router + self.first_router;
-        let (destination, flits) = (packet.destination, u32::from(packet.flits));
-        let origin = &self.packets.origins[slot as usize];
+    fn decide(&mut self, slot: u32, now: Tick) {
+        let packet = self.packets.packets[slot as usize];
+        let mut choice = Choice::from(packet.way);
         let course = Course {
-            to: destination,
-            heading: packet.heading,
-            drawn: origin.drawn,
-            kind: origin.derouting,
+            to: choice.destination,
+            heading: choice.heading,
+            drawn: packet.note,
+            kind: self.packets.origins[slot as usize].derouting(),
         };
-        let course = if adaptive.decides() {
-            let capacity = self.parameters.buffer;
-            let mut used = [0; u16::BITS as usize];
-            let channels = self.fabric.outputs(source).len();
-            let first = self.routers[router as usize].first_output;
-            for (channel, used) in (first..).zip(&mut used[..channels]) {
-                *used = match self.room(channel, now) {
-                    Some(room) => capacity - room,
-                    None => u32::MAX,
-                };
-            }
-            adaptive.decide(source, course, &used[..channels], capacity - flits + 1)
-        } else {
-            course
-        };
-        let packet = &mut self.packets.packets[slot as usize];
-        packet.destination = course.to;
-        packet.heading = course.heading;
-        packet.stage =
-            if course.to == destination { Stage::ToDestination } else { Stage::ToIntermediate };
+        let capacity = self.whole.parameters.buffer;
+        let mut used = [0; u16::BITS as usize];
+        let channels = self.whole.fabric.outputs(self.name).len();
+        for (output, used) in used[..channels].iter_mut().enumerate() {
+            *used = match self.room(output, now) {
+                Some(room) => capacity - u32::from(room),
+                None => u32::MAX,
+            };
+        }
+        let full = capacity - u32::from(packet.flits) + 1;
+        let adaptive = self.adaptive();
+        let course = adaptive.decide(self.name, course, &used[..channels], full);
+        choice.heading = course.heading;
+        choice.stage = Stage::ToDestination;
+        if course.to != choice.destination {
+            choice.stage = Stage::ToIntermediate;
+            self.packets.rest(slot)[0] = course.to.into();
+        }
+        self.packets.packets[slot as usize].way = choice.into();
         let origin = &mut self.packets.origins[slot as usize];
-        origin.derouting = course.kind;
-        origin.hops = adaptive.hops(source, destination, &course);
+        origin.set_derouting(course.kind);
+        origin.hops = adaptive.hops(self.name, choice.destination, &course);
     }
 
-    /// Flits free behind an output on the adaptive channel; `None` if it is no channel.
-    fn room(&mut self, channel: u32, now: Picoseconds) -> Option<u32> {
-        let output = &mut self.outputs[channel as usize];
-        if output.input == NONE {
+    /// Flits free behind an output on the adaptive channel; `None` if it leads nowhere.
+    fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
+        let state = &self.outputs[output];
+        if !state.needs_room {
             return None;
         }
-        let adaptive = self.channels.adaptive;
-        self.credits.collect(channel, output, adaptive, now);
-        Some(u32::from(output.credits[usize::from(adaptive)]))
+        let place = usize::from(state.room) + usize::from(self.whole.channels.adaptive);
+        self.rooms[place] += self.returning[place].collect(self.links, now);
+        Some(self.rooms[place])
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    pub(super) fn ask_for_any(
-        &mut self,
-        index: u32,
-        virtual_channel: u8,
-        flits: u16,
-        now: Picoseconds,
-    ) {
-        let Routes::Adaptive(adaptive) = self.routes else {
-            unreachable!("only adaptive packets choose their outputs")
-        };
-        let input = &self.inputs[index as usize];
-        let router = input.router;
-        let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
-        let first = self.routers[router as usize].first_output;
-        let head = input.queues[usize::from(virtual_channel)].head;
-        if self.packets.packets[head as usize].stage == Stage::New {
-            self.decide(adaptive, head, router, now);
-        }
-        let packet = &self.packets.packets[head as usize];
-        let here = router + self.first_router;
-        let options = adaptive.ports(here, packet.destination, packet.heading);
-        let queue = &mut self.inputs[index as usize].queues[usize::from(virtual_channel)];
-        queue.asks = flits;
+    fn ask_for_any(&mut self, pair: u32, options: u16, stage: Stage) {
+        let (input, _) = self.place(pair);
+        let bubble = if self.inputs[input].injects { self.whole.injection_bubble } else { 0 };
+        let channels = self.whole.channels;
+        let queue = &mut self.queues[pair as usize];
+        queue.need = queue.flits + bubble;
         queue.options = options;
-        queue.output = first + options.trailing_zeros();
-        queue.onto = if packet.stage == Stage::ToIntermediate {
-            self.channels.escape_to_intermediate
-        } else {
-            self.channels.escape
+        queue.output = options.trailing_zeros() as u16;
+        queue.onto = match stage {
+            Stage::ToIntermediate => channels.escape_to_intermediate,
+            _ => channels.escape,
         };
-        let escape = queue.output;
-        for channel in ports(options).map(|port| first + port) {
-            let word = self.request_word(channel, bit);
-            self.requests[word] |= 1 << (bit % 64);
-            self.join(channel, router, now);
+        let (ask, escape) = (queue.ask, usize::from(queue.output));
+        for output in ports(options) {
+            let word = self.word(output, pair);
+            self.asking[word] |= 1 << (pair % 64);
+            self.due[output] = self.due[output].min(ask.max(self.outputs[output].free_at));
         }
-        let word = self.request_word(escape, bit);
-        self.escapes[word] |= 1 << (bit % 64);
-        self.join(escape, router, now);
+        let word = self.word(escape, pair);
+        self.escapes[word] |= 1 << (pair % 64);
     }
 
-    /// The word of an output's requests in which a pair of input port and virtual channel has its bit.
-    #[inline]
-    fn request_word(&self, channel: u32, bit: u32) -> usize {
-        channel as usize * self.request_words + bit as usize / 64
-    }
-
-    /// Counts a request for an output, and sees to it that the output is looked at.
-    fn join(&mut self, channel: u32, router: u32, now: Picoseconds) {
-        let output = &mut self.outputs[channel as usize];
-        output.asking += 1;
-        let free_at = output.free_at;
-        if free_at <= now {
-            self.touch(router, channel);
-        } else {
-            if output.stall.is_none() {
-                self.statistics.stalled(channel, output, Stall::OutputBusy, now);
-            }
-            self.wake_at(channel, free_at);
-        }
-    }
-
-    /// Takes back all requests of the head of a buffer but the one for `granted`, which has been.
-    pub(super) fn withdraw(
-        &mut self,
-        granted: u32,
-        router: u32,
-        index: u32,
-        virtual_channel: u8,
-        now: Picoseconds,
-    ) {
-        let input = &mut self.inputs[index as usize];
-        let bit = u32::from(input.first_bit) + u32::from(virtual_channel);
-        let queue = &mut input.queues[usize::from(virtual_channel)];
+    /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
+    pub(super) fn withdraw(&mut self, granted: usize, pair: u32, now: Tick) {
+        let queue = &mut self.queues[pair as usize];
         let options = std::mem::take(&mut queue.options);
-        let escape = queue.output;
-        let first = self.routers[router as usize].first_output;
-        for channel in ports(options).map(|port| first + port).filter(|&it| it != granted) {
-            let word = self.request_word(channel, bit);
-            self.requests[word] &= !(1 << (bit % 64));
-            self.leave(channel, now);
+        let escape = usize::from(queue.output);
+        for output in ports(options).filter(|&output| output != granted) {
+            let stall = self.outputs[output].stall;
+            // It counts until now among those that wait; then the reason may be another.
+            if stall == Stall::OutputBusy as u8 {
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
+            } else if stall != NOT_STALLED {
+                self.due[output] = now;
+            }
+            let word = self.word(output, pair);
+            self.asking[word] &= !(1 << (pair % 64));
         }
-        let word = self.request_word(escape, bit);
-        self.escapes[word] &= !(1 << (bit % 64));
-        self.leave(escape, now);
-    }
-
-    /// Uncounts a request for an output, and ends its stall if that was the last.
-    fn leave(&mut self, channel: u32, now: Picoseconds) {
-        let output = &mut self.outputs[channel as usize];
-        output.asking -= 1;
-        if output.asking == 0 && !output.stall.is_none() {
-            self.statistics.moving(channel, output, now);
-        }
+        let word = self.word(escape, pair);
+        self.escapes[word] &= !(1 << (pair % 64));
     }
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
-    pub(super) fn prefers(
-        &mut self,
-        channel: u32,
-        index: u32,
-        virtual_channel: u8,
-        now: Picoseconds,
-    ) -> bool {
-        let Routes::Adaptive(adaptive) = self.routes else { return true };
-        let input = &self.inputs[index as usize];
-        let (router, straight) = (input.router, u32::from(input.port));
-        let queue = &input.queues[usize::from(virtual_channel)];
-        let (options, head) = (queue.options, queue.head);
+    pub(super) fn prefers(&mut self, output: usize, pair: u32, now: Tick) -> bool {
+        let Queue { options, head, need, .. } = self.queues[pair as usize];
         if options.is_power_of_two() {
             return true;
         }
-        let need = queue.flits() + self.injection_bubble(input);
-        let first = self.routers[router as usize].first_output;
         let mut open = 0;
-        for port in ports(options) {
-            let free = self.outputs[(first + port) as usize].free_at <= now;
-            if free && self.room(first + port, now).is_some_and(|room| room >= need) {
-                open |= 1 << port;
+        let mut rooms = [0; u16::BITS as usize];
+        for option in ports(options) {
+            let free = self.outputs[option].free_at <= now;
+            if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
+                open |= 1 << option;
+                rooms[option] = u32::from(room);
             }
         }
-        let drawn = drawn_at(router + self.first_router, self.packets.origins[head as usize].drawn);
-        let adaptive_channel = usize::from(self.channels.adaptive);
-        let room =
-            |port| u32::from(self.outputs[(first + port) as usize].credits[adaptive_channel]);
-        first + adaptive.rules().selection.prefers(open, straight, drawn, room) == channel
+        let (input, _) = self.place(pair);
+        let straight = u32::from(self.inputs[input].port);
+        let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
+        let selection = self.adaptive().rules().selection;
+        selection.prefers(open, straight, drawn, |port| rooms[port as usize]) == output as u32
     }
 
-    /// Serves the outputs again that packets have passed over, with any of them.
-    pub(super) fn serve_passed_over(&mut self, router: u32, now: Picoseconds) {
-        let mut channels = std::mem::take(&mut self.passed_over);
-        for &channel in &channels {
-            self.serve(channel, router, Walk::Any, now);
+    /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
+    /// instant.
+    pub(super) fn allocate_among_choosers(&mut self, now: Tick) {
+        let outputs = self.outputs.len();
+        let start = usize::from(self.router.next_output) % outputs;
+        let in_turn = || (start..outputs).chain(0..start);
+        for output in in_turn() {
+            if self.due[output] == now {
+                self.look(output, Walk::Preferred, now);
+            }
         }
-        channels.clear();
-        self.passed_over = channels;
-    }
-
-    /// Serves a router's free outputs once, from `start` on, with packets that have to escape.
-    pub(super) fn serve_escapes(&mut self, router: u32, start: u32, now: Picoseconds) {
-        let first = self.routers[router as usize].first_output;
-        let end = self.routers.get(router as usize + 1);
-        let count = end.map_or(self.first_injection, |next| next.first_output) - first;
-        for channel in (0..count).map(|step| first + (start + step) % count) {
-            let words = self.request_word(channel, 0)..self.request_word(channel + 1, 0);
+        let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
+        for &output in &passed_over {
+            self.look(output, Walk::Any, now);
+        }
+        passed_over.clear();
+        self.choosers().passed_over = passed_over;
+        for output in in_turn() {
+            let words = self.word(output, 0)..self.word(output + 1, 0);
             let asked = self.escapes[words].iter().any(|&word| word != 0);
-            if asked && self.outputs[channel as usize].free_at <= now {
-                self.serve_escape(channel, router, now);
+            if asked && self.outputs[output].free_at <= now {
+                self.look_for_escapes(output, now);
             }
         }
+    }
+
+    /// An output could have been granted to a packet that likes another better.
+    pub(super) fn pass_over(&mut self, output: usize) {
+        self.choosers().passed_over.push(output);
     }
 
     /// Grants a free output to the first packet that has to escape by it and can.
-    fn serve_escape(&mut self, channel: u32, router: u32, now: Picoseconds) {
-        let pointer = u32::from(self.outputs[channel as usize].pointer);
-        let state = self.routers[router as usize];
-        let transit = match self.parameters.arbitration {
-            Arbitration::RoundRobin => u32::MAX,
-            Arbitration::TransitFirst => state.transit,
-        };
-        let mut retry = NEVER;
+    fn look_for_escapes(&mut self, output: usize, now: Tick) {
+        let pointer = u32::from(self.outputs[output].pointer);
+        let transit = self.transit_pairs();
+        let mut until = NEVER;
         for (low, high) in [(0, transit), (transit, u32::MAX)] {
-            for step in 0..steps(self.request_words) {
-                let Stretch { word, mask, turn } = cyclic(pointer, step, self.request_words);
+            for step in 0..steps(self.words) {
+                let Stretch { word, mask, turn } = cyclic(pointer, step, self.words);
                 let of_set = between(low, high, word as u32 * 64);
-                let place = self.request_word(channel, 0) + word;
-                let mut bits = (self.escapes[place] & mask & of_set).rotate_right(turn);
+                let asking = self.escapes[output * self.words + word];
+                let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
-                    let bit = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
+                    let pair = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    let input = state.first_input + bit / LANES as u32;
-                    let virtual_channel = (bit % LANES as u32) as u8;
-                    match self.escape_obstacle(channel, router, input, virtual_channel, now) {
+                    match self.escape_obstacle(output, pair, now) {
                         None => {
-                            let queues = &self.inputs[input as usize].queues;
-                            let escape = queues[usize::from(virtual_channel)].onto;
-                            let word = self.request_word(channel, bit);
-                            self.requests[word] &= !(1 << (bit % 64));
-                            self.outputs[channel as usize].asking -= 1;
-                            self.withdraw(channel, router, input, virtual_channel, now);
-                            return self.grant(
-                                channel,
-                                router,
-                                input,
-                                virtual_channel,
-                                escape,
-                                now,
-                            );
+                            let escape = self.queues[pair as usize].onto;
+                            self.withdraw(output, pair, now);
+                            return self.grant(output, pair, escape, now);
                         }
-                        Some(until) => retry = retry.min(until),
+                        Some(other) => until = until.min(other),
                     }
                 }
             }
         }
-        self.wake_at(channel, retry);
+        self.due[output] = self.due[output].min(until);
     }
 
     /// Until when, as far as it is known, the head of a buffer can't escape by a free output; `None` if it
     /// can.
-    fn escape_obstacle(
-        &mut self,
-        channel: u32,
-        router: u32,
-        index: u32,
-        virtual_channel: u8,
-        now: Picoseconds,
-    ) -> Option<Picoseconds> {
-        let input = &self.inputs[index as usize];
-        let free_at = input.free_at(self.parameters.crossbar_speedup, now);
-        let queue = input.queues[usize::from(virtual_channel)];
-        let first = self.routers[router as usize].first_output;
-        let need = queue.flits() + self.injection_bubble(input);
-        let to_escape = queue.flits() + self.escape_bubble(input, virtual_channel);
-        for option in ports(queue.options).map(|port| first + port) {
-            if self.has_credits(option, self.channels.adaptive, need, now).is_ok() {
-                // It is served there, or what it waits for there wakes it.
+    fn escape_obstacle(&mut self, output: usize, pair: u32, now: Tick) -> Option<Tick> {
+        let queue = self.queues[pair as usize];
+        if queue.ask > now {
+            return Some(queue.ask);
+        }
+        for option in ports(queue.options) {
+            if self.room(option, now).is_some_and(|room| room >= queue.need) {
+                // It is served there, or what it waits for there has the router look again.
                 return Some(NEVER);
             }
         }
-        if let Err(until) = self.has_credits(channel, queue.onto, to_escape, now) {
-            return Some(until);
-        }
-        (free_at > now).then_some(free_at)
-    }
-
-    /// Flits of room that the head of a buffer needs beyond its own to escape: none if it is on the escape
-    /// channel of the same ring already.
-    pub(super) fn escape_bubble(&self, input: &Input<LANES>, virtual_channel: u8) -> u32 {
-        let queue = &input.queues[usize::from(virtual_channel)];
-        let ring = self.outputs[queue.output as usize].ring;
-        let goes_on = virtual_channel == queue.onto && input.ring == ring;
-        if ring == NONE || goes_on { 0 } else { self.bubble }
-    }
-
-    /// Flits of room that a packet from an input port needs beyond its own on the adaptive channel.
-    #[inline]
-    pub(super) fn injection_bubble(&self, input: &Input<LANES>) -> u32 {
-        if input.port == NO_PORT { self.injection_bubble } else { 0 }
-    }
-
-    /// Whether a channel's sender has so many credits; if not, when those under way suffice.
-    fn has_credits(
-        &mut self,
-        channel: u32,
-        virtual_channel: u8,
-        need: u32,
-        now: Picoseconds,
-    ) -> Result<(), Picoseconds> {
-        let place = usize::from(virtual_channel);
-        let have = |part: &Self| u32::from(part.outputs[channel as usize].credits[place]);
-        if have(self) >= need {
-            return Ok(());
-        }
-        let until = self.await_credits(channel, virtual_channel, need, now);
-        if have(self) >= need { Ok(()) } else { Err(until) }
+        let (input, lane) = self.place(pair);
+        let bubble = escape_bubble(
+            self.whole.bubble,
+            &self.outputs[output],
+            &self.inputs[input],
+            &queue,
+            lane,
+        );
+        let onto = (queue.onto, queue.flits + bubble, queue.flits);
+        self.obstacle(output, pair, onto, now).map(|obstacle| obstacle.until)
     }
 }
 
-/// The random numbers of each of these terminals' packets: a stream each, or none if packets get none.
-pub(super) fn random(routes: &Routes, terminals: Range<u32>) -> Vec<ChaCha8Rng> {
-    let Routes::Adaptive(adaptive) = routes else { return Vec::new() };
-    if !adaptive.rules().is_random() {
-        return Vec::new();
-    }
-    let stream = |terminal: u32| {
-        let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
-        random.set_stream(u64::from(terminal));
-        random
-    };
-    terminals.map(stream).collect()
+/// Flits of room that the head of a buffer needs beyond its own to escape by an output: none if it is on the escape
+/// channel of the same ring already.
+pub(super) fn escape_bubble(
+    bubble: u16,
+    output: &Output,
+    input: &Input,
+    queue: &Queue,
+    lane: u8,
+) -> u16 {
+    let goes_on = lane == queue.onto && input.straight == queue.output;
+    if !output.in_ring || goes_on { 0 } else { bubble }
 }
 
 /// The ports of a set, ascending.
-pub(super) fn ports(set: u16) -> impl Iterator<Item = u32> {
-    (0..u16::BITS).filter(move |port| set >> port & 1 == 1)
+pub(super) fn ports(mut set: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let port = set.trailing_zeros() as usize;
+        let any = set != 0;
+        set &= set.wrapping_sub(1);
+        any.then_some(port)
+    })
 }

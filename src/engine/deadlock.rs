@@ -8,13 +8,11 @@
 
 use std::fmt;
 
-use super::adaptive::ports;
-
-use super::Observer;
-use super::parameters::VIRTUAL_CHANNEL_NAMES;
-use super::part::{Part, Whole};
-use super::port::Queue;
+use super::adaptive::{escape_bubble, ports};
+use super::model::Model;
+use super::ports::{AWAY, Exit, Router};
 use super::simulator::Simulator;
+use super::{Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
@@ -23,8 +21,8 @@ use crate::units::{Picoseconds, time_text};
 #[derive(Clone, Copy)]
 struct Wish {
     output: u32,
-    virtual_channel: u8,
-    need: u32,
+    lane: u8,
+    need: u16,
 }
 
 /// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one's.
@@ -86,14 +84,14 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
-/// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
+/// A buffer: the part that it is in, and its number there, by input port, then lane.
 type Buffer = (usize, u32);
 
-impl<O: Observer, const LANES: usize> Simulator<'_, O, LANES> {
+impl<O: Observer> Simulator<'_, O> {
     pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
         let mut firsts = vec![0];
         for part in &self.parts {
-            firsts.push(firsts.last().expect("one") + part.inputs.len() * LANES);
+            firsts.push(firsts.last().expect("one") + part.model.ports.queues.len());
         }
         let buffers = *firsts.last().expect("one");
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
@@ -132,122 +130,190 @@ impl<O: Observer, const LANES: usize> Simulator<'_, O, LANES> {
 
     /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
     /// change it; else none.
-    fn waits_for(&self, (number, buffer): Buffer) -> Vec<Buffer> {
-        let part = &self.parts[number];
-        let blocked_by = |wish| self.blocked_by(part, wish);
-        let waits: Option<Vec<Buffer>> = part.wishes(buffer).into_iter().map(blocked_by).collect();
+    fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
+        let model = &self.parts[part].model;
+        let queue = &model.ports.queues[buffer as usize];
+        if queue.head == NONE || model.time(queue.ask) > self.clock {
+            return Vec::new();
+        }
+        let blocked_by = |wish| self.blocked_by(model, wish);
+        let waits: Option<Vec<Buffer>> = model.wishes(buffer).into_iter().map(blocked_by).collect();
         waits.unwrap_or_default()
     }
 
     /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, part: &Part<'_, O, LANES>, wish: Wish) -> Option<Buffer> {
-        let output = &part.outputs[wish.output as usize];
-        let credits = part.credits_due(wish.output, usize::from(wish.virtual_channel));
-        if output.free_at > self.clock || output.input == NONE || credits >= wish.need {
+    fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
+        let output = &model.ports.outputs[wish.output as usize];
+        if !output.needs_room || model.time(output.free_at) > self.clock {
             return None;
         }
-        let (far, input) = part.far_end(output.input);
-        let buffer = input * LANES as u32 + u32::from(wish.virtual_channel);
-        let packets = &self.parts[far].packets.packets;
-        let mut settled = credits;
-        let mut packet = self.parts[far].queue(buffer).head;
-        while packet != NONE {
-            settled += u32::from(packets[packet as usize].flits);
-            packet = packets[packet as usize].next;
+        let due = model.room_due(wish.output, wish.lane);
+        if due >= u32::from(wish.need) {
+            return None;
         }
-        (settled == self.whole.parameters.buffer).then_some((far, buffer))
+        let (far, buffer) = self.far_end(model, wish.output, wish.lane);
+        let far_model = &self.parts[far].model;
+        let there = far_model.packets_in(buffer).filter(|&slot| {
+            let ready = far_model.packets.packets[slot as usize].ready;
+            far_model.time(ready) <= self.clock
+        });
+        let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
+        (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
     }
 
+    /// The buffer at the far end of an output.
+    fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
+        let queue = model.ports.outputs[output as usize].far_queue;
+        let (part, queue) = if queue & AWAY == 0 {
+            (model.part, queue)
+        } else {
+            let Exit { part, queue } = model.ports.exits[(queue & !AWAY) as usize];
+            (part as usize, queue)
+        };
+        (part, queue + u32::from(lane))
+    }
+
+    /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
+    /// out: its room is neither here nor there before its credit has been sent, which it is at the grant.
     pub(super) fn credits_are_conserved(&self) -> bool {
-        let held: Vec<_> = self.parts.iter().map(Part::flits_held).collect();
+        let lanes = self.whole.lanes.count() as u8;
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
-            (0..).zip(&part.outputs).filter(|(_, output)| output.input != NONE).all(
-                |(channel, output)| {
-                    let injects = channel >= part.first_injection;
-                    let capacity =
-                        if injects { parameters.injection_buffer } else { parameters.buffer };
-                    let (far, input) = part.far_end(output.input);
-                    held[far][input as usize].iter().enumerate().all(|(virtual_channel, held)| {
-                        part.credits_due(channel, virtual_channel) + held == capacity
-                    })
-                },
-            )
+            let model = &part.model;
+            let outputs = (0..).zip(&model.ports.outputs).filter(|(_, it)| it.needs_room);
+            let mut network =
+                outputs.flat_map(|(output, _)| (0..lanes).map(move |lane| (output, lane)));
+            let held = |(part, buffer): Buffer| {
+                let model = &self.parts[part].model;
+                let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
+                model.packets_in(buffer).map(flits).sum::<u32>()
+            };
+            let mut injections = (0..model.sources.injections.len() as u32)
+                .flat_map(|number| (0..lanes).map(move |lane| (number, lane)));
+            network.all(|(output, lane)| {
+                let held = held(self.far_end(model, output, lane));
+                model.room_due(output, lane) + held == parameters.buffer
+            }) && injections.all(|(number, lane)| {
+                let buffer = model.buffer_of_injection(number) + u32::from(lane);
+                let input = &model.ports.inputs[(buffer >> model.ports.shift) as usize];
+                let room = model.router_of_buffer(buffer).first_room + input.feeder;
+                model.credits.due(room + u32::from(lane)) + held((model.part, buffer))
+                    == parameters.injection_buffer
+            })
         })
     }
 
-    fn waiting(&self, (number, buffer): Buffer) -> Waiting {
-        let Whole { fabric, network, cut, .. } = &*self.whole;
-        let part = &self.parts[number];
-        let virtual_channel = (buffer as usize % LANES) as u8;
-        let head = part.queue(buffer).head as usize;
-        let input = buffer as usize / LANES + cut.first_input(number) as usize;
-        let wish = part.wishes(buffer)[0];
-        let channel_name = |channel: u32| network.channel_name(fabric, channel);
+    fn waiting(&self, (part, buffer): Buffer) -> Waiting {
+        let fabric = self.whole.fabric;
+        let network = &self.whole.network;
+        let model = &self.parts[part].model;
+        let lane = (buffer & ((1 << model.ports.shift) - 1)) as u8;
+        let channel = self.whole.lanes.channel(lane);
+        let queue = &model.ports.queues[buffer as usize];
+        let packet = &model.packets.packets[queue.head as usize];
+        let input = (buffer >> model.ports.shift) + self.whole.cut.first_input(part);
+        let router = network.router_of_input[input as usize];
+        let wish = model.wishes(buffer)[0];
+        let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
-            router: fabric.router_name(network.router_of_input[input]),
-            input: channel_name(network.channel_of_input[input]),
-            virtual_channel,
+            router: fabric.router_name(router),
+            input: name(network.channel_of_input[input as usize]),
+            virtual_channel: channel,
             virtual_channel_name: match self.whole.routes {
                 Routes::Forwarding(_) => None,
-                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(virtual_channel)).copied(),
+                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
             },
-            source: fabric.terminal_name(part.packets.packets[head].source),
-            destination: fabric.terminal_name(part.packets.origins[head].destination),
-            output: channel_name(part.in_whole(wish.output)),
-            needed: wish.need,
-            free: part.credits_due(wish.output, usize::from(wish.virtual_channel)),
+            source: fabric.terminal_name(packet.source),
+            destination: fabric.terminal_name(model.destination(router, queue.head)),
+            output: name(wish.output + self.whole.cut.first_output(part)),
+            needed: wish.need.into(),
+            free: model.room_due(wish.output, wish.lane),
         }
     }
 }
 
-impl<O: Observer, const LANES: usize> Part<'_, O, LANES> {
-    fn queue(&self, buffer: u32) -> &Queue {
-        &self.inputs[buffer as usize / LANES].queues[buffer as usize % LANES]
+impl Model<'_> {
+    /// The packets that are in a buffer or on their way to it.
+    pub(super) fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
+        let packets = &self.packets.packets;
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        let head = slot(self.ports.queues[buffer as usize].head);
+        std::iter::successors(head, move |&at| slot(packets[at as usize].next))
     }
 
-    /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
+    /// Flits that an output has room for on a lane, or will have without anything else having to move.
+    fn room_due(&self, output: u32, lane: u8) -> u32 {
+        let place = self.ports.routers.partition_point(|router| router.first_output <= output);
+        let room = self.ports.routers[place - 1].first_room;
+        let state = &self.ports.outputs[output as usize];
+        self.credits.due(room + u32::from(state.room) + u32::from(lane))
+    }
+
+    fn router_of_buffer(&self, buffer: u32) -> Router {
+        let input = buffer >> self.ports.shift;
+        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
+        self.ports.routers[place - 1]
+    }
+
+    /// What the head of a buffer asks for: output, lane, and the credits that it needs.
     fn wishes(&self, buffer: u32) -> Vec<Wish> {
-        let queue = self.queue(buffer);
-        if queue.output == NONE {
-            return Vec::new();
-        }
+        let queue = &self.ports.queues[buffer as usize];
+        let router = self.router_of_buffer(buffer);
+        let (lane, need) = (queue.onto, queue.need);
+        let output = router.first_output + u32::from(queue.output);
         if queue.options == 0 {
-            let need = queue.need(self.bubble);
-            return vec![Wish { output: queue.output, virtual_channel: queue.onto, need }];
+            return vec![Wish { output, lane, need }];
         }
-        let virtual_channel = (buffer as usize % LANES) as u8;
-        let input = &self.inputs[buffer as usize / LANES];
-        let first = self.routers[input.router as usize].first_output;
+        let lane_here = (buffer & ((1 << self.ports.shift) - 1)) as u8;
+        let input = &self.ports.inputs[(buffer >> self.ports.shift) as usize];
+        let state = &self.ports.outputs[output as usize];
+        let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
+        let escape = queue.flits + bubble;
         let options = ports(queue.options).map(|port| Wish {
-            output: first + port,
-            virtual_channel: self.channels.adaptive,
-            need: queue.flits() + self.injection_bubble(input),
+            output: router.first_output + port as u32,
+            lane: self.whole.channels.adaptive,
+            need,
         });
-        let need = queue.flits() + self.escape_bubble(input, virtual_channel);
-        let escape = Wish { output: queue.output, virtual_channel: queue.onto, need };
-        std::iter::once(escape).chain(options).collect()
+        std::iter::once(Wish { output, lane, need: escape }).chain(options).collect()
     }
 
-    /// Flits in, or on their way to, each input port's buffers.
-    fn flits_held(&self) -> Vec<[u32; LANES]> {
-        let mut held = vec![[0; LANES]; self.inputs.len()];
-        for packet in &self.packets.packets {
-            if let Some(held) = held.get_mut(packet.input as usize) {
-                held[usize::from(packet.virtual_channel)] += u32::from(packet.flits);
+    /// The lowest lane's buffer of an injection channel.
+    fn buffer_of_injection(&self, number: u32) -> u32 {
+        let channels = self.whole.parameters.injection_channels;
+        let adapter = &self.sources.adapters[(number / channels) as usize];
+        (adapter.input + number % channels) << self.ports.shift
+    }
+
+    /// The terminal that a packet in a router's buffer is bound for.
+    fn destination(&self, router: u32, slot: u32) -> u32 {
+        use super::way::{Address, Choice};
+        let way = self.packets.packets[slot as usize].way;
+        let whole = &*self.whole;
+        let (end, ejection) = match whole.routes {
+            Routes::Forwarding(_) => return Address::from(way).destination,
+            Routes::Adaptive(_) => {
+                let choice = Choice::from(way);
+                (choice.destination, u16::from(choice.ejection))
             }
-        }
-        held
-    }
-
-    /// Credits that a virtual channel has or will get without anything else having to move.
-    fn credits_due(&self, channel: u32, virtual_channel: usize) -> u32 {
-        u32::from(self.outputs[channel as usize].credits[virtual_channel])
-            + self.credits.due(channel, virtual_channel)
-    }
-
-    /// The part that an input port is in, and its number there.
-    fn far_end(&self, input: u32) -> (usize, u32) {
-        self.exit(input).map_or((self.number, input), |exit| (exit.part as usize, exit.input))
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                let mut way = way;
+                let mut rest = self.packets.rest_of(slot).to_vec();
+                let mut at = router;
+                loop {
+                    let output = whole.code.output(way);
+                    let ports = whole.fabric.outputs(at);
+                    if u32::from(output) >= ports.len() as u32 {
+                        break (at, output);
+                    }
+                    at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
+                    if whole.code.go_on(&mut way) {
+                        whole.code.refill(&mut way, &mut rest);
+                    }
+                }
+            }
+        };
+        let first = whole.fabric.outputs(end).len() as u16;
+        let own = (ejection - first) / whole.parameters.ejection_channels as u16;
+        whole.terminals_of(end)[usize::from(own)]
     }
 }

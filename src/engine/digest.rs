@@ -10,7 +10,7 @@ pub struct Digest(pub u64);
 impl Digest {
     /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`.
     #[inline]
-    pub(crate) fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
+    pub(super) fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
         let packet = u64::from(source) << 32 | u64::from(sequence);
         let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ packet.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(25)
@@ -20,7 +20,7 @@ impl Digest {
     }
 
     /// The digest of both runs' grants.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 }

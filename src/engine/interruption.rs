@@ -6,10 +6,11 @@
 //! none is under way; then the routers change tables, and the sources go on. Since the tables never serve
 //! packets together, they can't deadlock together.
 
-use super::observer::Observer;
-use super::part::Part;
-use super::port::NEVER;
+use super::Observer;
+use super::frame::Part;
+use super::model::Model;
 use super::simulator::Simulator;
+use super::tick::tick;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
@@ -25,11 +26,11 @@ pub struct Interruption {
     /// When the new table is ready.
     pub ready: Picoseconds,
     /// By channel, whether it fails.
-    pub(crate) failed_channels: Vec<bool>,
+    pub(super) failed_channels: Vec<bool>,
     /// By router, likewise.
-    pub(crate) failed_routers: Vec<bool>,
+    pub(super) failed_routers: Vec<bool>,
     /// Of the whole fabric, with ways for what is left.
-    pub(crate) table: ForwardingTable,
+    pub(super) table: ForwardingTable,
 }
 
 /// What an interruption brought about so far.
@@ -75,12 +76,12 @@ impl Interruption {
 
     /// Whether a packet is cut whose last flit reaches the channel's end at this time.
     #[inline]
-    pub(crate) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
+    pub(super) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
         arrives > self.at && self.failed_channels[channel as usize]
     }
 
     /// Whether packets for a terminal have a way, and it sends some.
-    pub(crate) fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
+    pub(super) fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
         let router = fabric.terminal_router(terminal);
         router.is_some_and(|router| !self.failed_routers[router as usize])
     }
@@ -88,7 +89,7 @@ impl Interruption {
 
 /// How far an interruption has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Course {
+pub(super) enum Course {
     /// Nothing has failed yet.
     Ahead,
     /// The old tables are in force.
@@ -100,7 +101,7 @@ pub(crate) enum Course {
 
 impl Course {
     /// When it goes on.
-    pub(crate) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
+    pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
         match self {
             Self::Ahead => Some(interruption.at),
             Self::Failed => Some(interruption.ready),
@@ -110,35 +111,37 @@ impl Course {
     }
 }
 
-impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
-    pub(crate) fn interrupt(&mut self, interruption: &'f Interruption) {
-        let [part] = &mut self.parts[..] else { panic!("interruptions need a single thread") };
-        assert!(part.table.is_some(), "interruptions need forwarding tables");
-        part.interruption = Some(interruption);
+impl<'f, O: Observer> Simulator<'f, O> {
+    pub(super) fn interrupt(&mut self, interruption: &'f Interruption) {
+        for Part { model, .. } in &mut self.parts {
+            assert!(model.table.is_some(), "interruptions need forwarding tables");
+            model.interruption = Some(interruption);
+        }
         self.interruption = Some((interruption, Course::Ahead));
     }
 
     /// Lets a due interruption go on.
-    pub(crate) fn go_on_with(
+    pub(super) fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
         course: Course,
         now: Picoseconds,
     ) {
-        let part = &mut self.parts[0];
+        let under_way = self.packets_under_way() as u64;
+        let models = self.parts.iter_mut().map(|part| &mut part.model);
         let next = match course {
             Course::Ahead => {
-                self.under_way_when_it_came = part.packets.count() as u64;
-                part.fail(interruption, now);
+                self.under_way_when_it_came = under_way;
+                models.for_each(|model| model.fail(interruption));
                 Course::Failed
             }
             Course::Failed => {
-                part.paused = true;
+                models.for_each(|model| model.sources.paused = true);
                 Course::Draining(now)
             }
-            Course::Draining(_) if part.packets.count() > 0 => Course::Draining(now + LOOK),
+            Course::Draining(_) if under_way > 0 => Course::Draining(now + LOOK),
             Course::Draining(_) => {
-                part.change_tables(interruption, now);
+                models.for_each(|model| model.change_tables(interruption, now));
                 Course::Over(now)
             }
             Course::Over(_) => course,
@@ -146,7 +149,7 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         self.interruption = Some((interruption, next));
     }
 
-    pub(crate) fn interruption(&self) -> Option<InterruptionReport> {
+    pub(super) fn interruption(&self) -> Option<InterruptionReport> {
         let (_, course) = self.interruption?;
         let counters = self.counters();
         Some(InterruptionReport {
@@ -161,56 +164,73 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 }
 
-impl<'f, O: Observer, const LANES: usize> Part<'f, O, LANES> {
+impl<'f> Model<'f> {
     /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
-    fn fail(&mut self, interruption: &Interruption, now: Picoseconds) {
-        let fabric = self.fabric;
-        for router in 0..fabric.routers() {
-            let first = self.routers[router as usize].first_output;
-            for (place, channel) in (first..).zip(fabric.outputs(router)) {
+    fn fail(&mut self, interruption: &Interruption) {
+        let fabric = self.whole.fabric;
+        let first_router = self.whole.cut.first_router(self.part);
+        for number in 0..self.ports.routers.len() as u32 {
+            let router = self.ports.routers[number as usize];
+            let name = number + first_router;
+            for (port, channel) in (0..).zip(fabric.outputs(name)) {
                 if interruption.failed_channels[channel as usize] {
-                    self.outputs[place as usize].input = NONE;
-                    let free_at = self.outputs[place as usize].free_at;
-                    self.wake_at(place, free_at.max(now + 1));
+                    let output = &mut self.ports.outputs[(router.first_output + port) as usize];
+                    output.dead = true;
+                    output.needs_room = false;
+                    // It may be granted now, whatever it waited for.
+                    let due = &mut self.ports.due[(router.first_due + port) as usize];
+                    let next = tick(interruption.at + 1, self.epoch);
+                    *due = (*due).min(output.free_at.max(next));
+                    self.active.lower(number, *due);
+                }
+            }
+            if interruption.failed_routers[name as usize] {
+                let first = router.first_input << self.ports.shift;
+                let end = (router.first_input + u32::from(router.inputs)) << self.ports.shift;
+                for queue in first..end {
+                    let mut slot = self.ports.queues[queue as usize].head;
+                    while slot != NONE {
+                        self.packets.origins[slot as usize].lose();
+                        slot = self.packets.packets[slot as usize].next;
+                    }
                 }
             }
         }
-        for (packet, origin) in self.packets.packets.iter().zip(&mut self.packets.origins) {
-            let router = match self.inputs.get(packet.input as usize) {
-                Some(input) => input.router,
-                None => self.outputs[packet.ejection as usize].owner,
-            };
-            origin.lost |= interruption.failed_routers[router as usize];
+        for delivery in &self.sink.late {
+            let adapter = self.sources.adapters.get(delivery.terminal as usize);
+            if adapter
+                .is_some_and(|it| interruption.failed_routers[(it.router + first_router) as usize])
+            {
+                self.packets.origins[delivery.slot as usize].lose();
+            }
         }
-        for terminal in fabric.live_terminals().filter(|&it| !interruption.serves(fabric, it)) {
-            self.drop_queued(terminal, |_| true);
+        for terminal in 0..self.sources.adapters.len() as u32 {
+            if !interruption.serves(fabric, self.sources.adapters[terminal as usize].name) {
+                self.drop_queued(terminal, |_| true);
+            }
         }
     }
 
     /// Packets go by the new table from now on.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
         self.table = Some(&interruption.table);
-        self.paused = false;
-        let fabric = self.fabric;
-        for terminal in fabric.live_terminals() {
+        self.sources.paused = false;
+        let next = tick(now + 1, self.epoch);
+        let fabric = self.whole.fabric;
+        for terminal in 0..self.sources.adapters.len() as u32 {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
-        }
-        for channel in self.first_injection..self.outputs.len() as u32 {
-            let output = &self.outputs[channel as usize];
-            debug_assert!(output.wake_at == NEVER || output.wake_at > now);
-            if output.asking > 0 {
-                self.wake_at(channel, output.free_at.max(now + 1));
-            }
+            self.resume(terminal, next);
         }
     }
 
     /// Whether a message from one terminal to another is lost before it is queued.
-    pub(crate) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
+    pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
+            let fabric = self.whole.fabric;
             let changed =
                 self.table.is_some_and(|it| std::ptr::eq(it, &raw const interruption.table));
-            now > interruption.at && !interruption.serves(self.fabric, source)
-                || changed && !interruption.serves(self.fabric, destination)
+            now > interruption.at && !interruption.serves(fabric, source)
+                || changed && !interruption.serves(fabric, destination)
         })
     }
 }

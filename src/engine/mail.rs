@@ -5,27 +5,30 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::credit::Credit;
+use super::credits::Credit;
 use super::message::Arrival;
-use super::packet::{Packet, PacketOrigin};
+use super::model::Model;
+use super::packet::{Origin, Packet};
+use super::ports::Exit;
+use super::source::NO_TIME;
+use super::tick::{FAR, NEVER, Tick};
 use crate::units::Picoseconds;
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// When its header is there and has been routed.
-    pub ready: Picoseconds,
-    /// The output that it takes there, as in the event that it becomes.
-    pub output: u32,
+    /// The buffer that it is on its way to.
+    pub queue: u32,
     pub packet: Packet,
-    pub origin: PacketOrigin,
+    pub origin: Origin,
+    pub rest: [u64; 3],
 }
 
 /// What one part sends another. All numbers are the receiver's.
 #[derive(Debug, Default)]
 pub(super) struct Mail {
     pub packets: Vec<Crossing>,
-    /// Credits for channels.
+    /// Credits, and where they are counted.
     pub credits: Vec<(u32, Credit)>,
     /// Messages whose first packet is on its way, under the numbers that the sender has given them.
     pub arrivals: Vec<(u32, Arrival)>,
@@ -35,10 +38,10 @@ pub(super) struct Mail {
 
 impl Mail {
     /// Nothing in it happens before this time.
-    pub(super) fn earliest(&self) -> Picoseconds {
-        let packets = self.packets.iter().map(|crossing| crossing.ready);
+    pub(super) fn earliest(&self) -> Tick {
+        let packets = self.packets.iter().map(|crossing| crossing.packet.ready);
         let credits = self.credits.iter().map(|credit| credit.1.time);
-        packets.chain(credits).min().unwrap_or(Picoseconds::MAX)
+        packets.chain(credits).min().unwrap_or(NEVER)
     }
 }
 
@@ -60,5 +63,74 @@ impl Post {
         // Only a thread that has panicked leaves a lock poisoned, and then all stop.
         let mut letter = self.boxes[place].lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *letter, mail);
+    }
+}
+
+impl Model<'_> {
+    /// Sends a packet, whose slot it frees, by an exit.
+    pub(super) fn send_away(&mut self, exit: u32, onto: u8, slot: u32) {
+        let Exit { part, queue } = self.ports.exits[exit as usize];
+        let mut rest = [0; 3];
+        let own = self.packets.rest(slot);
+        rest[..own.len()].copy_from_slice(own);
+        let packet = self.packets.packets[slot as usize];
+        let origin = self.packets.origins[slot as usize];
+        self.packets.remove(slot);
+        let queue = queue + u32::from(onto);
+        self.mail[part as usize].packets.push(Crossing { queue, packet, origin, rest });
+    }
+
+    /// Sends credits by an entry.
+    pub(super) fn send_credit_away(&mut self, entry: u32, lane: u8, credit: Credit) {
+        let super::ports::Entry { part, room } = self.ports.entries[entry as usize];
+        self.mail[part as usize].credits.push((room + u32::from(lane), credit));
+    }
+
+    /// Posts what other parts are sent in a window. Nothing happens in this part, or because of what it
+    /// sends, before the time that it gives.
+    pub(super) fn post(&mut self, window: usize, post: &Post) -> Picoseconds {
+        let mut earliest = self.active.earliest();
+        for (to, mail) in self.mail.iter_mut().enumerate() {
+            if to != self.part {
+                earliest = earliest.min(mail.earliest());
+                post.swap(window, self.part, to, mail);
+            }
+        }
+        match earliest {
+            NEVER => NO_TIME,
+            FAR => self.first_errand(),
+            earliest => self.time(earliest),
+        }
+    }
+
+    /// Takes what other parts have sent in a window.
+    pub(super) fn collect(&mut self, window: usize, post: &Post) {
+        let own = self.part;
+        for from in (0..self.mail.len()).filter(|&from| from != own) {
+            let mut mail = Mail::default();
+            post.swap(window, from, own, &mut mail);
+            for (number, arrival) in mail.arrivals.drain(..) {
+                self.sink.expect(from, number, arrival);
+            }
+            for number in mail.arrived.drain(..) {
+                self.sink.forget(from, number);
+            }
+            for Crossing { queue, packet, origin, rest } in mail.packets.drain(..) {
+                let slot = self.packets.insert(packet, origin);
+                let own = self.packets.rest(slot);
+                own.copy_from_slice(&rest[..own.len()]);
+                let input = queue >> self.ports.shift;
+                let first = |router: &super::ports::Router| router.first_input <= input;
+                let number = self.ports.routers.partition_point(first) as u32 - 1;
+                let router = &self.ports.routers[number as usize];
+                let pair = queue - (router.first_input << self.ports.shift);
+                self.join(number, pair, slot);
+            }
+            for (place, credit) in mail.credits.drain(..) {
+                self.return_credit(place, credit);
+            }
+            // Empty, but with room for the next time.
+            post.swap(window, from, own, &mut mail);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
 
-use super::adapter::Adapters;
-use super::credit::Credits;
-use super::parameters::{MOST_VIRTUAL_CHANNELS, Parameters, VIRTUAL_CHANNELS};
-use super::port::{Input, Output, Router};
+use super::credits::Credits;
+use super::parameters::Parameters;
+use super::ports::{Input, Output, Queue, Router};
+use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
+use super::tick::Tick;
 use crate::topology::Fabric;
 
 /// The most buffers (pairs of input port and virtual channel) of a router: they are numbered in 16 bits, and
@@ -15,7 +16,8 @@ pub const MOST_BUFFERS: u64 = u16::MAX as u64;
 const CHANNEL_WORDS: u64 = 5;
 const RANDOM: u64 = 320;
 
-/// The most buffers that a router has, and that router.
+/// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
+/// many as the next power of two.
 #[must_use]
 pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let mut inputs: Vec<u64> = vec![0; fabric.routers() as usize];
@@ -28,47 +30,34 @@ pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
     let (router, &inputs) = most.unwrap_or((0, &0));
-    (inputs * lanes(parameters), router)
+    (inputs * u64::from(parameters.virtual_channels).next_power_of_two(), router)
 }
 
-/// Bytes of an engine's arrays before traffic, about. `adaptive`: packets choose their way.
+/// Bytes of an engine's arrays before traffic, about, if packets use so many virtual channels.
 #[must_use]
-pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, adaptive: bool) -> u64 {
-    if lanes(parameters) == VIRTUAL_CHANNELS as u64 {
-        of_width::<VIRTUAL_CHANNELS>(fabric, parameters, adaptive)
-    } else {
-        of_width::<{ MOST_VIRTUAL_CHANNELS as usize }>(fabric, parameters, adaptive)
-    }
-}
-
-/// For how many virtual channels the simulator has room.
-fn lanes(parameters: &Parameters) -> u64 {
-    match usize::from(parameters.virtual_channels) {
-        0..=VIRTUAL_CHANNELS => VIRTUAL_CHANNELS as u64,
-        _ => MOST_VIRTUAL_CHANNELS.into(),
-    }
-}
-
-fn of_width<const LANES: usize>(fabric: &Fabric, parameters: &Parameters, adaptive: bool) -> u64 {
+pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, lanes: u8, adaptive: bool) -> u64 {
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);
     let links = u64::from(fabric.channel_slots());
-    let (routers, channels) = (u64::from(fabric.routers()), links + injections + ejections);
+    let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
+    let (inputs, channels) = (links + injections, links + injections + ejections);
     let bytes = |of: usize| of as u64;
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
-    let asking = most_buffers(fabric, parameters).0.div_ceil(64) * 8 * (1 + u64::from(adaptive));
-    let a_channel = bytes(size_of::<Output<LANES>>())
-        + Credits::<LANES>::A_CHANNEL
-        + Statistics::<LANES>::A_CHANNEL
-        + CHANNEL_WORDS * 4
-        + asking;
-    let most_outputs = (0..fabric.routers()).map(|router| fabric.outputs(router).len()).max();
-    let a_router = bytes(size_of::<Router>()) + bytes(most_outputs.unwrap_or(0)) / 8 + 40;
-    let random = if adaptive { RANDOM } else { 0 };
-    channels * a_channel
-        + (links + injections) * bytes(size_of::<Input<LANES>>())
+    let words = most_buffers(fabric, parameters).0.div_ceil(64) * 8;
+    let an_output = bytes(size_of::<Output>() + size_of::<Tick>())
+        + words * (1 + u64::from(adaptive))
+        + Statistics::AN_OUTPUT;
+    let a_router = bytes(size_of::<Router>() + 2 * size_of::<Tick>()) + words + 40;
+    let a_terminal =
+        bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
+    let lanes = u64::from(lanes);
+    outputs * an_output
+        + inputs
+            * (bytes(size_of::<Input>()) + lanes.next_power_of_two() * bytes(size_of::<Queue>()))
+        + (links + injections) * lanes * Credits::A_LANE
+        + channels * (lanes * 8 + CHANNEL_WORDS * 4)
         + routers * a_router
-        + terminals * (Adapters::A_TERMINAL + random)
-        + injections * bytes(LANES) * Adapters::A_QUEUE
+        + terminals * a_terminal
+        + injections * (bytes(size_of::<Injection>()) + lanes * bytes(size_of::<SourceQueue>()))
 }

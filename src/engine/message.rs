@@ -8,7 +8,7 @@ use crate::units::Picoseconds;
 
 /// What a message's last packet brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(super) enum Role {
     Data,
     /// A read request, which asks for so many bytes.
     Request(u64),
@@ -17,7 +17,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    pub(crate) fn virtual_channel(self) -> u8 {
+    pub(super) fn virtual_channel(self) -> u8 {
         match self {
             Self::Data | Self::Request(_) => REQUEST_CHANNEL,
             Self::Response => RESPONSE_CHANNEL,
@@ -29,7 +29,7 @@ impl Role {
 /// long queue's messages are far from any cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Queued {
+pub(super) struct Queued {
     /// When the message, for a response the read, was created.
     pub started: Picoseconds,
     /// When its packets were: behind the send overhead.
@@ -50,7 +50,7 @@ pub(crate) struct Queued {
 /// A message of several packets, or one that is answered or acknowledged, as its sink knows it from its
 /// first packet's injection on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
+pub(super) struct Arrival {
     pub started: Picoseconds,
     pub bytes: u64,
     pub packets_left: u32,
@@ -62,18 +62,18 @@ pub(crate) struct Arrival {
 
 /// Records by slot. Slots are reused; their numbers have no meaning in the model.
 #[derive(Debug)]
-pub(crate) struct Slots<T> {
+pub(super) struct Slots<T> {
     items: Vec<T>,
     free: Vec<u32>,
 }
 
 impl<T: Copy> Slots<T> {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { items: Vec::new(), free: Vec::new() }
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, item: T) -> u32 {
+    pub(super) fn insert(&mut self, item: T) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.items[slot as usize] = item;
             return slot;
@@ -83,42 +83,42 @@ impl<T: Copy> Slots<T> {
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, slot: u32) -> T {
+    pub(super) fn remove(&mut self, slot: u32) -> T {
         self.free.push(slot);
         self.items[slot as usize]
     }
 
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> Option<&T> {
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
         self.items.get(slot as usize)
     }
 
     #[inline]
-    pub(crate) fn at(&mut self, slot: u32) -> &mut T {
+    pub(super) fn at(&mut self, slot: u32) -> &mut T {
         &mut self.items[slot as usize]
     }
 
-    pub(crate) fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.items.capacity() * size_of::<T>() + self.free.capacity() * size_of::<u32>()
     }
 }
 
 /// Numbers that are given out and come back.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers {
+pub(super) struct Numbers {
     next: u32,
     free: Vec<u32>,
 }
 
 impl Numbers {
-    pub(crate) fn take(&mut self) -> u32 {
+    pub(super) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
         })
     }
 
-    pub(crate) fn give_back(&mut self, number: u32) {
+    pub(super) fn give_back(&mut self, number: u32) {
         self.free.push(number);
     }
 }

@@ -1,15 +1,64 @@
-//! The simulator: events, packets, buffers, channels, routers, adapters.
+//! The simulator: packets, buffers, channels, routers, terminals.
 //!
 //! The engine knows routers, ports, channels, virtual channels and routes as runs of ports. It knows no
 //! dimensions, patterns or statistics over packets: those are in topology, traffic and measure. The
-//! model is docs/model.md; `router` and `adapter` implement its sections of those names.
+//! model is docs/model.md.
 //!
-//! One instant is done in two halves. First everything that happens at it is taken in, in any order,
-//! since nothing of it depends on anything else of it. Then every router and adapter that something
-//! happened to allocates once. What a grant brings about lies in the future, at least a flit time or a
-//! channel's latency ahead. So results can't depend on the order in which events of an instant are
-//! stored, nor on the number of threads: each simulates a part of the network for as long as nothing that
-//! happens in another part can reach it, and then takes in what has been sent to it.
+//! # One router at a time
+//!
+//! Nothing that a router does can reach another one at once. A packet that it sends asks for an output in the next
+//! router a crossbar, a cable and a routing latency later; the credits for a packet that it sends on are back at the
+//! router before a packet's length and a cable later. The shorter of the two, some hundred nanoseconds, is a
+//! **window**: for that long each router can be simulated alone. So that is what is done: a router is visited, does
+//! all that happens in it until the window ends, with its state in the nearest cache, and is left alone for the rest
+//! of the window. What it sends is put where the other routers find it at their next visit.
+//!
+//! ```text
+//!   window k                      window k + 1
+//!   |--- visit router 0 ---|      |--- visit router 0 ---|
+//!   |--- visit router 1 ---|      |--- visit router 1 ---|   ...
+//!        \__ packets, credits: at window k + 1 or later __/
+//! ```
+//!
+//! No calendar of events is needed for that, and nobody has to be woken: **when an output can grant next is known**.
+//! It is the latest of its release, the time at which a packet asks for it, and the arrival of the credits that the
+//! packet lacks, and all of these are known when they are brought about. A router keeps that one time for each
+//! output. The visit takes the least of them, serves the outputs that are due then, and goes on to the next least.
+//! A time that is too early costs a look in vain; one that is too late would be wrong.
+//!
+//! A router's state, here with two input ports and two outputs on one lane:
+//!
+//! ```text
+//!   inputs              queues (input port, lane)              outputs
+//!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
+//!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
+//!
+//!   asking[output]   the queues whose heads want it, a bit each
+//!   due[output]      before when it can't grant
+//!   rooms[output]    flits free at the far end; returning[output]: credits on their way, with their times
+//!   arrived          the queues that have got a head since the last visit
+//! ```
+//!
+//! A part of the network is a range of routers, and each thread simulates one; parts exchange what crosses between
+//! them when a window ends. The same windows are used on one thread, so results don't depend on how many there are.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `frame` | windows, visits, what parts tell each other; knows no router |
+//! | `active` | which routers have something to do |
+//! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
+//! | `model` | all that is in a part |
+//! | `ports` | a router's outputs, input ports and buffers |
+//! | `visit` | asking, granting, releasing: docs/model.md, "Router" |
+//! | `adaptive` | the same where packets choose their way |
+//! | `credits` | room in buffers, and credits on their way |
+//! | `packet`, `way`, `lanes` | packets, what they know of their way, the virtual channels in use |
+//! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
+//! | `statistics` | what channels carried, and why packets waited |
+//! | `deadlock` | the cycle of packets that wait for each other |
+//! | `interruption` | failures during operation |
+//! | `whole`, `network` | what does not change: timings, numbers, names |
+//! | `simulator` | parts and threads behind the face of [`Engine`] |
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,43 +67,47 @@
     reason = "the hottest loops; fabrics and the ranges of parameters keep their numbers within their types"
 )]
 
-mod adapter;
+mod active;
 mod adaptive;
-mod calendar;
-mod credit;
-pub(crate) mod cut;
+mod credits;
+mod cut;
 mod deadlock;
-pub(crate) mod digest;
-mod event;
-mod forwarding;
-pub(crate) mod interruption;
+mod digest;
+mod frame;
+mod interruption;
+mod lanes;
 mod mail;
 mod memory;
-pub(crate) mod message;
-pub(crate) mod network;
+mod message;
+mod model;
+mod network;
 mod observer;
 mod packet;
 mod parameters;
-mod part;
-mod port;
+mod ports;
 mod rendezvous;
-mod router;
 mod simulator;
+mod sink;
+mod source;
 mod statistics;
-mod together;
-pub(crate) mod walk;
+mod tick;
+mod visit;
+mod walk;
+mod way;
+mod whole;
 mod zero_load;
 
-pub use adapter::Backlog;
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
 pub use interruption::{Interruption, InterruptionReport};
 pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
+pub use packet::MOST_FLITS;
 pub use parameters::*;
-pub use port::MOST_FLITS;
+pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
+pub use tick::LONGEST;
 pub use zero_load::zero_load_latency;
 
 use std::time::Duration;
@@ -68,8 +121,8 @@ use simulator::Simulator;
 /// Work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// What has happened; looking again at a channel that packets wait for doesn't count.
-    pub events: u64,
+    /// Channels granted to packets, those of terminals included.
+    pub grants: u64,
     /// Flits of all messages that have entered a source queue.
     pub flits_created: u64,
     pub flits_delivered: u64,
@@ -100,8 +153,8 @@ pub struct ChannelReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Carried {
     /// For how long channels between routers carried a flit, in sum, and how many there are.
-    pub(crate) busy: u128,
-    pub(crate) channels: u64,
+    busy: u128,
+    channels: u64,
     /// Utilisation of the busiest channel of all kinds.
     pub busiest: f64,
 }
@@ -123,8 +176,8 @@ impl Counters {
         self.flits_created - self.flits_delivered - self.flits_lost
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.events += other.events;
+    fn add(&mut self, other: &Self) {
+        self.grants += other.grants;
         self.flits_created += other.flits_created;
         self.flits_delivered += other.flits_delivered;
         self.packets_delivered += other.packets_delivered;
@@ -137,30 +190,16 @@ impl Counters {
 }
 
 /// One simulation.
-pub struct Engine<'f, O>(Width<'f, O>);
-
-/// The simulator for at most so many virtual channels. How many is known when it is compiled, so that the
-/// buffers of a port and the credits of a channel lie where they are looked for.
-enum Width<'f, O> {
-    Angara(Simulator<'f, O, VIRTUAL_CHANNELS>),
-    Any(Simulator<'f, O, { MOST_VIRTUAL_CHANNELS as usize }>),
-}
-
-/// Does the same with a simulator of either width.
-macro_rules! either {
-    ($engine:expr, $simulator:ident => $call:expr) => {
-        match $engine {
-            Width::Angara($simulator) => $call,
-            Width::Any($simulator) => $call,
-        }
-    };
-}
+pub struct Engine<'f, O>(Simulator<'f, O>);
 
 impl<'f, O: Observer> Engine<'f, O> {
     /// An empty network at time 0, simulated by one thread. The parameters must have been checked (a
     /// scenario's have): at least one injection and ejection channel, latencies of at least a flit
-    /// time, buffers of two maximum packets, at most 65535 flits a packet, as many virtual channels as
+    /// time, buffers of two maximum packets, at most [`MOST_FLITS`] flits a packet, as many virtual channels as
     /// the routes have lanes.
+    ///
+    /// # Panics
+    /// If a packet and a channel's latency can take longer than [`LONGEST`].
     #[must_use]
     pub fn new(
         fabric: &'f Fabric,
@@ -173,8 +212,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Like [`new`](Self::new), simulated by at most so many threads. Results do not depend on how many
-    /// there are. One does it alone if the workload has barriers after which messages are sent sooner
-    /// than anything else gets from part to part (docs/model.md, "Threads").
+    /// there are.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
     #[must_use]
     pub fn on_threads(
         threads: usize,
@@ -184,112 +225,106 @@ impl<'f, O: Observer> Engine<'f, O> {
         workload: Workload,
         observer: O,
     ) -> Self {
-        Self(if usize::from(parameters.virtual_channels) <= VIRTUAL_CHANNELS {
-            let simulator = Simulator::new(threads, fabric, routes, parameters, workload, observer);
-            Width::Angara(simulator)
-        } else {
-            let simulator = Simulator::new(threads, fabric, routes, parameters, workload, observer);
-            Width::Any(simulator)
-        })
+        Self(Simulator::new(threads, fabric, routes, parameters, workload, observer))
     }
 
     /// Lets something fail while the network is at work.
     ///
     /// # Panics
-    /// If several threads simulate, or packets don't go by a forwarding table.
+    /// If packets don't go by a forwarding table.
     pub fn interrupt(&mut self, interruption: &'f Interruption) {
-        either!(&mut self.0, simulator => simulator.interrupt(interruption));
+        self.0.interrupt(interruption);
     }
 
     /// What the interruption brought about so far, if there is one.
     #[must_use]
     pub fn interruption(&self) -> Option<InterruptionReport> {
-        either!(&self.0, simulator => simulator.interruption())
+        self.0.interruption()
     }
 
     /// Simulates everything that happens up to and including `limit`. False if nothing is left that
     /// could happen later.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
-        either!(&mut self.0, simulator => simulator.run_until(limit))
+        self.0.run_until(limit)
     }
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
     /// once nothing is left.
     #[must_use]
     pub fn now(&self) -> Picoseconds {
-        either!(&self.0, simulator => simulator.now())
+        self.0.clock
     }
 
     /// The fingerprint of all grants so far.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        either!(&self.0, simulator => simulator.digest())
+        self.0.digest()
     }
 
     /// Work done so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        either!(&self.0, simulator => simulator.counters())
+        self.0.counters()
     }
 
     /// CPU time that threads other than the caller's have taken, waiting for each other included.
     #[must_use]
     pub fn time_of_other_threads(&self) -> Duration {
-        either!(&self.0, simulator => simulator.time_of_other_threads())
+        self.0.time_of_other_threads()
     }
 
     /// Packets that are in the network or on their way to a sink.
     #[must_use]
     pub fn packets_under_way(&self) -> usize {
-        either!(&self.0, simulator => simulator.packets_under_way())
+        self.0.packets_under_way()
     }
 
     /// Messages that are queued at their sources or under way.
     #[must_use]
     pub fn messages_under_way(&self) -> u64 {
-        either!(&self.0, simulator => simulator.messages_under_way())
+        self.0.messages_under_way()
     }
 
     /// What waits in the source queues of each terminal, in the order of terminals.
-    pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
-        either!(&self.0, simulator => simulator.backlogs().for_each(&mut each));
+    pub fn backlogs(&self, each: impl FnMut(Backlog)) {
+        self.0.backlogs(each);
     }
 
     /// What has been observed so far.
     pub fn observer(&mut self) -> &mut O {
-        either!(&mut self.0, simulator => simulator.observer())
+        self.0.observer()
     }
 
     /// Forgets what channels have carried so far; they count from now on.
     pub fn reset_channels(&mut self) {
-        either!(&mut self.0, simulator => simulator.reset_channels());
+        self.0.reset_channels();
     }
 
     /// What all channels together have carried since the last reset; time linear in channels.
     #[must_use]
     pub fn carried(&self) -> Carried {
-        either!(&self.0, simulator => simulator.carried())
+        self.0.carried()
     }
 
     /// What each channel has carried since the last reset, in the engine's order: by router, network
     /// then ejection channels; then injection channels.
     #[must_use]
-    pub fn channels(&self) -> Vec<ChannelReport> {
-        either!(&self.0, simulator => simulator.channels())
+    pub fn channels(&mut self) -> Vec<ChannelReport> {
+        self.0.channels()
     }
 
     /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
     /// are in all. Of equally busy ones the first are taken.
     #[must_use]
-    pub fn busiest_channels(&self, most: usize) -> (Vec<ChannelReport>, usize) {
-        either!(&self.0, simulator => simulator.busiest_channels(most))
+    pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
+        self.0.busiest_channels(most)
     }
 
     /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
     /// chains of packets that have a choice.
     #[must_use]
     pub fn find_deadlock(&self) -> Option<Deadlock> {
-        either!(&self.0, simulator => simulator.find_deadlock())
+        self.0.find_deadlock()
     }
 
     /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
@@ -297,13 +332,13 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// packets.
     #[must_use]
     pub fn credits_are_conserved(&self) -> bool {
-        either!(&self.0, simulator => simulator.credits_are_conserved())
+        self.0.credits_are_conserved()
     }
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     #[must_use]
     pub fn memory(&self) -> (usize, usize) {
-        either!(&self.0, simulator => simulator.memory())
+        self.0.memory()
     }
 }
 

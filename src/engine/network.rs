@@ -6,11 +6,8 @@
 //! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
 //! order of the fabric's channel numbers, then those of injection channels.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
-use super::packet::RATE_CLASSES;
 use super::parameters::Parameters;
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
@@ -30,20 +27,18 @@ pub enum ChannelKind {
 
 /// Where a channel leads and how long it takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChannelTiming {
+pub(super) struct ChannelTiming {
     /// Time a flit occupies it.
     pub flit_time: Picoseconds,
     /// From a flit's start until it is there, crossbar included.
     pub forward: Picoseconds,
     /// From a release at the far end until the credits are back.
     pub back: Picoseconds,
-    /// Index of its flit time among the distinct ones, fastest first.
-    pub rate_class: u8,
 }
 
 /// Static arrays; see the module for the numbering.
 #[derive(Debug)]
-pub(crate) struct Network {
+pub(super) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
     pub first_output: Vec<u32>,
     /// First input port of each router.
@@ -59,16 +54,13 @@ pub(crate) struct Network {
     /// Number of input ports that network channels feed, per router.
     pub transit_inputs: Vec<u32>,
     pub timings: [ChannelTiming; 3],
-    /// Distinct flit times, fastest first; the last one repeated if there are fewer.
-    pub flit_times: [Picoseconds; RATE_CLASSES],
     pub injection_channels: u32,
     /// Ejection channels of a terminal.
     ejections: u32,
 }
 
 impl Network {
-    pub(crate) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
-        let (timings, flit_times) = timings(parameters);
+    pub(super) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
         let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
         let mut terminals_of: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
         for terminal in fabric.live_terminals() {
@@ -83,8 +75,7 @@ impl Network {
             ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
-            timings,
-            flit_times,
+            timings: timings(parameters),
             injection_channels: injections,
             ejections,
         };
@@ -156,7 +147,7 @@ impl Network {
         self.channel_of_input[input as usize] = channel;
     }
 
-    pub(crate) fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         let words = self.first_output.len()
             + self.first_input.len()
             + self.input_of_channel.len()
@@ -169,48 +160,23 @@ impl Network {
     }
 
     /// The number from which channels are injection channels.
-    pub(crate) fn first_injection(&self) -> u32 {
+    pub(super) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
     }
 
-    /// The injection channels of terminals.
-    pub(crate) fn injections(&self, terminals: Range<u32>) -> Range<u32> {
-        let first = |terminal| self.first_injection() + terminal * self.injection_channels;
-        first(terminals.start)..first(terminals.end)
-    }
-
     /// Terminal and number of an injection channel.
-    pub(crate) fn injector(&self, channel: u32) -> (u32, u32) {
+    pub(super) fn injector(&self, channel: u32) -> (u32, u32) {
         let index = channel - self.first_injection();
         (index / self.injection_channels, index % self.injection_channels)
     }
 
-    /// The kind of a channel; `None` for a vacant port.
-    pub(crate) fn kind(&self, fabric: &Fabric, channel: u32) -> Option<ChannelKind> {
-        if channel >= self.first_injection() {
-            return (self.input_of_channel[channel as usize] != NONE)
-                .then_some(ChannelKind::Injection);
-        }
-        let router = self.router_of_output(channel);
-        let port = channel - self.first_output[router as usize];
-        if port >= fabric.outputs(router).len() as u32 {
-            return Some(ChannelKind::Ejection);
-        }
-        (self.input_of_channel[channel as usize] != NONE).then_some(ChannelKind::Network)
-    }
-
-    /// The router that a network channel leads to.
-    pub(crate) fn router_behind(&self, channel: u32) -> u32 {
-        self.router_of_input[self.input_of_channel[channel as usize] as usize]
-    }
-
     /// The router that a network or ejection channel leaves.
-    pub(crate) fn router_of_output(&self, channel: u32) -> u32 {
+    pub(super) fn router_of_output(&self, channel: u32) -> u32 {
         self.first_output.partition_point(|&first| first <= channel) as u32 - 1
     }
 
     /// A channel's name for people.
-    pub(crate) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
+    pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
             let (terminal, number) = self.injector(channel);
             return format!("{} injection {number}", fabric.terminal_name(terminal));
@@ -236,22 +202,10 @@ impl Network {
             None => format!("{} ejection {}", fabric.router_name(router), port - ports),
         }
     }
-
-    /// Words of a set of a router's (input port, virtual channel) pairs, for the largest router.
-    pub(crate) fn request_words(&self, virtual_channels: usize) -> usize {
-        let most = self.first_input.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        (most as usize * virtual_channels).div_ceil(64).max(1)
-    }
-
-    /// Words of a set of a router's outputs, for the largest router.
-    pub(crate) fn output_words(&self) -> usize {
-        let most = self.first_output.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        (most as usize).div_ceil(64).max(1)
-    }
 }
 
-/// The timing of network, injection and ejection channels, and the distinct flit times.
-fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], [Picoseconds; RATE_CLASSES]) {
+/// The timing of network, injection and ejection channels.
+fn timings(parameters: &Parameters) -> [ChannelTiming; 3] {
     let crossbar = parameters.crossbar_latency;
     let kinds = [
         (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
@@ -262,16 +216,5 @@ fn timings(parameters: &Parameters) -> ([ChannelTiming; 3], [Picoseconds; RATE_C
         ),
         (parameters.ejection_flit_time(), parameters.ejection_latency + crossbar, 0),
     ];
-    let mut flit_times: Vec<Picoseconds> = kinds.iter().map(|kind| kind.0).collect();
-    flit_times.sort_unstable();
-    flit_times.dedup();
-    let timings = kinds.map(|(flit_time, forward, back)| ChannelTiming {
-        flit_time,
-        forward,
-        back,
-        rate_class: flit_times.iter().position(|&time| time == flit_time).expect("listed") as u8,
-    });
-    let slowest = *flit_times.last().expect("three kinds");
-    flit_times.resize(RATE_CLASSES, slowest);
-    (timings, flit_times.try_into().expect("just resized"))
+    kinds.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back })
 }

@@ -190,6 +190,31 @@ impl Parameters {
         full * u64::from(self.maximum_packet()) + last
     }
 
+    /// What the longest stay of a packet at a router and on the channel that leaves it is made of, at most: the key of
+    /// each, and how long it takes. Together they may be at most [`LONGEST`](super::LONGEST).
+    #[must_use]
+    pub fn longest_stay(&self) -> [(&'static str, Picoseconds); 4] {
+        let slowest = |kinds: [(&'static str, Picoseconds); 3]| {
+            kinds.into_iter().max_by_key(|&(_, time)| time).expect("three kinds")
+        };
+        let (rate, flit) = slowest([
+            ("adapter.ejection_rate", self.ejection_flit_time()),
+            ("adapter.injection_rate", self.injection_flit_time()),
+            ("link.rate", self.link_flit_time()),
+        ]);
+        let latency = slowest([
+            ("adapter.ejection_latency", self.ejection_latency),
+            ("adapter.injection_latency", self.injection_latency),
+            ("link.latency", self.link_latency),
+        ]);
+        [
+            (rate, flit.saturating_mul(self.maximum_packet().into())),
+            latency,
+            ("router.routing_latency", self.routing_latency),
+            ("router.crossbar_latency", self.crossbar_latency),
+        ]
+    }
+
     /// The time a flit occupies a network channel.
     #[must_use]
     pub fn link_flit_time(&self) -> Picoseconds {

@@ -1,31 +1,32 @@
-//! A simulation of a network with a known number of virtual channels: its parts, run by one thread or
-//! several. [`Engine`](super::Engine) says what each method does.
+//! A simulation: the parts of a network, run by one thread or several. [`Engine`](super::Engine) says what each
+//! method does.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-use super::cut::Cut;
-use super::interruption::{Course, Interruption};
-use super::network::{ChannelTiming, Network};
-use super::packet::Packets;
-use super::part::{Part, Whole};
-use super::together::Together;
-use super::{Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Observer, Parameters};
+use super::frame::{Part, Together};
+use super::interruption::Course;
+use super::model::Model;
+use super::tick::{HORIZON, LONGEST, Tick, tick};
+use super::whole::Whole;
+use super::{
+    Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption, Observer,
+    Parameters,
+};
 use crate::routing::Routes;
 use crate::topology::Fabric;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
 
-/// One simulation of a network with at most `LANES` virtual channels.
-pub(super) struct Simulator<'f, O, const LANES: usize> {
+/// One simulation of a network.
+pub(super) struct Simulator<'f, O> {
     pub whole: Arc<Whole<'f>>,
-    pub parts: Vec<Part<'f, O, LANES>>,
-    /// Nothing that happens in one part reaches another one before so much time has passed.
-    reach: Picoseconds,
+    pub parts: Vec<Part<'f, O>>,
+    /// How long nothing that a router does can reach another.
+    window: Tick,
     pub clock: Picoseconds,
     statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
@@ -34,7 +35,7 @@ pub(super) struct Simulator<'f, O, const LANES: usize> {
     pub under_way_when_it_came: u64,
 }
 
-impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
+impl<'f, O: Observer> Simulator<'f, O> {
     pub(super) fn new(
         threads: usize,
         fabric: &'f Fabric,
@@ -43,30 +44,23 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
         workload: Workload,
         observer: O,
     ) -> Self {
-        let network = Network::new(fabric, parameters);
-        let link = network.timings[ChannelKind::Network as usize];
-        // A packet on a cable, or the credits for one that has left by any channel.
-        let fastest = network.flit_times[0];
-        let reach = (link.forward + parameters.routing_latency).min(link.back + fastest);
-        // A part learns at the end of a window that the last terminal of all has come to a barrier in it.
-        let in_time = |latency| latency + parameters.send_overhead >= reach;
-        let threads = if workload.barrier_latency().is_none_or(in_time) { threads } else { 1 };
-        let cut = Cut::new(fabric, &network, threads);
-        let terminals: Vec<_> = (0..cut.parts()).map(|part| cut.terminals(part)).collect();
-        let parameters = parameters.clone();
-        let whole = Arc::new(Whole { fabric, routes, parameters, network, cut });
+        let stay: Picoseconds = parameters.longest_stay().iter().map(|(_, time)| time).sum();
+        assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
+        let whole = Arc::new(Whole::new(threads, fabric, routes, parameters, &workload));
+        let window = window(&whole, &workload);
+        let parts = whole.cut.parts();
+        let terminals: Vec<_> = (0..parts).map(|part| whole.cut.terminals(part)).collect();
         let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
-        let parts = workloads.enumerate().map(|(number, (workload, observer))| {
-            let ports = whole.cut.ports(number, &whole.network, &whole.parameters);
-            Part::new(&whole, number, ports, workload, observer)
+        let parts = workloads.enumerate().map(|(number, (workload, observer))| Part {
+            model: Model::new(&whole, number, workload),
+            observer,
         });
-        let parts = parts.collect();
         Self {
-            parts,
+            parts: parts.collect(),
             whole,
-            reach,
+            window,
             clock: 0,
             statistics_since: 0,
             others: Duration::ZERO,
@@ -86,61 +80,61 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 
     fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
-        let left = if let [part] = &mut self.parts[..] {
-            part.run_until(limit)
-        } else {
-            self.run_together(limit)
-        };
-        let latest = self.parts.iter().map(|part| part.clock).max().expect("there is a part");
-        self.clock = if left { limit } else { latest };
-        debug_assert!(self.credits_are_conserved());
-        left
-    }
-
-    /// Runs each part on a thread of its own.
-    fn run_together(&mut self, limit: Picoseconds) -> bool {
-        let parts = self.parts.len();
-        let together = Together::new(parts, self.reach, limit);
+        let together = Together::new(self.parts.len(), self.window, limit);
         let (first, others) = self.parts.split_first_mut().expect("there is a part");
         for part in &mut *others {
             first.observer.gather(&mut part.observer);
         }
-        let (mut left, mut busy) = (false, Duration::ZERO);
-        std::thread::scope(|scope| {
-            let together = &together;
-            let start = |part| {
-                move || {
-                    let started = ThreadTime::now();
-                    (together.run(part), started.elapsed())
-                }
-            };
-            let workers: Vec<_> = others.iter_mut().map(|part| scope.spawn(start(part))).collect();
+        let mut left = false;
+        if others.is_empty() {
             left |= together.run(first);
-            for worker in workers {
-                let (more, time) =
-                    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                left |= more;
-                busy += time;
-            }
-        });
+        } else {
+            let mut busy = Duration::ZERO;
+            std::thread::scope(|scope| {
+                let together = &together;
+                let start = |part| {
+                    move || {
+                        let started = ThreadTime::now();
+                        (together.run(part), started.elapsed())
+                    }
+                };
+                let workers: Vec<_> =
+                    others.iter_mut().map(|part| scope.spawn(start(part))).collect();
+                left |= together.run(first);
+                for worker in workers {
+                    let (more, time) =
+                        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    left |= more;
+                    busy += time;
+                }
+            });
+            self.others += busy;
+        }
         for part in others {
             first.observer.gather(&mut part.observer);
         }
-        self.others += busy;
+        let latest = self.parts.iter().map(|part| part.model.latest());
+        self.clock = if left { limit } else { latest.max().expect("there is a part") };
+        debug_assert!(self.credits_are_conserved());
         left
     }
 
-    pub(super) fn now(&self) -> Picoseconds {
-        self.clock
+    /// The present as a part's tick.
+    fn now(&mut self, part: usize) -> Tick {
+        let model = &mut self.parts[part].model;
+        if self.clock.saturating_sub(model.epoch) >= u64::from(HORIZON) {
+            model.rebase(self.clock);
+        }
+        tick(self.clock, model.epoch)
     }
 
     pub(super) fn digest(&self) -> Digest {
-        self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.digest))
+        self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.model.digest))
     }
 
     pub(super) fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        self.parts.iter().for_each(|part| counters.add(&part.counters));
+        self.parts.iter().for_each(|part| counters.add(&part.model.counters));
         counters
     }
 
@@ -149,20 +143,28 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 
     pub(super) fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|part| part.packets.count()).sum()
+        self.parts.iter().map(|part| part.model.packets.count()).sum()
     }
 
     pub(super) fn messages_under_way(&self) -> u64 {
-        let (created, completed) = self
-            .parts
-            .iter()
-            .map(|part| part.adapters.messages())
-            .fold((0, 0), |(created, completed), (more, done)| (created + more, completed + done));
+        let models = self.parts.iter().map(|part| &part.model);
+        let left =
+            |model: &Model<'_>| (model.sources.messages_created, model.sink.messages_completed);
+        let (created, completed) =
+            models.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
         created - completed - self.counters().messages_lost
     }
 
-    pub(super) fn backlogs(&self) -> impl Iterator<Item = Backlog> + '_ {
-        self.parts.iter().flat_map(|part| part.adapters.backlogs())
+    pub(super) fn backlogs(&self, mut each: impl FnMut(Backlog)) {
+        for (number, part) in self.parts.iter().enumerate() {
+            for terminal in self.whole.cut.terminals(number) {
+                let router = self.whole.fabric.terminal_router(terminal);
+                each(router.map_or_else(Backlog::default, |_| {
+                    let own = self.whole.in_part(terminal, number);
+                    part.model.sources.adapters[own as usize].queue
+                }));
+            }
+        }
     }
 
     pub(super) fn observer(&mut self) -> &mut O {
@@ -170,46 +172,74 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 
     pub(super) fn reset_channels(&mut self) {
-        for part in &mut self.parts {
-            part.statistics.reset(&mut part.outputs, self.clock);
+        for part in 0..self.parts.len() {
+            let now = self.now(part);
+            self.parts[part].model.reset_statistics(now);
         }
         self.statistics_since = self.clock;
     }
 
-    pub(super) fn channels(&self) -> Vec<ChannelReport> {
-        self.in_order().filter_map(|(part, channel)| self.report(part, channel)).collect()
+    /// The parts and their channels, in the order of the whole network: network and ejection channels, then
+    /// injection channels.
+    fn in_order(&self) -> impl Iterator<Item = (&Model<'f>, u32, ChannelKind)> {
+        let (parts, whole) = (&self.parts, &*self.whole);
+        let models = || parts.iter().map(|part| &part.model);
+        let outputs = models().flat_map(|model| {
+            let live = (0..).zip(&model.ports.outputs);
+            let live = live
+                .filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
+            live.map(move |(number, output)| (model, number, output.kind))
+        });
+        let injections = models().flat_map(move |model| {
+            let first = model.ports.outputs.len() as u32;
+            let channels = whole.parameters.injection_channels;
+            let live = whole.cut.terminals(model.part);
+            let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
+            live.flat_map(move |terminal| {
+                let own = first + whole.in_part(terminal, model.part) * channels;
+                (own..own + channels).map(move |number| (model, number, ChannelKind::Injection))
+            })
+        });
+        outputs.chain(injections)
     }
 
-    pub(super) fn busiest_channels(&self, most: usize) -> (Vec<ChannelReport>, usize) {
-        let Whole { fabric, network, .. } = &*self.whole;
-        let mut busy: Vec<(Reverse<Picoseconds>, usize)> = self
-            .in_order()
-            .enumerate()
-            .filter_map(|(place, (part, channel))| {
-                let kind = network.kind(fabric, part.in_whole(channel))?;
-                Some((Reverse(self.busy(part, channel, network.timings[kind as usize])), place))
-            })
-            .collect();
+    pub(super) fn channels(&mut self) -> Vec<ChannelReport> {
+        self.settle();
+        self.in_order().map(|channel| self.report(channel)).collect()
+    }
+
+    pub(super) fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
+        self.settle();
+        let busy = self.in_order().enumerate();
+        let mut busy: Vec<(Reverse<Picoseconds>, usize)> =
+            busy.map(|(place, channel)| (Reverse(self.busy(channel)), place)).collect();
         let all = busy.len();
         if all <= most {
             return (self.channels(), all);
         }
         busy.select_nth_unstable(most);
-        let mut chosen = vec![false; self.parts.iter().map(|part| part.outputs.len()).sum()];
+        let mut chosen = vec![false; all];
         busy[..most].iter().for_each(|&(_, place)| chosen[place] = true);
         let reports = self.in_order().zip(chosen).filter(|(_, chosen)| *chosen);
-        (reports.filter_map(|((part, channel), _)| self.report(part, channel)).collect(), all)
+        (reports.map(|(channel, _)| self.report(channel)).collect(), all)
+    }
+
+    /// Counts all stalls until now.
+    fn settle(&mut self) {
+        for part in 0..self.parts.len() {
+            let now = self.now(part);
+            self.parts[part].model.settle_stalls(now);
+        }
     }
 
     pub(super) fn carried(&self) -> Carried {
-        let Whole { fabric, network, .. } = &*self.whole;
-        let mut carried = Carried { channels: fabric.channels() as u64, ..Carried::default() };
+        let mut carried =
+            Carried { channels: self.whole.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = 0;
-        for (part, channel) in self.in_order() {
-            let Some(kind) = network.kind(fabric, part.in_whole(channel)) else { continue };
-            let busy = self.busy(part, channel, network.timings[kind as usize]);
+        for channel in self.in_order() {
+            let busy = self.busy(channel);
             busiest = busiest.max(busy);
-            if kind == ChannelKind::Network {
+            if channel.2 == ChannelKind::Network {
                 carried.busy += u128::from(busy);
             }
         }
@@ -218,41 +248,57 @@ impl<'f, O: Observer, const LANES: usize> Simulator<'f, O, LANES> {
     }
 
     /// For how long a part's channel has carried flits.
-    fn busy(&self, part: &Part<'f, O, LANES>, channel: u32, timing: ChannelTiming) -> Picoseconds {
-        let output = &part.outputs[channel as usize];
-        part.statistics.busy(channel, output, timing.flit_time, self.clock)
-    }
-
-    /// The parts and channels, in the order of the whole network.
-    fn in_order(&self) -> impl Iterator<Item = (&Part<'f, O, LANES>, u32)> {
-        let channels = |range: fn(&Part<'f, O, LANES>) -> Range<u32>| {
-            self.parts.iter().flat_map(move |part| range(part).map(move |channel| (part, channel)))
+    fn busy(&self, (model, channel, kind): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
+        let outputs = &model.ports.outputs;
+        let free_at = match outputs.get(channel as usize) {
+            Some(output) => output.free_at,
+            None => model.sources.injections[channel as usize - outputs.len()].free_at,
         };
-        let outputs = channels(|part| 0..part.first_injection);
-        outputs.chain(channels(|part| part.first_injection..part.outputs.len() as u32))
+        let left = model.time(free_at).saturating_sub(self.clock);
+        model.statistics.busy(channel, self.whole.timing(kind).flit, left)
     }
 
-    /// What a part's channel has carried; `None` for a vacant port.
-    fn report(&self, part: &Part<'f, O, LANES>, channel: u32) -> Option<ChannelReport> {
-        let Whole { fabric, network, parameters, .. } = &*self.whole;
-        let number = part.in_whole(channel);
-        let kind = network.kind(fabric, number)?;
-        let output = &part.outputs[channel as usize];
-        let statistics =
-            part.statistics.channel(channel, output, parameters.virtual_channels, self.clock);
-        let busy = self.busy(part, channel, network.timings[kind as usize]);
+    /// What a part's channel has carried.
+    fn report(&self, channel: (&Model<'f>, u32, ChannelKind)) -> ChannelReport {
+        let (model, number, kind) = channel;
+        let statistics = model.channel_statistics(number);
         let time = (self.clock - self.statistics_since).max(1) as f64;
-        Some(ChannelReport {
-            name: network.channel_name(fabric, number),
+        let outputs = model.ports.outputs.len() as u32;
+        let name = if number < outputs {
+            number + self.whole.cut.first_output(model.part)
+        } else {
+            self.whole.channel_of_injection(model.part, number - outputs)
+        };
+        ChannelReport {
+            name: self.whole.network.channel_name(self.whole.fabric, name),
             kind,
-            utilisation: busy as f64 / time,
+            utilisation: self.busy(channel) as f64 / time,
             stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
             statistics,
-        })
+        }
     }
 
     pub(super) fn memory(&self) -> (usize, usize) {
-        let parts: usize = self.parts.iter().map(Part::memory).sum();
-        (parts + self.whole.network.memory(), Packets::BYTES)
+        let parts: usize = self.parts.iter().map(|part| part.model.memory()).sum();
+        (parts + self.whole.network.memory(), self.parts[0].model.packets.bytes())
     }
+}
+
+/// How long nothing that a router does can reach another: a packet that it sends asks there no sooner, nor are the
+/// credits back for one that leaves. A terminal that comes to a barrier lets no other terminal go on any sooner.
+fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
+    let parameters = &whole.parameters;
+    let link = whole.timing(ChannelKind::Network);
+    let least = workload.least_payload().min(parameters.maximum_payload.0);
+    let flits = Tick::from(parameters.packet_flits(least) as u16);
+    let fastest = whole.timings.iter().map(|timing| timing.flit).min().expect("three kinds");
+    let window = (link.forward + whole.routing).min(link.back + flits * fastest);
+    let Some(latency) = workload.barrier_latency() else { return window };
+    // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
+    // leaves the network.
+    let sent = u64::from(flits * whole.timing(ChannelKind::Injection).flit);
+    let received =
+        u64::from(whole.timing(ChannelKind::Ejection).forward) + parameters.receive_overhead;
+    let barrier = latency + parameters.send_overhead + sent.min(received);
+    window.min(barrier.min(LONGEST) as Tick)
 }

@@ -1,6 +1,9 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
-use super::port::Output;
+use super::model::Model;
+use super::ports::{NOT_STALLED, Output};
+use super::tick::{NEVER, Tick};
+use super::visit::Visit;
 use crate::units::Picoseconds;
 
 /// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
@@ -29,140 +32,147 @@ pub struct ChannelStatistics {
     pub stalled: [Picoseconds; STALLS],
 }
 
-/// Why packets wait for an output at present, and since when; or that none do.
-#[derive(Clone, Copy, Debug)]
-#[repr(Rust, packed)]
-pub(super) struct Stalled {
-    since: Picoseconds,
-    reason: u8,
-}
-
-impl Stalled {
-    pub(super) const NOT: Self = Self { since: 0, reason: STALLS as u8 };
-
-    #[inline]
-    pub(super) fn is_none(self) -> bool {
-        usize::from(self.reason) == STALLS
-    }
-}
-
-/// The statistics of all channels, as far as they are not in [`Output`]: a grant on virtual channel 0
-/// touches nothing here.
+/// The statistics of all channels since the last reset: network and ejection channels by router, then injection
+/// channels.
 #[derive(Debug)]
-pub(super) struct Statistics<const LANES: usize> {
-    /// Flits on the virtual channels above 0; the rest of an output's flits were on 0, which counts
-    /// nothing here.
-    flits: Vec<[u64; LANES]>,
-    stalled: Vec<[Picoseconds; STALLS]>,
+pub(super) struct Statistics {
+    lanes: usize,
+    /// Flits sent, by channel and lane, counted at the grant.
+    pub flits: Vec<u64>,
+    /// Times in which packets waited for an output, by reason.
+    pub stalled: Vec<[Picoseconds; STALLS]>,
     /// For how long the packet was still to be sent that each channel was sending at the reset.
-    carried_over: Vec<Picoseconds>,
+    carried_over: Vec<Tick>,
 }
 
-impl<const LANES: usize> Statistics<LANES> {
-    /// Bytes for each channel.
-    pub(super) const A_CHANNEL: u64 =
-        (size_of::<[u64; LANES]>() + size_of::<[Picoseconds; STALLS]>()) as u64;
+impl Statistics {
+    /// Bytes for each output, those for its lanes not counted.
+    pub(super) const AN_OUTPUT: u64 =
+        (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
 
-    pub(super) fn new(channels: usize) -> Self {
+    pub(super) fn new(outputs: usize, channels: usize, lanes: usize) -> Self {
         Self {
-            flits: vec![[0; LANES]; channels],
-            stalled: vec![[0; STALLS]; channels],
+            lanes,
+            flits: vec![0; channels * lanes],
+            stalled: vec![[0; STALLS]; outputs],
             carried_over: vec![0; channels],
         }
     }
 
+    #[inline]
+    pub(super) fn sent(&mut self, channel: u32, lane: u8, flits: u16) {
+        self.flits[channel as usize * self.lanes + usize::from(lane)] += u64::from(flits);
+    }
+
+    /// For how long a channel carried flits since the reset, each for `flit_time`; it will be free after the time
+    /// `left`. Flits are counted at the grant: what the packet at hand still needs is left out, and that of the
+    /// packet at the reset comes in. Exact if its flits follow back to back, else off by less than a packet, and
+    /// never too much.
+    pub(super) fn busy(&self, channel: u32, flit_time: Tick, left: Picoseconds) -> Picoseconds {
+        let flits: u64 = self.of(channel).iter().sum();
+        let granted = flits * Picoseconds::from(flit_time)
+            + Picoseconds::from(self.carried_over[channel as usize]);
+        granted.saturating_sub(left)
+    }
+
+    fn of(&self, channel: u32) -> &[u64] {
+        &self.flits[channel as usize * self.lanes..][..self.lanes]
+    }
+
     pub(super) fn memory(&self) -> usize {
-        self.flits.len()
-            * (size_of::<[u64; LANES]>()
-                + size_of::<[Picoseconds; STALLS]>()
-                + size_of::<Picoseconds>())
+        size_of_val(&*self.flits) + size_of_val(&*self.stalled) + size_of_val(&*self.carried_over)
     }
+}
 
-    #[inline]
-    pub(super) fn sent(
-        &mut self,
-        channel: u32,
-        output: &mut Output<LANES>,
-        virtual_channel: u8,
-        flits: u16,
-    ) {
-        output.flits += u64::from(flits);
-        if virtual_channel > 0 {
-            self.flits[channel as usize][usize::from(virtual_channel)] += u64::from(flits);
-        }
-    }
-
-    /// From now on packets wait for this reason.
-    #[inline]
-    pub(super) fn stalled(
-        &mut self,
-        channel: u32,
-        output: &mut Output<LANES>,
-        reason: Stall,
-        now: Picoseconds,
-    ) {
-        self.change(channel, output, reason as u8, now);
-    }
-
-    /// From now on nothing waits.
-    #[inline]
-    pub(super) fn moving(&mut self, channel: u32, output: &mut Output<LANES>, now: Picoseconds) {
-        self.change(channel, output, STALLS as u8, now);
-    }
-
-    #[inline]
-    fn change(&mut self, channel: u32, output: &mut Output<LANES>, reason: u8, now: Picoseconds) {
-        let Stalled { since, reason: present } = output.stall;
-        if present == reason {
+impl Visit<'_, '_> {
+    /// Counts the time for which packets have waited for an output until `now`, when it can be granted or its reason
+    /// changes. `asked` is when the first of them asked.
+    pub(super) fn end_stall(&mut self, output: usize, asked: Tick, now: Tick) {
+        let state = &mut self.outputs[output];
+        let (stall, since) = (state.stall, state.since);
+        if stall == NOT_STALLED {
             return;
         }
-        if let Some(stalled) = self.stalled[channel as usize].get_mut(usize::from(present)) {
-            *stalled += now - since;
+        let (from, to) = if stall == Stall::OutputBusy as u8 {
+            (since.max(asked), state.free_at.min(now))
+        } else {
+            (since, now)
+        };
+        if from < to {
+            self.stalled[output][usize::from(stall)] += Picoseconds::from(to - from);
         }
-        output.stall = Stalled { since: now, reason };
+        state.since = now;
     }
 
-    /// Starts anew at `now`: zero everywhere, what waits goes on waiting.
-    pub(super) fn reset(&mut self, outputs: &mut [Output<LANES>], now: Picoseconds) {
-        self.flits.fill([0; LANES]);
-        self.stalled.fill([0; STALLS]);
-        for (output, carried_over) in outputs.iter_mut().zip(&mut self.carried_over) {
-            output.flits = 0;
-            output.stall.since = now;
-            *carried_over = output.free_at.saturating_sub(now);
+    /// The same at an instant at which an output is free. If it was busy and is looked at later than when it became
+    /// free, nobody asked before.
+    #[inline(always)]
+    pub(super) fn end_stall_at(&mut self, output: usize, now: Tick) {
+        let state = &self.outputs[output];
+        if state.stall == Stall::OutputBusy as u8 {
+            if state.free_at == now {
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
+            }
+        } else if state.stall != NOT_STALLED {
+            self.end_stall(output, NEVER, now);
         }
     }
 
-    /// For how long a channel carried flits from the reset to `now`, each for `flit_time`. Flits are counted
-    /// at the grant: what the packet at hand still needs is left out, and that of the packet at the reset comes
-    /// in. Exact if its flits follow back to back, else off by less than a packet, and never too much.
-    pub(super) fn busy(
-        &self,
-        channel: u32,
-        output: &Output<LANES>,
-        flit_time: Picoseconds,
-        now: Picoseconds,
-    ) -> Picoseconds {
-        let granted = output.flits * flit_time + self.carried_over[channel as usize];
-        let free_at = output.free_at;
-        granted.saturating_sub(free_at.saturating_sub(now))
+    /// When the first of the packets that ask for an output asked, or asks.
+    #[inline(always)]
+    pub(super) fn first_ask(&self, output: usize) -> Tick {
+        let mut first = NEVER;
+        for word in 0..self.words {
+            let mut bits = self.asking[output * self.words + word];
+            while bits != 0 {
+                let pair = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                first = first.min(self.queues[pair].ask);
+            }
+        }
+        first
     }
 
-    /// One channel's statistics up to `now`, of so many virtual channels.
-    pub(super) fn channel(
-        &self,
-        channel: u32,
-        output: &Output<LANES>,
-        virtual_channels: u8,
-        now: Picoseconds,
-    ) -> ChannelStatistics {
-        let mut stalled = self.stalled[channel as usize];
-        let Stalled { since, reason } = output.stall;
-        if let Some(stalled) = stalled.get_mut(usize::from(reason)) {
-            *stalled += now - since;
+    /// Counts all stalls until `now`; what waits goes on waiting.
+    fn settle_stalls(&mut self, now: Tick) {
+        for output in 0..self.outputs.len() {
+            if self.outputs[output].stall != NOT_STALLED {
+                let asked = self.first_ask(output);
+                self.end_stall(output, asked, now);
+            }
         }
-        let mut flits = self.flits[channel as usize];
-        flits[0] = output.flits - flits.iter().sum::<u64>();
-        ChannelStatistics { flits: flits[..usize::from(virtual_channels)].to_vec(), stalled }
+    }
+}
+
+impl Model<'_> {
+    /// Counts all stalls until `now`; what waits goes on waiting.
+    pub(super) fn settle_stalls(&mut self, now: Tick) {
+        for number in 0..self.ports.routers.len() as u32 {
+            self.hold(number).settle_stalls(now);
+        }
+    }
+
+    /// Starts all statistics anew at `now`: zero everywhere, what waits goes on waiting.
+    pub(super) fn reset_statistics(&mut self, now: Tick) {
+        self.settle_stalls(now);
+        self.statistics.flits.fill(0);
+        self.statistics.stalled.fill([0; STALLS]);
+        let outputs = self.ports.outputs.iter().map(|output: &Output| output.free_at);
+        let injections = self.sources.injections.iter().map(|injection| injection.free_at);
+        let left = &mut self.statistics.carried_over;
+        for (left, free_at) in left.iter_mut().zip(outputs.chain(injections)) {
+            *left = free_at.saturating_sub(now);
+        }
+    }
+
+    /// One channel's statistics. Stalls must have been settled.
+    pub(super) fn channel_statistics(&self, channel: u32) -> ChannelStatistics {
+        let mut flits = vec![0; usize::from(self.whole.parameters.virtual_channels)];
+        for (lane, &count) in (0..).zip(self.statistics.of(channel)) {
+            flits[usize::from(self.whole.lanes.channel(lane))] = count;
+        }
+        let stalled = self.statistics.stalled.get(channel as usize);
+        ChannelStatistics { flits, stalled: stalled.copied().unwrap_or_default() }
     }
 }

@@ -1,7 +1,7 @@
 //! Cyclic walks over sets of bits, for round-robin arbitration of routers of any degree.
 
 /// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
-pub(crate) struct Stretch {
+pub(super) struct Stretch {
     pub word: usize,
     pub mask: u64,
     pub turn: u32,
@@ -9,14 +9,14 @@ pub(crate) struct Stretch {
 
 /// How many parts a walk over `words` words has.
 #[inline]
-pub(crate) fn steps(words: usize) -> usize {
+pub(super) fn steps(words: usize) -> usize {
     if words == 1 { 1 } else { words + 1 }
 }
 
 /// Stretch `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
 /// several, the first is visited twice, first from `start`, at last up to it.
 #[inline]
-pub(crate) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
+pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
     if words == 1 {
         return Stretch { word: 0, mask: u64::MAX, turn: start % 64 };
     }
@@ -35,7 +35,7 @@ pub(crate) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
 
 /// The bits of the word that starts at bit `base` that lie in `low..high`.
 #[inline]
-pub(crate) fn between(low: u32, high: u32, base: u32) -> u64 {
+pub(super) fn between(low: u32, high: u32, base: u32) -> u64 {
     let below = |bound: u32| match bound.saturating_sub(base) {
         64.. => u64::MAX,
         bits => (1 << bits) - 1,

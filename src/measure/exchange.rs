@@ -3,8 +3,7 @@
 use super::collector::{Collector, Distribution};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Deadlock, Digest};
-use crate::engine_next::Engine;
+use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 

@@ -8,8 +8,7 @@
 
 use super::load_point::{LoadPoint, Status};
 use super::{Collector, LoadMeasurement, Offered, Phase, Progress, Settings};
-use crate::engine::{Deadlock, Interruption, InterruptionReport};
-use crate::engine_next::Engine;
+use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 

@@ -16,8 +16,7 @@ use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
 use crate::adaptive::Derouting;
-use crate::engine::{Backlog, Carried, ChannelReport, Counters, Deadlock, Digest};
-use crate::engine_next::Engine;
+use crate::engine::{Backlog, Carried, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
 

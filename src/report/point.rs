@@ -122,7 +122,7 @@ pub struct PointRow {
     pub warm_up: Option<Picoseconds>,
     /// Windows measured after the warm-up.
     pub windows: u32,
-    /// Events that the simulator processed.
+    /// Channels granted to packets, those of terminals included (until results version 5, events of all kinds).
     pub events: u64,
     /// Digest of the event stream: equal for equal runs.
     #[serde(with = "hexadecimal")]

@@ -51,13 +51,6 @@ impl Route {
         &self.runs[..self.length as usize]
     }
 
-    /// The first run, and those behind it, then empty ones.
-    #[inline]
-    pub(crate) fn first_and_rest(&self) -> (Run, [Run; MAXIMUM_RUNS - 1]) {
-        let [first, rest @ ..] = self.runs;
-        (first, rest)
-    }
-
     /// Number of hops between routers.
     #[must_use]
     pub fn hops(&self) -> u32 {

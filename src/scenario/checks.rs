@@ -10,7 +10,9 @@ use super::{
     document::Document, reader::Purpose, schema::Draft,
 };
 use crate::{
-    engine::{MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers},
+    engine::{
+        LONGEST, MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers,
+    },
     narrow::{narrow, rounded},
     topology::Fabric,
     traffic::{Access, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
@@ -132,6 +134,7 @@ pub(super) fn run(
     let packets = checks.packets(parameters);
     if packets {
         checks.buffers(parameters);
+        checks.stay(parameters);
     }
     checks.latencies(parameters);
     checks.windows(draft);
@@ -420,6 +423,31 @@ impl Checks<'_> {
                 Some("at most 2^64 flits are; make messages smaller, or do fewer rounds".into()),
             );
         }
+    }
+
+    /// Whether the time from router to router is one that routers can reckon with.
+    fn stay(&mut self, parameters: &Parameters) {
+        let parts = parameters.longest_stay();
+        let stay = parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.1));
+        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("four parts");
+        if stay <= LONGEST || !self.sound(&[key]) {
+            return;
+        }
+        let made_of = if key.ends_with("rate") {
+            format!("the flits of the largest packet take {} at `{key}`", time_text(most))
+        } else {
+            format!("`{key}` is {}", time_text(most))
+        };
+        self.report(
+            &[key],
+            format!(
+                "a packet may take {} from router to router, and {} is the most: {made_of}",
+                time_text(stay),
+                time_text(LONGEST)
+            ),
+            "",
+            Some("shorten the latency, raise the rate, or make `maximum_payload` less".into()),
+        );
     }
 
     fn latencies(&mut self, parameters: &Parameters) {

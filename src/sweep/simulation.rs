@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Interruption, memory_needed};
-use crate::engine_next::Engine;
+use crate::engine::{Counters, Deadlock, Engine, Interruption, memory_needed};
 use crate::measure::{
     Bottleneck, Cause, Collector, CompletionBound, Delivered, Distribution, Doubt, ENOUGH_MESSAGES,
     ExchangeMeasurement, LoadMeasurement, MOST_WINDOWS, Offered, Outlook, Phase, Progress,
@@ -144,10 +143,15 @@ impl Simulation {
     /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little memory.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
         let fabric = &scenario.network.fabric;
-        scenario.network.routes().map_err(|error| SetupError::Routing(error.clone()))?;
+        let routes = scenario.network.routes();
+        let routes = routes.map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
-        let adaptive = matches!(scenario.network.routing, RoutingSpec::Adaptive(_));
-        let engine = memory_needed(fabric, parameters, adaptive);
+        let (lanes, adaptive) = match routes {
+            Routes::Forwarding(_) => (parameters.virtual_channels, false),
+            Routes::Adaptive(_) => (3, true),
+            Routes::DirectionOrder(_) | Routes::Table(_) => (2, false),
+        };
+        let engine = memory_needed(fabric, parameters, lanes, adaptive);
         let room = |traffic: u64| {
             claim("simulating this fabric", engine.saturating_add(traffic))
                 .map_err(SetupError::Memory)
@@ -351,7 +355,7 @@ impl Simulation {
             simulated_time: Some(measured.warm_up + measured.measured),
             warm_up: Some(measured.warm_up),
             windows: measured.windows,
-            events: measured.counters.events,
+            events: measured.counters.grants,
             digest: Some(measured.digest.0),
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
@@ -467,7 +471,7 @@ impl Simulation {
                 row: PointRow {
                     status: report::Status::Deadlock,
                     simulated_time: Some(deadlock.time),
-                    events: engine.counters().events,
+                    events: engine.counters().grants,
                     digest: Some(engine.digest().0),
                     ..row
                 },
@@ -532,7 +536,7 @@ fn exchange_row(row: PointRow, measured: &ExchangeMeasurement) -> PointRow {
         completion_time: Some(measured.completion),
         bandwidth: Some(measured.bandwidth / 1e9),
         simulated_time: Some(measured.completion),
-        events: measured.counters.events,
+        events: measured.counters.grants,
         digest: Some(measured.digest.0),
         ..with_latencies(row, measured.packet_latency, measured.message_latency)
     }

@@ -1,14 +1,15 @@
 //! Terminals as sources: messages are created, wait in source queues, are cut into packets and injected
 //! (docs/model.md, "Adapter").
 
+use super::message::{Arrival, Queued, Role, Slots};
 use super::model::Model;
+use super::network::ChannelKind;
 use super::packet::{Origin, Packet};
+use super::parameters::Switching;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased, tick};
 use super::way::{Address, Way};
 use super::whole::Whole;
-use crate::engine::message::{Arrival, Queued, Role, Slots};
-use crate::engine::{Backlog, ChannelKind, Switching};
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Message, Wake, Workload};
@@ -39,6 +40,15 @@ pub(super) struct Injection {
     waiting: u16,
     /// The lane at which the search for the next packet starts.
     pointer: u8,
+}
+
+/// What waits in a terminal's source queues, all injection and virtual channels together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Flits whose packets have not been injected.
+    pub flits: u64,
+    /// Since when some have been there without a break; means nothing if there are none.
+    pub since: Picoseconds,
 }
 
 /// A terminal's adapter.
@@ -156,8 +166,7 @@ impl Model<'_> {
 
     /// Sees to it that a terminal is looked at by `due`.
     pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
-        let &Adapter { due: place, router, .. } =
-            &self.sources.adapters[terminal as usize];
+        let &Adapter { due: place, router, .. } = &self.sources.adapters[terminal as usize];
         let present = &mut self.ports.due[place as usize];
         *present = (*present).min(due);
         self.active.lower(router, due);
@@ -332,8 +341,7 @@ impl Model<'_> {
                 self.credits.room[place as usize] -= flits;
                 self.send_packet(number, terminal, lane as u8, now);
                 let injection = &mut self.sources.injections[number as usize];
-                injection.due =
-                    if injection.waiting == 0 { NEVER } else { injection.free_at };
+                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
                 return;
             }
         }
@@ -443,6 +451,7 @@ impl Model<'_> {
 
         let channel = whole.channel_of_injection(self.part, number);
         self.digest.add(self.time(now), channel, source, sequence);
+        self.counters.grants += 1;
         let in_part = self.ports.outputs.len() as u32 + number;
         self.statistics.sent(in_part, lane, flits);
         let injection = &mut self.sources.injections[number as usize];

@@ -2,12 +2,12 @@
 //!
 //! (docs later)
 
+use super::Observer;
 use super::mail::Post;
 use super::model::{Model, Window};
 use super::rendezvous::Rendezvous;
 use super::source::NO_TIME;
 use super::tick::{HORIZON, Tick};
-use crate::engine::Observer;
 use crate::units::Picoseconds;
 use std::sync::atomic::{AtomicU64, Ordering};
 

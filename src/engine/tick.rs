@@ -18,9 +18,9 @@ pub(super) const FAR: Tick = NEVER - 1;
 /// The epoch moves on before anything happens at this tick.
 pub(super) const HORIZON: Tick = 1 << 31;
 
-/// The longest that a channel's latency and a packet on it may take together, so that whatever a router reckons
-/// with before the horizon can be told in ticks.
-pub(super) const LONGEST: Picoseconds = 1 << 29;
+/// The longest that a packet on a channel, the channel's latency and a router's may take together, about half a
+/// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
+pub const LONGEST: Picoseconds = 500_000_000;
 
 /// A time as a tick; 0 if it is over.
 #[inline]

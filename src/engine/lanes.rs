@@ -1,6 +1,6 @@
 //! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
 
-use crate::engine::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use super::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use crate::routing::Routes;
 use crate::traffic::Workload;
 

@@ -2,10 +2,10 @@
 
 use super::cut::Cut;
 use super::lanes::Lanes;
+use super::network::{ChannelTiming, Network};
 use super::tick::Tick;
 use super::way::Code;
-use crate::engine::network::{ChannelTiming, Network};
-use crate::engine::{ChannelKind, Parameters};
+use super::{ChannelKind, Parameters};
 use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
@@ -170,7 +170,8 @@ impl<'f> Whole<'f> {
         let first = self.cut.first_router(part);
         let router = self.network.router_of_output(channel);
         let network = wired(channel) - wired(self.cut.first_output(part));
-        let injections = (terminals(router) - terminals(first)) * self.parameters.injection_channels;
+        let injections =
+            (terminals(router) - terminals(first)) * self.parameters.injection_channels;
         (network + injections) * self.lanes.count() as u32
     }
 

@@ -227,6 +227,9 @@ impl Credits {
         Self { room, returning, links: Links { links: Vec::new(), free: NONE } }
     }
 
+    /// Bytes for each channel and lane.
+    pub(super) const A_LANE: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
+
     /// Bytes before traffic.
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.room) + size_of_val(&*self.returning)

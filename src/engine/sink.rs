@@ -3,11 +3,11 @@
 //! When a packet will have been delivered is known when its ejection channel is granted. It is counted there and
 //! then, unless it is later than what is simulated at present.
 
+use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::model::Model;
 use super::source::NO_TIME;
 use super::tick::tick;
-use crate::engine::message::{Arrival, Numbers, Queued, Role, Slots};
-use crate::engine::{CompletedMessage, DeliveredPacket};
+use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 

@@ -19,7 +19,7 @@ use super::tick::{NEVER, Tick};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
 use super::whole::Whole;
-use crate::engine::{Arbitration, ChannelKind, Digest, Interruption, STALLS, Stall, Switching};
+use super::{Arbitration, ChannelKind, Digest, Interruption, STALLS, Stall, Switching};
 use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -54,6 +54,24 @@ pub(super) struct Outbox {
     pub fed: Vec<(u32, Tick)>,
 }
 
+impl Outbox {
+    /// Whether it holds something that may let the router's own terminals send something within the window.
+    #[inline]
+    fn is_urgent(&self, hosts_answer: bool) -> bool {
+        !self.fed.is_empty() || hosts_answer && !self.deliveries.is_empty()
+    }
+}
+
+/// The least of some times.
+#[inline(always)]
+fn least(times: &[Tick]) -> Tick {
+    let mut least = NEVER;
+    for &time in times {
+        least = if time < least { time } else { least };
+    }
+    least
+}
+
 /// A router in hand: its own state, and what all routers share.
 pub(super) struct Visit<'a, 'f> {
     pub whole: &'a Whole<'f>,
@@ -84,11 +102,12 @@ pub(super) struct Visit<'a, 'f> {
     pub flits: &'a mut [u64],
     pub stalled: &'a mut [[Picoseconds; STALLS]],
     pub digest: &'a mut Digest,
+    pub grants: &'a mut u64,
     /// When the latest thing happened.
     pub latest: &'a mut Picoseconds,
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub outbox: &'a mut Outbox,
-    /// Whether packets that are delivered or credits for terminals may let something happen within the window.
+    /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
 }
 
@@ -130,14 +149,14 @@ impl<'f> Model<'f> {
         let terminals = first..first + usize::from(router.terminals);
         let end = self.window.end;
         loop {
-            let at_terminals =
-                self.ports.due[terminals.clone()].iter().copied().min().unwrap_or(NEVER);
+            let at_terminals = least(&self.ports.due[terminals.clone()]);
             let next = self.hold(number).run(at_terminals.min(end));
-            if !self.outbox.deliveries.is_empty() || !self.outbox.fed.is_empty() {
+            if self.outbox.is_urgent(self.hosts_answer) {
                 self.empty_own(router.first_terminal);
                 continue;
             }
             if at_terminals.min(next) >= end {
+                self.empty_own(router.first_terminal);
                 self.send_out();
                 return at_terminals.min(next);
             }
@@ -157,8 +176,10 @@ impl<'f> Model<'f> {
         let ports = &mut self.ports;
         let words = ports.words;
         let router = &mut ports.routers[number as usize];
-        let outputs = router.first_output as usize..router.first_output as usize + usize::from(router.outputs);
-        let inputs = router.first_input as usize..router.first_input as usize + usize::from(router.inputs);
+        let outputs = router.first_output as usize
+            ..router.first_output as usize + usize::from(router.outputs);
+        let inputs =
+            router.first_input as usize..router.first_input as usize + usize::from(router.inputs);
         let queues = inputs.start << ports.shift..inputs.end << ports.shift;
         let rooms = router.first_room as usize..(router.first_room + router.rooms) as usize;
         let lanes = self.whole.lanes.count();
@@ -190,6 +211,7 @@ impl<'f> Model<'f> {
             links: &mut self.credits.links,
             packets: &mut self.packets,
             digest: &mut self.digest,
+            grants: &mut self.counters.grants,
             latest: &mut self.latest,
             choosers: self.choosers.as_mut(),
             outbox: &mut self.outbox,
@@ -282,7 +304,7 @@ impl Visit<'_, '_> {
         self.take_arrivals();
         let outputs = usize::from(self.router.outputs);
         loop {
-            let mut now = self.due[..outputs].iter().copied().fold(NEVER, Tick::min);
+            let mut now = least(&self.due[..outputs]);
             if self.choosers.is_some() {
                 let decide_at = self.due[self.decisions()];
                 now = now.min(decide_at);
@@ -299,9 +321,7 @@ impl Visit<'_, '_> {
             } else {
                 self.allocate(now);
             }
-            if self.hosts_answer && !self.outbox.deliveries.is_empty()
-                || !self.outbox.fed.is_empty()
-            {
+            if self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
         }
@@ -324,7 +344,7 @@ impl Visit<'_, '_> {
         for (output, &time) in self.due[..outputs].iter().enumerate() {
             due |= u64::from(time == now) << output;
         }
-        let from_start = u64::MAX.checked_shl(start as u32).unwrap_or(0);
+        let from_start = if start < 64 { u64::MAX << start } else { 0 };
         for mut due in [due & from_start, due & !from_start] {
             while due != 0 {
                 let output = due.trailing_zeros() as usize;
@@ -524,13 +544,7 @@ impl Visit<'_, '_> {
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
     }
 
-    fn lack_of_room(
-        &mut self,
-        place: usize,
-        need: u16,
-        flits: u16,
-        now: Tick,
-    ) -> Option<Obstacle> {
+    fn lack_of_room(&mut self, place: usize, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
         let room = &mut self.rooms[place];
         let returning = &mut self.returning[place];
         *room += returning.collect(self.links, now);
@@ -582,6 +596,7 @@ impl Visit<'_, '_> {
         let is_empty = queue.head == NONE;
         let time = self.epoch + u64::from(now);
         self.digest.add(time, self.first_channel + output as u32, packet.source, packet.sequence);
+        *self.grants += 1;
         self.flits[output * self.whole.lanes.count() + usize::from(onto)] += u64::from(flits);
         state.free_at = released;
         state.pointer = pair as u16 + 1;
@@ -628,8 +643,7 @@ impl Visit<'_, '_> {
     #[inline(always)]
     fn leave(&mut self, output: usize, slot: u32, lane: u8, arrives: Tick) {
         let channels = self.whole.parameters.ejection_channels;
-        let first =
-            u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
+        let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
         if self.outputs[output].dead {
             self.packets.origins[slot as usize].lose();
@@ -647,8 +661,7 @@ impl Visit<'_, '_> {
         let (settled, awaited) = self.returning[place].send(self.links, credit, now);
         self.rooms[place] += settled;
         if awaited {
-            let network = self.rooms.len() / self.whole.lanes.count()
-                - self.inputs.len()
+            let network = self.rooms.len() / self.whole.lanes.count() - self.inputs.len()
                 + usize::from(self.router.transit);
             let injection = feeder as usize / self.whole.lanes.count() - network;
             self.outbox.fed.push((injection as u32, credit.time));

@@ -4,9 +4,9 @@
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
 //! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
 
+use super::ChannelKind;
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
-use crate::engine::ChannelKind;
 use crate::routing::Routes;
 use crate::topology::NONE;
 
@@ -48,7 +48,7 @@ pub(super) const NOT_STALLED: u8 = u8::MAX;
 pub(super) struct Output {
     /// When the last flit of the latest packet has left.
     pub free_at: Tick,
-    /// Since when packets wait for it for this reason ([`Stall`](crate::engine::Stall)): while it is busy, since then
+    /// Since when packets wait for it for this reason ([`Stall`](super::Stall)): while it is busy, since then
     /// or since the first of them asked.
     pub since: Tick,
     pub stall: u8,
@@ -202,7 +202,8 @@ impl Ports {
             let own = whole.terminals_of(router).len() as u32;
             let first = network.first_output[router as usize];
             let outputs = network.first_output[router as usize + 1] - first;
-            let inputs = network.first_input[router as usize]..network.first_input[router as usize + 1];
+            let inputs =
+                network.first_input[router as usize]..network.first_input[router as usize + 1];
             ports.routers.push(Router {
                 first_output: ports.outputs.len() as u32,
                 first_input: ports.inputs.len() as u32,
@@ -310,9 +311,9 @@ impl Ports {
         let port = feeder - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
         let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
-        let straight = own.clone().position(|output| {
-            ring != NONE && network.ring_of_channel[output as usize] == ring
-        });
+        let straight = own
+            .clone()
+            .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
         self.inputs.push(Input {
             free_at: 0,

@@ -65,7 +65,7 @@ fn run(first: u64, count: u64) -> (BTreeMap<&'static str, u64>, usize) {
         let scenario = scenario(seed);
         let reference = run_reference(&scenario);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
-        let run = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS, true);
+        let run = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
         let fast = Log { packets: run.log.0, messages: run.log.1 };
         assert_agreement(&scenario, &reference, &fast);
         let counts: BTreeMap<_, _> =

@@ -122,7 +122,7 @@ fn forwarding_tables_give_the_same_on_any_number_of_threads() {
     }
 }
 
-/// The time in which nothing gets from one part to another (docs/model.md, "Threads").
+/// The time in which nothing gets from one part to another (docs/model.md, "Windows and threads").
 fn reach(parameters: &Parameters) -> Picoseconds {
     let flit_times = [
         parameters.link_flit_time(),

@@ -289,7 +289,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
 fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let parameters = &whole.parameters;
     let link = whole.timing(ChannelKind::Network);
-    let least = workload.least_payload().min(parameters.maximum_payload.0);
+    let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(parameters.packet_flits(least) as u16);
     let fastest = whole.timings.iter().map(|timing| timing.flit).min().expect("three kinds");
     let window = (link.forward + whole.routing).min(link.back + flits * fastest);

@@ -224,6 +224,10 @@ impl Exchange {
         self.kind
     }
 
+    pub(super) fn message_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {
         match self.between {
             Between::Barrier { latency } => Some(latency),

@@ -262,6 +262,12 @@ impl OpenLoad {
         self.kind
     }
 
+    /// Their payload; of a read the response's.
+    #[must_use]
+    pub fn message_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Who sends to whom.
     #[must_use]
     pub fn pattern(&self) -> &Pattern {

@@ -24,6 +24,10 @@ impl Script {
         Self { messages, next }
     }
 
+    pub(super) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
     /// Whether there are messages of data, and whether there are reads.
     pub(super) fn kinds(&self) -> (bool, bool) {
         let is_data = |message: &Message| message.kind == Kind::Data;

@@ -124,10 +124,25 @@ impl Workload {
         }
     }
 
-    /// A payload in bytes that no packet is below.
+    /// The least payload in bytes of a packet, if packets have at most `maximum`.
     #[must_use]
-    pub fn least_payload(&self) -> u64 {
-        0
+    pub fn least_payload(&self, maximum: u64) -> u64 {
+        let of_bytes = |bytes: u64| match bytes % maximum.max(1) {
+            0 => bytes.min(maximum),
+            rest => rest,
+        };
+        let of_message = |kind: Kind, bytes: u64| match kind {
+            Kind::Data => of_bytes(bytes),
+            Kind::Read { request } => of_bytes(bytes).min(of_bytes(request.into())),
+        };
+        match self {
+            Self::Load(load) => of_message(load.kind(), load.message_bytes()),
+            Self::Exchange(exchange) => of_message(exchange.kind(), exchange.message_bytes()),
+            Self::Script(script) => {
+                let messages = script.messages().iter();
+                messages.map(|it| of_message(it.kind, it.bytes)).min().unwrap_or(maximum)
+            }
+        }
     }
 
     /// One workload for each of these ranges of terminals, which follow each other and are all there are.
@@ -154,5 +169,24 @@ impl Workload {
             Self::Load(load) => load.memory(),
             Self::Exchange(exchange) => exchange.memory(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_packet_is_the_rest_of_a_message_or_its_request() {
+        let message =
+            |bytes, kind| Message { time: 0, source: 0, destination: 0, bytes, kind, tag: 0 };
+        let least = |messages: &[Message]| {
+            Workload::Script(Script::new(messages.to_vec())).least_payload(256)
+        };
+        let data = |bytes| message(bytes, Kind::Data);
+        assert_eq!([0, 1, 256, 300, 512].map(|bytes| least(&[data(bytes)])), [0, 1, 256, 44, 256]);
+        assert_eq!(least(&[data(512), data(300), data(100)]), 44);
+        assert_eq!(least(&[message(512, Kind::Read { request: 16 })]), 16);
+        assert_eq!(least(&[]), 256);
     }
 }

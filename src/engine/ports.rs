@@ -45,6 +45,7 @@ pub(super) const NOT_STALLED: u8 = u8::MAX;
 
 /// The sending end of a channel.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Output {
     /// When the last flit of the latest packet has left.
     pub free_at: Tick,
@@ -96,6 +97,7 @@ pub(super) struct Input {
 /// A buffer: a chain of packets, some of which may still be on their way to it. The first asks once the one before it
 /// has left.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Queue {
     /// When the head asks; never if there is none, or it has not been looked at.
     pub ask: Tick,

@@ -145,15 +145,21 @@ impl<'f> Model<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit(&mut self, number: u32) -> Tick {
         let router = self.ports.routers[number as usize];
-        let first = router.first_due as usize + usize::from(router.outputs);
-        let terminals = first..first + usize::from(router.terminals);
+        let outputs =
+            router.first_due as usize..router.first_due as usize + usize::from(router.outputs);
+        let terminals = outputs.end..outputs.end + usize::from(router.terminals);
         let end = self.window.end;
         loop {
             let at_terminals = least(&self.ports.due[terminals.clone()]);
-            let next = self.hold(number).run(at_terminals.min(end));
-            if self.outbox.is_urgent(self.hosts_answer) {
-                self.empty_own(router.first_terminal);
-                continue;
+            let until = at_terminals.min(end);
+            let decisions = self.ports.due[terminals.end];
+            let mut next = decisions.min(least(&self.ports.due[outputs.clone()]));
+            if next < until || self.has_arrivals(number) {
+                next = self.hold(number).run(until);
+                if self.outbox.is_urgent(self.hosts_answer) {
+                    self.empty_own(router.first_terminal);
+                    continue;
+                }
             }
             if at_terminals.min(next) >= end {
                 self.empty_own(router.first_terminal);
@@ -168,6 +174,13 @@ impl<'f> Model<'f> {
                 }
             }
         }
+    }
+
+    /// Whether packets have come to empty buffers of a router.
+    #[inline(always)]
+    fn has_arrivals(&self, number: u32) -> bool {
+        let words = self.ports.words;
+        self.ports.arrived[number as usize * words..][..words].iter().any(|&word| word != 0)
     }
 
     /// Takes a router in hand.

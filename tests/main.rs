@@ -19,6 +19,7 @@ mod deadlock;
 mod differential;
 mod documents;
 mod engines_agree;
+mod epoch;
 mod figure_formats;
 mod figures;
 mod first_steps;

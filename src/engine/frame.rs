@@ -1,6 +1,11 @@
-//! The frame: windows, and the visits of a window.
+//! The frame: windows, and the visits of a window (docs/model.md, "Windows and threads").
 //!
-//! (docs later)
+//! A thread runs a part. Before each window the parts hand over what crosses between them, and agree on when the
+//! window begins: with the first thing that happens in any of them. In the window each router that has something to do
+//! before the end is visited once, in the order of numbers, which matters to nothing. The epoch that ticks count from
+//! moves on in all parts at the same window.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Observer;
 use super::mail::Post;
@@ -9,7 +14,6 @@ use super::rendezvous::Rendezvous;
 use super::source::NO_TIME;
 use super::tick::{HORIZON, Tick};
 use crate::units::Picoseconds;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A part of a network and what is observed in it.
 pub(super) struct Part<'f, O> {

@@ -5,7 +5,6 @@
 
 use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::model::Model;
-use super::source::NO_TIME;
 use super::tick::tick;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
@@ -304,5 +303,3 @@ impl Model<'_> {
         self.wake(wake, time);
     }
 }
-
-const _: () = assert!(NO_TIME == Picoseconds::MAX);

@@ -51,14 +51,17 @@ impl Cut {
         self.routers[part]..self.routers[part + 1]
     }
 
+    #[inline]
     pub(super) fn first_router(&self, part: usize) -> u32 {
         self.routers[part]
     }
 
+    #[inline]
     pub(super) fn first_output(&self, part: usize) -> u32 {
         self.outputs[part]
     }
 
+    #[inline]
     pub(super) fn first_input(&self, part: usize) -> u32 {
         self.inputs[part]
     }

@@ -224,6 +224,7 @@ impl<'f> Model<'f> {
     }
 
     /// Whether a message from one terminal to another is lost before it is queued.
+    #[inline]
     pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
             let fabric = self.whole.fabric;

@@ -44,6 +44,7 @@ impl Lanes {
         Self { channels, lane_of }
     }
 
+    #[inline]
     pub(super) fn count(&self) -> usize {
         self.channels.len()
     }

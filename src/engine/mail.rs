@@ -88,6 +88,7 @@ impl Model<'_> {
 
     /// Posts what other parts are sent in a window. Nothing happens in this part, or because of what it
     /// sends, before the time that it gives.
+    #[inline]
     pub(super) fn post(&mut self, window: usize, post: &Post) -> Picoseconds {
         let mut earliest = self.active.earliest();
         for (to, mail) in self.mail.iter_mut().enumerate() {
@@ -104,6 +105,7 @@ impl Model<'_> {
     }
 
     /// Takes what other parts have sent in a window.
+    #[inline]
     pub(super) fn collect(&mut self, window: usize, post: &Post) {
         let own = self.part;
         for from in (0..self.mail.len()).filter(|&from| from != own) {

@@ -159,6 +159,7 @@ impl Parameters {
     }
 
     /// Flits of a packet with this payload.
+    #[inline]
     #[must_use]
     pub fn packet_flits(&self, payload: u64) -> u32 {
         let flits = u64::from(self.header_flits)
@@ -168,6 +169,7 @@ impl Parameters {
     }
 
     /// Flits of the largest packet.
+    #[inline]
     #[must_use]
     pub fn maximum_packet(&self) -> u32 {
         self.packet_flits(self.maximum_payload.0)
@@ -175,6 +177,7 @@ impl Parameters {
 
     /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
     /// them, if any. A message without payload is one packet.
+    #[inline]
     #[must_use]
     pub fn packets(&self, bytes: u64) -> (u64, Option<u64>) {
         let most = self.maximum_payload.0.max(1);
@@ -183,6 +186,7 @@ impl Parameters {
     }
 
     /// Flits of all packets of a message.
+    #[inline]
     #[must_use]
     pub fn message_flits(&self, bytes: u64) -> u64 {
         let (full, rest) = self.packets(bytes);

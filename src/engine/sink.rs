@@ -127,6 +127,7 @@ impl Model<'_> {
     }
 
     /// Counts what is delivered within what is simulated now.
+    #[inline]
     pub(super) fn deliver_late(&mut self) {
         let mut late = std::mem::take(&mut self.sink.late);
         late.retain(|delivery| {
@@ -140,6 +141,7 @@ impl Model<'_> {
         self.sink.late = late;
     }
 
+    #[inline]
     fn count(&mut self, Delivery { time, slot, terminal, lane }: Delivery) {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
@@ -193,6 +195,7 @@ impl Model<'_> {
     }
 
     /// All packets of a message are at the sink, the last one at `time`.
+    #[inline]
     fn complete(
         &mut self,
         arrival: Arrival,

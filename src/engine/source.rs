@@ -165,6 +165,7 @@ impl Model<'_> {
     }
 
     /// Sees to it that a terminal is looked at by `due`.
+    #[inline]
     pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
         let &Adapter { due: place, router, .. } = &self.sources.adapters[terminal as usize];
         let present = &mut self.ports.due[place as usize];
@@ -173,6 +174,7 @@ impl Model<'_> {
     }
 
     /// When a terminal is looked at next.
+    #[inline]
     pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
         let mut time = adapter.create_at;
@@ -183,11 +185,13 @@ impl Model<'_> {
         self.injections_of(terminal).iter().map(|it| it.due).fold(due, Tick::min)
     }
 
+    #[inline]
     pub(super) fn set_terminal_due(&mut self, terminal: u32, due: Tick) {
         let place = self.sources.adapters[terminal as usize].due;
         self.ports.due[place as usize] = due;
     }
 
+    #[inline]
     fn injections_of(&self, terminal: u32) -> &[Injection] {
         let channels = self.whole.parameters.injection_channels as usize;
         &self.sources.injections[terminal as usize * channels..][..channels]
@@ -215,6 +219,7 @@ impl Model<'_> {
     }
 
     /// A terminal creates its messages of this instant (the send overhead lies behind them).
+    #[inline]
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
         let overhead = self.whole.parameters.send_overhead;
         let mut messages = std::mem::take(&mut self.sources.created);
@@ -260,6 +265,7 @@ impl Model<'_> {
     }
 
     /// A message joins its source queue.
+    #[inline]
     pub(super) fn enqueue(&mut self, terminal: u32, message: u32, now: Picoseconds) {
         let whole = &*self.whole;
         let Queued { bytes_left, injection_channel, role, destination, .. } =
@@ -298,6 +304,7 @@ impl Model<'_> {
     }
 
     /// Notes the size of the packet that a source queue sends next.
+    #[inline]
     fn next_packet(&mut self, queue: usize) {
         let queue = &mut self.sources.queues[queue];
         if let Some(message) = self.sources.queued.get(queue.head) {
@@ -359,6 +366,7 @@ impl Model<'_> {
     }
 
     /// Sends the first packet of a source queue through a free injection channel.
+    #[inline]
     fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
         let whole = std::sync::Arc::clone(&self.whole);
         let parameters = &whole.parameters;

@@ -40,6 +40,7 @@ impl Latencies {
         Self { histogram, sum: 0, maximum: 0 }
     }
 
+    #[inline]
     fn record(&mut self, latency: Picoseconds) {
         self.histogram.record(latency).expect("the histogram resizes itself");
         self.sum += u128::from(latency);

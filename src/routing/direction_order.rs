@@ -27,6 +27,7 @@ struct Way {
 
 impl Way {
     /// The shortest way to a coordinate that is `ahead` of this one, -size < ahead < size.
+    #[inline]
     fn shortest(size: i32, closed: bool, ahead: i32, plus_at_half: bool) -> Self {
         let round = ahead.rem_euclid(size);
         let signed = if !closed {
@@ -117,6 +118,7 @@ impl DirectionOrder {
 
     /// # Panics
     /// If there is no route between the routers.
+    #[inline]
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
         self.find(fabric, source, destination).expect("every pair was tried at construction")
     }

@@ -63,6 +63,7 @@ impl Routes {
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
+    #[inline]
     #[must_use]
     pub fn source_route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match self {

@@ -23,6 +23,7 @@ impl Route {
     ///
     /// # Panics
     /// If the route has [`MAXIMUM_RUNS`] runs already.
+    #[inline]
     pub fn push(&mut self, port: u16, hops: u16) {
         if hops == 0 {
             return;
@@ -52,6 +53,7 @@ impl Route {
     }
 
     /// Number of hops between routers.
+    #[inline]
     #[must_use]
     pub fn hops(&self) -> u32 {
         self.runs().iter().map(|run| u32::from(run.hops)).sum()

@@ -167,6 +167,7 @@ impl Fabric {
     }
 
     /// The router of a terminal; `None` if it has failed.
+    #[inline]
     #[must_use]
     pub fn terminal_router(&self, terminal: u32) -> Option<u32> {
         let router = self.terminal_router[terminal as usize];

@@ -190,6 +190,7 @@ impl OpenLoad {
     ///
     /// # Panics
     /// If the terminal sends nothing.
+    #[inline]
     pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
         let place = (terminal - self.first_terminal) as usize;
         let Terminal { random, index } = &mut self.terminals[place];
@@ -283,6 +284,7 @@ impl OpenLoad {
     }
 }
 
+#[inline]
 fn of_terminal(arrivals: &[Arrivals], terminal: u32) -> &Arrivals {
     arrivals.get(terminal as usize).unwrap_or(&arrivals[0])
 }

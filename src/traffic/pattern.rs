@@ -130,6 +130,7 @@ impl Pattern {
     ///
     /// Draws from `random` for uniform, hotspot and matrix only. Patterns with steps go through them
     /// cyclically, without those in which the source has no partner.
+    #[inline]
     pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
         if !self.live.contains(source) {
             return None;

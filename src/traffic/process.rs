@@ -57,6 +57,7 @@ impl Arrivals {
 
     /// Creation time of the message after number `index`, which was created at `previous`. Saturates
     /// at `u64::MAX`, which is never.
+    #[inline]
     pub fn next(&self, previous: Picoseconds, index: u64, random: &mut ChaCha8Rng) -> Picoseconds {
         match self.process {
             Process::Bernoulli => {
@@ -72,6 +73,7 @@ impl Arrivals {
 
     /// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
     /// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
+    #[inline]
     fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
         const ONE: u64 = 1 << 53;
         let uniform = (random.random_range(0..ONE) + 1) as f64 / ONE as f64;

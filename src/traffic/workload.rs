@@ -41,6 +41,7 @@ impl Workload {
     }
 
     /// Adds the messages that a terminal creates at `now` and says when it creates the next ones.
+    #[inline]
     pub fn create(
         &mut self,
         terminal: u32,
@@ -63,6 +64,7 @@ impl Workload {
 
     /// A terminal's own message is done: its last flit has left, or, for a read, the response has
     /// been received.
+    #[inline]
     pub fn sent(&mut self, terminal: u32, now: Picoseconds) -> Wake {
         match self {
             Self::Exchange(exchange) => exchange.sent(terminal, now),
@@ -71,6 +73,7 @@ impl Workload {
     }
 
     /// A terminal has received a message with this tag.
+    #[inline]
     pub fn received(&mut self, terminal: u32, tag: u32, now: Picoseconds) -> Wake {
         match self {
             Self::Exchange(exchange) => exchange.received(terminal, tag, now),
@@ -79,6 +82,7 @@ impl Workload {
     }
 
     /// Whether [`Self::received`] has to be called.
+    #[inline]
     #[must_use]
     pub fn wants_receipts(&self) -> bool {
         matches!(self, Self::Exchange(_))
@@ -86,6 +90,7 @@ impl Workload {
 
     /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
     /// that they get alone.
+    #[inline]
     #[must_use]
     pub fn barrier_latency(&self) -> Option<Picoseconds> {
         match self {
@@ -96,6 +101,7 @@ impl Workload {
 
     /// When the last of its terminals came to the barrier that ends their step; `None` if any is under
     /// way, or there is no barrier. Time 0 if none of them had anything to do.
+    #[inline]
     #[must_use]
     pub fn at_barrier(&self) -> Option<Picoseconds> {
         match self {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::adaptive::{escape_bubble, ports};
 use super::model::Model;
-use super::ports::{AWAY, Exit, Router};
+use super::ports::{Router, place};
 use super::simulator::Simulator;
 use super::{Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::routing::Routes;
@@ -163,14 +163,11 @@ impl<O: Observer> Simulator<'_, O> {
 
     /// The buffer at the far end of an output.
     fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
-        let queue = model.ports.outputs[output as usize].far_queue;
-        let (part, queue) = if queue & AWAY == 0 {
-            (model.part, queue)
-        } else {
-            let Exit { part, queue } = model.ports.exits[(queue & !AWAY) as usize];
-            (part as usize, queue)
-        };
-        (part, queue + u32::from(lane))
+        let state = &model.ports.outputs[output as usize];
+        let far = &self.parts[state.far_part as usize].model;
+        let router = &far.ports.routers[state.far_router as usize];
+        let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
+        (far.part, queue as u32)
     }
 
     /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
@@ -207,17 +204,17 @@ impl<O: Observer> Simulator<'_, O> {
         let fabric = self.whole.fabric;
         let network = &self.whole.network;
         let model = &self.parts[part].model;
-        let lane = (buffer & ((1 << model.ports.shift) - 1)) as u8;
+        let (input, lane) = place(buffer, model.ports.shift);
         let channel = self.whole.lanes.channel(lane);
         let queue = &model.ports.queues[buffer as usize];
         let packet = &model.packets.packets[queue.head as usize];
-        let input = (buffer >> model.ports.shift) + self.whole.cut.first_input(part);
-        let router = network.router_of_input[input as usize];
+        let input = input + self.whole.cut.first_input(part) as usize;
+        let router = network.router_of_input[input];
         let wish = model.wishes(buffer)[0];
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
             router: fabric.router_name(router),
-            input: name(network.channel_of_input[input as usize]),
+            input: name(network.channel_of_input[input]),
             virtual_channel: channel,
             virtual_channel_name: match self.whole.routes {
                 Routes::Forwarding(_) => None,
@@ -264,8 +261,8 @@ impl Model<'_> {
         if queue.options == 0 {
             return vec![Wish { output, lane, need }];
         }
-        let lane_here = (buffer & ((1 << self.ports.shift) - 1)) as u8;
-        let input = &self.ports.inputs[(buffer >> self.ports.shift) as usize];
+        let (input, lane_here) = place(buffer, self.ports.shift);
+        let input = &self.ports.inputs[input];
         let state = &self.ports.outputs[output as usize];
         let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;

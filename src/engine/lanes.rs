@@ -2,7 +2,6 @@
 
 use super::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use crate::routing::Routes;
-use crate::traffic::Workload;
 
 /// The virtual channels in use, in ascending order: a lane is a place in this order.
 #[derive(Clone, Debug)]
@@ -12,13 +11,17 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    pub(super) fn new(routes: &Routes, workload: &Workload, parameters: &Parameters) -> Self {
+    /// Of traffic that has messages of data, and reads.
+    pub(super) fn new(
+        routes: &Routes,
+        parameters: &Parameters,
+        (data, reads): (bool, bool),
+    ) -> Self {
         let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
         if let Routes::Forwarding(_) = routes {
             (0..parameters.virtual_channels).for_each(&mut use_channel);
         } else {
-            let (data, reads) = workload.kinds();
             if reads {
                 use_channel(REQUEST_CHANNEL);
                 use_channel(RESPONSE_CHANNEL);
@@ -37,7 +40,7 @@ impl Lanes {
         }
         let channels: Vec<u8> =
             (0..MOST_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
-        let mut lane_of = [0; MOST_VIRTUAL_CHANNELS as usize];
+        let mut lane_of = [u8::MAX; MOST_VIRTUAL_CHANNELS as usize];
         for (lane, &channel) in (0..).zip(&channels) {
             lane_of[usize::from(channel)] = lane;
         }
@@ -49,7 +52,7 @@ impl Lanes {
         self.channels.len()
     }
 
-    /// The lane of a virtual channel that is in use.
+    /// The lane of a virtual channel; one in which no packet is if the channel is not in use.
     #[inline]
     pub(super) fn lane(&self, channel: u8) -> u8 {
         self.lane_of[usize::from(channel)]
@@ -58,10 +61,5 @@ impl Lanes {
     #[inline]
     pub(super) fn channel(&self, lane: u8) -> u8 {
         self.channels[usize::from(lane)]
-    }
-
-    /// The lane of a virtual channel, if it is in use.
-    pub(super) fn find(&self, channel: u8) -> Option<u8> {
-        self.channels.iter().position(|&used| used == channel).map(|lane| lane as u8)
     }
 }

@@ -9,19 +9,21 @@ use super::credits::Credit;
 use super::message::Arrival;
 use super::model::Model;
 use super::packet::{Origin, Packet};
-use super::ports::Exit;
+use super::ports::Entry;
 use super::source::NO_TIME;
 use super::tick::{FAR, NEVER, Tick};
+use super::way::MOST_WORDS;
 use crate::units::Picoseconds;
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// The buffer that it is on its way to.
-    pub queue: u32,
+    /// The router that it is on its way to, and the buffer among that router's pairs.
+    pub router: u32,
+    pub pair: u32,
     pub packet: Packet,
     pub origin: Origin,
-    pub rest: [u64; 3],
+    pub rest: [u64; MOST_WORDS],
 }
 
 /// What one part sends another. All numbers are the receiver's.
@@ -67,22 +69,21 @@ impl Post {
 }
 
 impl Model<'_> {
-    /// Sends a packet, whose slot it frees, by an exit.
-    pub(super) fn send_away(&mut self, exit: u32, onto: u8, slot: u32) {
-        let Exit { part, queue } = self.ports.exits[exit as usize];
-        let mut rest = [0; 3];
+    /// Sends a packet, whose slot it frees, to a router of another part.
+    pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
+        let mut rest = [0; MOST_WORDS];
         let own = self.packets.rest(slot);
         rest[..own.len()].copy_from_slice(own);
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
-        let queue = queue + u32::from(onto);
-        self.mail[part as usize].packets.push(Crossing { queue, packet, origin, rest });
+        let crossing = Crossing { router, pair, packet, origin, rest };
+        self.mail[part as usize].packets.push(crossing);
     }
 
     /// Sends credits by an entry.
     pub(super) fn send_credit_away(&mut self, entry: u32, lane: u8, credit: Credit) {
-        let super::ports::Entry { part, room } = self.ports.entries[entry as usize];
+        let Entry { part, room } = self.ports.entries[entry as usize];
         self.mail[part as usize].credits.push((room + u32::from(lane), credit));
     }
 
@@ -117,16 +118,11 @@ impl Model<'_> {
             for number in mail.arrived.drain(..) {
                 self.sink.forget(from, number);
             }
-            for Crossing { queue, packet, origin, rest } in mail.packets.drain(..) {
+            for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
                 let slot = self.packets.insert(packet, origin);
                 let own = self.packets.rest(slot);
                 own.copy_from_slice(&rest[..own.len()]);
-                let input = queue >> self.ports.shift;
-                let first = |router: &super::ports::Router| router.first_input <= input;
-                let number = self.ports.routers.partition_point(first) as u32 - 1;
-                let router = &self.ports.routers[number as usize];
-                let pair = queue - (router.first_input << self.ports.shift);
-                self.join(number, pair, slot);
+                self.join(router, pair, slot);
             }
             for (place, credit) in mail.credits.drain(..) {
                 self.return_credit(place, credit);

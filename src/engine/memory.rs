@@ -1,11 +1,13 @@
 //! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
 
 use super::credits::Credits;
+use super::lanes::Lanes;
 use super::parameters::Parameters;
 use super::ports::{Input, Output, Queue, Router};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
+use crate::routing::Routes;
 use crate::topology::Fabric;
 
 /// The most buffers (pairs of input port and virtual channel) of a router: they are numbered in 16 bits, and
@@ -33,9 +35,11 @@ pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two(), router)
 }
 
-/// Bytes of an engine's arrays before traffic, about, if packets use so many virtual channels.
+/// Bytes of an engine's arrays before traffic, about; if there are reads, too.
 #[must_use]
-pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, lanes: u8, adaptive: bool) -> u64 {
+pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) -> u64 {
+    let adaptive = matches!(routes, Routes::Adaptive(_));
+    let lanes = Lanes::new(routes, parameters, (true, true)).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);
@@ -51,7 +55,6 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, lanes: u8, adapti
     let a_router = bytes(size_of::<Router>() + 2 * size_of::<Tick>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
-    let lanes = u64::from(lanes);
     outputs * an_output
         + inputs
             * (bytes(size_of::<Input>()) + lanes.next_power_of_two() * bytes(size_of::<Queue>()))

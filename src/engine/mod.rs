@@ -49,7 +49,8 @@
 //! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
 //! | `model` | all that is in a part |
 //! | `ports` | a router's outputs, input ports and buffers |
-//! | `visit` | asking, granting, releasing: docs/model.md, "Router" |
+//! | `visit` | a router taken in hand for a window, and what it sends to others |
+//! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `packet`, `way`, `lanes` | packets, what they know of their way, the virtual channels in use |
@@ -86,6 +87,7 @@ mod packet;
 mod parameters;
 mod ports;
 mod rendezvous;
+mod router;
 mod simulator;
 mod sink;
 mod source;

@@ -62,12 +62,11 @@ pub(super) struct Model<'f> {
 impl<'f> Model<'f> {
     /// An empty part at time 0.
     pub(super) fn new(whole: &Arc<Whole<'f>>, part: usize, workload: Workload) -> Self {
-        let mut ports = Ports::new(whole, part);
+        let ports = Ports::new(whole, part);
         let choosers = match whole.routes {
             Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
             _ => None,
         };
-        let rooms = std::mem::take(&mut ports.rooms);
         let routers = ports.routers.len();
         let channels = ports.outputs.len() + whole.injections_of_part(part);
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
@@ -86,7 +85,7 @@ impl<'f> Model<'f> {
             sources: Sources::new(whole, part, &ports, workload),
             sink: Sink::new(whole.cut.parts()),
             statistics: Statistics::new(ports.outputs.len(), channels, whole.lanes.count()),
-            credits: Credits::new(rooms),
+            credits: Credits::new(ports.rooms(whole)),
             packets: Packets::new(whole.rest),
             ports,
             choosers,

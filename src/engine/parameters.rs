@@ -194,29 +194,16 @@ impl Parameters {
         full * u64::from(self.maximum_packet()) + last
     }
 
-    /// What the longest stay of a packet at a router and on the channel that leaves it is made of, at most: the key of
-    /// each, and how long it takes. Together they may be at most [`LONGEST`](super::LONGEST).
+    /// The longest that a packet can take from router to router; more than [`LONGEST`](super::LONGEST) is not simulated.
     #[must_use]
-    pub fn longest_stay(&self) -> [(&'static str, Picoseconds); 4] {
-        let slowest = |kinds: [(&'static str, Picoseconds); 3]| {
-            kinds.into_iter().max_by_key(|&(_, time)| time).expect("three kinds")
-        };
-        let (rate, flit) = slowest([
-            ("adapter.ejection_rate", self.ejection_flit_time()),
-            ("adapter.injection_rate", self.injection_flit_time()),
-            ("link.rate", self.link_flit_time()),
-        ]);
-        let latency = slowest([
-            ("adapter.ejection_latency", self.ejection_latency),
-            ("adapter.injection_latency", self.injection_latency),
-            ("link.latency", self.link_latency),
-        ]);
-        [
-            (rate, flit.saturating_mul(self.maximum_packet().into())),
-            latency,
-            ("router.routing_latency", self.routing_latency),
-            ("router.crossbar_latency", self.crossbar_latency),
-        ]
+    pub fn longest_stay(&self) -> Picoseconds {
+        let flit =
+            self.link_flit_time().max(self.injection_flit_time()).max(self.ejection_flit_time());
+        let latency = self.link_latency.max(self.injection_latency).max(self.ejection_latency);
+        flit.saturating_mul(self.maximum_packet().into())
+            .saturating_add(latency)
+            .saturating_add(self.routing_latency)
+            .saturating_add(self.crossbar_latency)
     }
 
     /// The time a flit occupies a network channel.

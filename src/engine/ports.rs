@@ -4,13 +4,13 @@
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
 //! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
 
-use super::ChannelKind;
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
+use super::{ChannelKind, Parameters};
 use crate::routing::Routes;
 use crate::topology::NONE;
 
-/// Set in a number that is another part's.
+/// Set in a feeder that is another part's.
 pub(super) const AWAY: u32 = 1 << 31;
 
 /// An output that is none.
@@ -40,7 +40,7 @@ pub(super) struct Router {
     pub rooms: u32,
 }
 
-/// Why nothing waits for an output.
+/// In place of a reason: nothing waits for the output.
 pub(super) const NOT_STALLED: u8 = u8::MAX;
 
 /// The sending end of a channel.
@@ -63,8 +63,8 @@ pub(super) struct Output {
     pub pointer: u16,
     /// Its place in the far router's pairs, in the lowest lane.
     pub far_pair: u16,
-    /// The buffer at the far end, in the lowest lane; where in `exits` if it is [`AWAY`].
-    pub far_queue: u32,
+    /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
+    pub far_part: u32,
     pub far_router: u32,
     /// The room at the far end, in the lowest lane, among the router's.
     pub room: u16,
@@ -129,18 +129,17 @@ impl Queue {
     };
 }
 
-/// Where a channel leads that ends in another part: the part, its router, and the buffer there in the lowest lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exit {
-    pub part: u32,
-    pub queue: u32,
-}
-
 /// Where a channel comes from that begins in another part: the part, and the room that is counted there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub part: u32,
     pub room: u32,
+}
+
+/// The input port and the lane of a pair, or of a buffer.
+#[inline(always)]
+pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
+    ((pair >> shift) as usize, (pair & ((1 << shift) - 1)) as u8)
 }
 
 /// All ports of a part.
@@ -163,12 +162,10 @@ pub(super) struct Ports {
     pub words: usize,
     /// A pair is an input port shifted by so many bits, and a lane.
     pub shift: u32,
-    pub exits: Vec<Exit>,
     pub entries: Vec<Entry>,
-    /// By channel whose room is counted: its router, and its number among that router's outputs.
+    /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
+    /// injection channel.
     pub senders: Vec<(u32, u32)>,
-    /// How much room each channel's lanes have at first.
-    pub rooms: Vec<u16>,
 }
 
 impl Ports {
@@ -193,10 +190,8 @@ impl Ports {
             arrived: vec![0; routers.len() * words],
             words,
             shift,
-            exits: Vec::new(),
             entries: Vec::new(),
             senders: Vec::new(),
-            rooms: Vec::new(),
         };
         let injections = parameters.injection_channels;
         let mut terminals = 0;
@@ -216,7 +211,7 @@ impl Ports {
                 terminals: own as u16,
                 transit: network.transit_inputs[router as usize] as u16,
                 next_output: 0,
-                first_room: ports.rooms.len() as u32,
+                first_room: ports.senders.len() as u32 * lanes,
                 rooms: 0,
             });
             ports.due.resize(ports.due.len() + (outputs + own) as usize + 1, NEVER);
@@ -229,12 +224,8 @@ impl Ports {
                 ports.add_input(whole, part, router, input);
             }
             terminals += own;
-            for _ in 0..own * injections {
-                ports.senders.push((number, NONE));
-                let room = ports.rooms.len() + lanes as usize;
-                ports.rooms.resize(room, parameters.injection_buffer as u16);
-            }
-            let rooms = ports.rooms.len() as u32;
+            ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
+            let rooms = ports.senders.len() as u32 * lanes;
             let router = &mut ports.routers[number as usize];
             router.rooms = rooms - router.first_room;
         }
@@ -260,30 +251,31 @@ impl Ports {
             needs_room: input != NONE,
             pointer: 0,
             far_pair: 0,
-            far_queue: NONE,
+            far_part: NONE,
             far_router: NONE,
             room: 0,
         };
         if input != NONE {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
-            let queue = (input - cut.first_input(far_part)) << self.shift;
             let own = self.routers.len() as u32 - 1;
-            debug_assert_eq!(whole.room_of_channel(part, channel), self.rooms.len() as u32);
-            output.room = (self.rooms.len() as u32 - self.routers[own as usize].first_room) as u16;
-            let room = self.rooms.len() + whole.lanes.count();
-            self.rooms.resize(room, whole.parameters.buffer as u16);
+            output.room = self.next_room(whole);
+            debug_assert_eq!(
+                whole.room_of_channel(part, channel),
+                self.routers[own as usize].first_room + u32::from(output.room)
+            );
             self.senders.push((own, port));
             output.far_pair = ((input - network.first_input[far as usize]) << self.shift) as u16;
             output.far_router = far - cut.first_router(far_part);
-            output.far_queue = if far_part == part {
-                queue
-            } else {
-                self.exits.push(Exit { part: far_part as u32, queue });
-                AWAY | (self.exits.len() as u32 - 1)
-            };
+            output.far_part = far_part as u32;
         }
         self.outputs.push(output);
+    }
+
+    /// Where the room of the next channel is counted, in the lowest lane, among those of the latest router.
+    fn next_room(&self, whole: &Whole<'_>) -> u16 {
+        let router = self.routers.last().expect("it is there before its ports");
+        (self.senders.len() as u32 * whole.lanes.count() as u32 - router.first_room) as u16
     }
 
     fn add_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) {
@@ -293,9 +285,8 @@ impl Ports {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
-            let own = self.routers.last().expect("this one");
             // The injection channels' rooms follow those of the network channels, which are all there.
-            let first = self.rooms.len() as u32 - own.first_room;
+            let first = u32::from(self.next_room(whole));
             self.inputs.push(Input {
                 free_at: 0,
                 feeder: first + of_router * whole.lanes.count() as u32,
@@ -330,6 +321,16 @@ impl Ports {
             opposite: opposite.map_or(NO_OUTPUT, |output| output as u16),
             port: port.min(u32::from(NO_PORT)) as u8,
         });
+    }
+
+    /// How much room each channel's lanes have at first.
+    pub(super) fn rooms(&self, whole: &Whole<'_>) -> Vec<u16> {
+        let Parameters { buffer, injection_buffer, .. } = whole.parameters;
+        let of_channel = |&(_, output): &(u32, u32)| {
+            let room = if output == NONE { injection_buffer } else { buffer };
+            std::iter::repeat_n(room as u16, whole.lanes.count())
+        };
+        self.senders.iter().flat_map(of_channel).collect()
     }
 
     /// The buffer of a router's pair.

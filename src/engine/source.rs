@@ -5,10 +5,9 @@ use super::message::{Arrival, Queued, Role, Slots};
 use super::model::Model;
 use super::network::ChannelKind;
 use super::packet::{Origin, Packet};
-use super::parameters::Switching;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased, tick};
-use super::way::{Address, Way};
+use super::way::{Address, MOST_WORDS, Way};
 use super::whole::Whole;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -368,14 +367,12 @@ impl Model<'_> {
     /// Sends the first packet of a source queue through a free injection channel.
     #[inline]
     fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
-        let whole = std::sync::Arc::clone(&self.whole);
-        let parameters = &whole.parameters;
-        let place = number as usize * whole.lanes.count() + usize::from(lane);
+        let place = number as usize * self.whole.lanes.count() + usize::from(lane);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.sources.queued.at(slot);
         let bytes = message.bytes_left;
-        message.bytes_left = bytes.saturating_sub(parameters.maximum_payload.0.max(1));
+        message.bytes_left = bytes.saturating_sub(self.whole.parameters.maximum_payload.0.max(1));
         let message = *message;
         let is_last = message.bytes_left == 0;
         if is_last {
@@ -390,7 +387,7 @@ impl Model<'_> {
         let wants_receipts = self.sources.workload.wants_receipts();
         let mut arrival = message.arrival;
         if arrival == NONE && !(is_last && is_data && !wants_receipts) {
-            let (full, rest) = parameters.packets(bytes);
+            let (full, rest) = self.whole.parameters.packets(bytes);
             let announced = Arrival {
                 started: message.started,
                 bytes,
@@ -405,25 +402,17 @@ impl Model<'_> {
                 self.sources.queued.at(slot).arrival = arrival;
             }
         }
+        let time = self.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
         let sequence = adapter.sequence;
         adapter.sequence = sequence.wrapping_add(1);
         adapter.queue.flits -= u64::from(flits);
-        let (source, router, first_input) = (adapter.name, adapter.router, adapter.input);
+        let &mut Adapter { name: source, router, input: first_input, .. } = adapter;
 
-        let from = router + whole.cut.first_router(self.part);
-        let to = whole.fabric.terminal_router(message.destination).expect("live");
-        let ejection_number =
-            (u32::from(message.injection_channel) % parameters.ejection_channels) as u16;
-        let timing = whole.timing(ChannelKind::Injection);
-        let last = now + (Tick::from(flits) - 1) * timing.flit;
-        let header = match parameters.switching {
-            Switching::VirtualCutThrough => now,
-            Switching::StoreAndForward => last,
-        };
+        // All flits are there from the start.
         let mut packet = Packet {
-            ready: header + timing.forward + whole.routing,
-            tail: last + timing.forward,
+            ready: 0,
+            tail: 0,
             next: NONE,
             source,
             sequence,
@@ -431,47 +420,62 @@ impl Model<'_> {
             note: 0,
             way: Way::default(),
         };
-        let mut origin = Origin::new(
-            (message.created, self.time(now)),
-            arrival,
-            payload,
-            0,
-            message.injection_channel,
-        );
-        let mut rest = [0; REST];
-        let rest = &mut rest[..whole.rest];
-        if let Some(table) = self.table {
-            let class = table.class(whole.fabric, source, message.destination);
-            let destination = message.destination;
-            packet.way = Address { destination, class, ejection: ejection_number }.into();
-        } else {
-            let ejection = whole.ejection(message.destination, to) + ejection_number;
-            if self.choosers.is_some() {
-                self.set_out(terminal, (from, to), (ejection, lane), &mut packet, &mut origin);
-            } else {
-                let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
-                packet.way = whole.code.write(&route, ejection, rest);
-                origin.hops = route.hops() as u16;
-            }
-        }
+        let last = self.whole.send(&mut packet, ChannelKind::Injection, now);
+        let times = (message.created, time);
+        let mut origin = Origin::new(times, arrival, payload, 0, message.injection_channel);
+        let mut rest = [0; MOST_WORDS];
+        let rest = &mut rest[..self.whole.rest];
+        self.direct(terminal, lane, message.destination, &mut packet, &mut origin, rest);
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
 
+        let whole = &*self.whole;
+        let of_terminal = number - terminal * whole.parameters.injection_channels;
         let channel = whole.channel_of_injection(self.part, number);
-        self.digest.add(self.time(now), channel, source, sequence);
+        self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
         let in_part = self.ports.outputs.len() as u32 + number;
         self.statistics.sent(in_part, lane, flits);
         let injection = &mut self.sources.injections[number as usize];
         injection.pointer = (lane + 1) % whole.lanes.count() as u8;
-        injection.free_at = last + timing.flit;
-        let free_at = injection.free_at;
-        let input = first_input + number - terminal * parameters.injection_channels;
-        let pair = (input - self.ports.routers[router as usize].first_input) << self.ports.shift;
-        self.join(router, pair + u32::from(lane), slot);
+        let free_at = last + whole.timing(ChannelKind::Injection).flit;
+        injection.free_at = free_at;
+        let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
+        let pair = (of_router << self.ports.shift) + u32::from(lane);
+        self.join(router, pair, slot);
         if is_last && is_data && wants_receipts {
             self.message_sent(terminal, self.time(free_at));
         }
+    }
+
+    /// Tells a new packet its way to a terminal.
+    #[inline(always)]
+    fn direct(
+        &mut self,
+        terminal: u32,
+        lane: u8,
+        destination: u32,
+        packet: &mut Packet,
+        origin: &mut Origin,
+        rest: &mut [u64],
+    ) {
+        let whole = &*self.whole;
+        let router = self.sources.adapters[terminal as usize].router;
+        let from = router + whole.cut.first_router(self.part);
+        let to = whole.fabric.terminal_router(destination).expect("live");
+        let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
+        if let Some(table) = self.table {
+            let class = table.class(whole.fabric, packet.source, destination);
+            packet.way = Address { destination, class, ejection: number as u16 }.into();
+            return;
+        }
+        let ejection = whole.ejection(destination, to) + number as u16;
+        if self.choosers.is_some() {
+            return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
+        }
+        let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
+        packet.way = whole.code.write(&route, ejection, rest);
+        origin.hops = route.hops() as u16;
     }
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
@@ -556,9 +560,6 @@ impl Model<'_> {
         self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
     }
 }
-
-/// The most words of a way beyond the first.
-const REST: usize = 3;
 
 /// The virtual channel in which a terminal's packets to another one leave their first router.
 fn first_lane(

@@ -2,8 +2,8 @@
 
 use super::model::Model;
 use super::ports::{NOT_STALLED, Output};
+use super::router::Visit;
 use super::tick::{NEVER, Tick};
-use super::visit::Visit;
 use crate::units::Picoseconds;
 
 /// Why packets that ask for an output wait. Where several packets wait for different reasons, the one

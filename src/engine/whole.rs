@@ -3,9 +3,10 @@
 use super::cut::Cut;
 use super::lanes::Lanes;
 use super::network::{ChannelTiming, Network};
+use super::packet::{Packet, last_start};
 use super::tick::Tick;
-use super::way::Code;
-use super::{ChannelKind, Parameters};
+use super::way::{Code, MOST_WORDS};
+use super::{ChannelKind, Parameters, Switching};
 use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
@@ -62,7 +63,7 @@ impl<'f> Whole<'f> {
     ) -> Self {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
-        let lanes = Lanes::new(routes, workload, parameters);
+        let lanes = Lanes::new(routes, parameters, workload.kinds());
         let mut of_router: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
         for terminal in fabric.live_terminals() {
             of_router[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);
@@ -93,18 +94,17 @@ impl<'f> Whole<'f> {
         let (rest, rules) = match routes {
             Routes::Adaptive(adaptive) => {
                 let round = usize::from(adaptive.rules().derouter.leads_round());
-                (round.max(code.rest(runs)), Some(*adaptive.rules()))
+                (round, Some(*adaptive.rules()))
             }
             Routes::Forwarding(_) => (0, None),
             Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
         };
-        // No packet is in the lane of a channel that is not in use.
-        let lane = |channel| lanes.find(channel).unwrap_or(u8::MAX);
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
-            adaptive: lane(rules.channels.adaptive),
-            escape: lane(rules.channels.escape),
-            escape_to_intermediate: lane(rules.channels.escape_to_intermediate),
+            adaptive: lanes.lane(rules.channels.adaptive),
+            escape: lanes.lane(rules.channels.escape),
+            escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
         });
+        assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
         let bubble = |keeps: bool| if keeps { parameters.maximum_packet() as u16 } else { 0 };
         Self {
             fabric,
@@ -129,6 +129,21 @@ impl<'f> Whole<'f> {
             place_of_terminal,
             wired_before,
         }
+    }
+
+    /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is
+    /// when its last flit is at the far end, and when it may ask there.
+    #[inline(always)]
+    pub(super) fn send(&self, packet: &mut Packet, kind: ChannelKind, start: Tick) -> Tick {
+        let timing = self.timing(kind);
+        let last = last_start(start, packet.tail, packet.flits, timing.flit);
+        let header = match self.parameters.switching {
+            Switching::VirtualCutThrough => start,
+            Switching::StoreAndForward => last,
+        };
+        packet.tail = last + timing.forward;
+        packet.ready = header + timing.forward + self.routing;
+        last
     }
 
     #[inline]

@@ -427,9 +427,19 @@ impl Checks<'_> {
 
     /// Whether the time from router to router is one that routers can reckon with.
     fn stay(&mut self, parameters: &Parameters) {
-        let parts = parameters.longest_stay();
-        let stay = parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.1));
-        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("four parts");
+        let stay = parameters.longest_stay();
+        let flits = |flit: Picoseconds| flit.saturating_mul(parameters.maximum_packet().into());
+        let parts = [
+            ("link.rate", flits(parameters.link_flit_time())),
+            ("adapter.injection_rate", flits(parameters.injection_flit_time())),
+            ("adapter.ejection_rate", flits(parameters.ejection_flit_time())),
+            ("link.latency", parameters.link_latency),
+            ("adapter.injection_latency", parameters.injection_latency),
+            ("adapter.ejection_latency", parameters.ejection_latency),
+            ("router.routing_latency", parameters.routing_latency),
+            ("router.crossbar_latency", parameters.crossbar_latency),
+        ];
+        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("eight parts");
         if stay <= LONGEST || !self.sound(&[key]) {
             return;
         }

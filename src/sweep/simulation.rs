@@ -146,12 +146,7 @@ impl Simulation {
         let routes = scenario.network.routes();
         let routes = routes.map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
-        let (lanes, adaptive) = match routes {
-            Routes::Forwarding(_) => (parameters.virtual_channels, false),
-            Routes::Adaptive(_) => (3, true),
-            Routes::DirectionOrder(_) | Routes::Table(_) => (2, false),
-        };
-        let engine = memory_needed(fabric, parameters, lanes, adaptive);
+        let engine = memory_needed(fabric, parameters, routes);
         let room = |traffic: u64| {
             claim("simulating this fabric", engine.saturating_add(traffic))
                 .map_err(SetupError::Memory)

@@ -16,7 +16,7 @@ use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::router::{Visit, Walk};
-use super::tick::{NEVER, Tick};
+use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
 use super::whole::Whole;
@@ -30,6 +30,8 @@ pub(super) struct Choosers<'f> {
     random: Vec<ChaCha8Rng>,
     /// By router: pairs whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
+    /// By router: when the first of those asks, or before.
+    pub decide_at: Vec<Tick>,
     first_router: u32,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
@@ -52,6 +54,7 @@ impl<'f> Choosers<'f> {
         Self {
             adaptive,
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
+            decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
             first_router: whole.cut.first_router(part),
             passed_over: Vec::new(),
@@ -59,7 +62,13 @@ impl<'f> Choosers<'f> {
     }
 
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.random) + size_of_val(&*self.undecided)
+        size_of_val(&*self.random) + size_of_val(&*self.undecided) + size_of_val(&*self.decide_at)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        for time in &mut self.decide_at {
+            *time = rebased(*time, by);
+        }
     }
 }
 
@@ -107,10 +116,11 @@ impl<'f> Visit<'_, 'f> {
         self.choosers.as_ref().expect("packets choose their ways").adaptive
     }
 
-    /// The place of the time at which new packets have to decide.
+    /// When new packets have to decide, or before.
     #[inline(always)]
-    pub(super) fn decisions(&self) -> usize {
-        self.due.len() - 1
+    pub(super) fn decide_at(&mut self) -> &mut Tick {
+        let (name, choosers) = (self.name, self.choosers());
+        &mut choosers.decide_at[(name - choosers.first_router) as usize]
     }
 
     /// The words of the router's pairs whose heads are new.
@@ -143,8 +153,8 @@ impl<'f> Visit<'_, 'f> {
             }
             Stage::New => {
                 self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
-                let place = self.decisions();
-                self.due[place] = self.due[place].min(ask);
+                let present = self.decide_at();
+                *present = (*present).min(ask);
             }
             Stage::ToIntermediate | Stage::ToDestination => {
                 let to = match choice.stage {
@@ -176,8 +186,7 @@ impl<'f> Visit<'_, 'f> {
                 self.head_among_choosers(pair);
             }
         }
-        let place = self.decisions();
-        self.due[place] = due;
+        *self.decide_at() = due;
     }
 
     /// Decides at its source router how a new packet goes on.
@@ -242,7 +251,7 @@ impl<'f> Visit<'_, 'f> {
         for output in ports(options) {
             let word = self.word(output, pair);
             self.asking[word] |= 1 << (pair % 64);
-            self.due[output] = self.due[output].min(ask.max(self.outputs[output].free_at));
+            self.lower(output, ask.max(self.outputs[output].free_at));
         }
         let word = self.word(escape, pair);
         self.escapes[word] |= 1 << (pair % 64);
@@ -260,7 +269,7 @@ impl<'f> Visit<'_, 'f> {
                 let asked = self.first_ask(output);
                 self.end_stall(output, asked, now);
             } else if stall != NOT_STALLED {
-                self.due[output] = now;
+                self.set_due(output, now);
             }
             let word = self.word(output, pair);
             self.asking[word] &= !(1 << (pair % 64));
@@ -298,7 +307,7 @@ impl<'f> Visit<'_, 'f> {
         let start = usize::from(self.router.next_output) % outputs;
         let in_turn = || (start..outputs).chain(0..start);
         for output in in_turn() {
-            if self.due[output] == now {
+            if self.is_due(output, now) {
                 self.look(output, Walk::Preferred, now);
             }
         }
@@ -347,7 +356,7 @@ impl<'f> Visit<'_, 'f> {
                 }
             }
         }
-        self.due[output] = self.due[output].min(until);
+        self.lower(output, until);
     }
 
     /// Until when, as far as it is known, the head of a buffer can't escape by a free output; `None` if it

@@ -35,6 +35,7 @@ impl<O: Observer> Part<'_, O> {
                 }
             }
             model.active.settle(block);
+            model.send_out();
         }
         self.tell();
     }

@@ -178,10 +178,9 @@ impl<'f> Model<'f> {
                     output.dead = true;
                     output.needs_room = false;
                     // It may be granted now, whatever it waited for.
-                    let due = &mut self.ports.due[(router.first_due + port) as usize];
-                    let next = tick(interruption.at + 1, self.epoch);
-                    *due = (*due).min(output.free_at.max(next));
-                    self.active.lower(number, *due);
+                    let next = output.free_at.max(tick(interruption.at + 1, self.epoch));
+                    self.ports.lower(number, port, next);
+                    self.active.lower(number, next);
                 }
             }
             if interruption.failed_routers[name as usize] {

@@ -2,6 +2,7 @@
 
 use super::credits::Credits;
 use super::lanes::Lanes;
+use super::octet::Octet;
 use super::parameters::Parameters;
 use super::ports::{Input, Output, Queue, Router};
 use super::source::{Adapter, Injection, SourceQueue};
@@ -52,7 +53,7 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) 
     let an_output = bytes(size_of::<Output>() + size_of::<Tick>())
         + words * (1 + u64::from(adaptive))
         + Statistics::AN_OUTPUT;
-    let a_router = bytes(size_of::<Router>() + 2 * size_of::<Tick>()) + words + 40;
+    let a_router = bytes(size_of::<Router>() + size_of::<Octet>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
     outputs * an_output

@@ -83,6 +83,7 @@ mod message;
 mod model;
 mod network;
 mod observer;
+mod octet;
 mod packet;
 mod parameters;
 mod ports;

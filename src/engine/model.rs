@@ -133,10 +133,13 @@ impl<'f> Model<'f> {
         self.packets.rebase(by);
         self.sources.rebase(by);
         self.active.rebase(by);
+        if let Some(choosers) = &mut self.choosers {
+            choosers.rebase(by);
+        }
         self.epoch = epoch;
         for terminal in 0..self.sources.adapters.len() as u32 {
             let due = self.terminal_due(terminal);
-            self.set_terminal_due(terminal, due);
+            self.sources.due[terminal as usize] = due;
             if due != NEVER {
                 self.active.lower(self.sources.adapters[terminal as usize].router, due);
             }

@@ -4,6 +4,9 @@
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
 //! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
 
+use std::ops::Range;
+
+use super::octet::{EIGHT, Octet};
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
 use super::{ChannelKind, Parameters};
@@ -24,9 +27,8 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 pub(super) struct Router {
     pub first_output: u32,
     pub first_input: u32,
-    /// Where its times in [`Ports::due`] begin: one an output, one a terminal, and one for new packets that have to
-    /// decide on a detour.
-    pub first_due: u32,
+    /// Where its times in [`Ports::due`] begin.
+    pub first_octet: u32,
     pub first_terminal: u32,
     pub outputs: u16,
     pub inputs: u16,
@@ -150,8 +152,8 @@ pub(super) struct Ports {
     pub inputs: Vec<Input>,
     /// By input port, then lane; there may be more places than lanes.
     pub queues: Vec<Queue>,
-    /// By router: before when nothing happens at an output, or at a terminal.
-    pub due: Vec<Tick>,
+    /// By router, then output: before when it can't grant.
+    pub due: Vec<Octet>,
     /// By output: the pairs whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
     /// By output: the pairs whose heads may leave by it on an escape channel; empty unless packets choose their way.
@@ -204,7 +206,7 @@ impl Ports {
             ports.routers.push(Router {
                 first_output: ports.outputs.len() as u32,
                 first_input: ports.inputs.len() as u32,
-                first_due: ports.due.len() as u32,
+                first_octet: ports.due.len() as u32,
                 first_terminal: terminals,
                 outputs: outputs as u16,
                 inputs: inputs.len() as u16,
@@ -214,7 +216,8 @@ impl Ports {
                 first_room: ports.senders.len() as u32 * lanes,
                 rooms: 0,
             });
-            ports.due.resize(ports.due.len() + (outputs + own) as usize + 1, NEVER);
+            let octets = (outputs as usize).div_ceil(EIGHT);
+            ports.due.resize(ports.due.len() + octets, [NEVER; EIGHT]);
             for channel in first..first + outputs {
                 ports.add_output(whole, part, router, channel);
             }
@@ -333,6 +336,20 @@ impl Ports {
         self.senders.iter().flat_map(of_channel).collect()
     }
 
+    /// Where the times of a router's outputs are.
+    #[inline(always)]
+    pub(super) fn octets(router: &Router) -> Range<usize> {
+        let first = router.first_octet as usize;
+        first..first + usize::from(router.outputs).div_ceil(EIGHT)
+    }
+
+    /// Sees to it that an output is looked at by `due`.
+    pub(super) fn lower(&mut self, router: u32, output: u32, due: Tick) {
+        let octets = Self::octets(&self.routers[router as usize]);
+        let present = &mut self.due[octets].as_flattened_mut()[output as usize];
+        *present = (*present).min(due);
+    }
+
     /// The buffer of a router's pair.
     #[inline]
     pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
@@ -352,7 +369,7 @@ impl Ports {
             move_back(&mut queue.ask);
             move_back(&mut queue.free_at);
         }
-        self.due.iter_mut().for_each(move_back);
+        self.due.as_flattened_mut().iter_mut().for_each(move_back);
     }
 
     pub(super) fn memory(&self) -> usize {

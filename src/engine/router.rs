@@ -7,11 +7,12 @@
 
 use super::adaptive::Choosers;
 use super::credits::{Credit, Links, Returning};
+use super::octet::{EIGHT, Octet, least, places_of};
 use super::packet::Packets;
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
-use super::visit::{Outbox, Returned, Sent, least};
+use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
 use super::whole::Whole;
@@ -34,8 +35,8 @@ pub(super) struct Visit<'a, 'f> {
     pub inputs: &'a mut [Input],
     /// By input port, then lane.
     pub queues: &'a mut [Queue],
-    /// By output; then one for each terminal, and one for new packets that have to decide.
-    pub due: &'a mut [Tick],
+    /// By output: before when it can't grant.
+    pub due: &'a mut [Octet],
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
@@ -94,11 +95,10 @@ impl Visit<'_, '_> {
     /// When an output is looked at next.
     pub(super) fn run(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
-        let outputs = usize::from(self.router.outputs);
         loop {
-            let mut now = least(&self.due[..outputs]);
+            let mut now = least(self.due);
             if self.choosers.is_some() {
-                let decide_at = self.due[self.decisions()];
+                let decide_at = *self.decide_at();
                 now = now.min(decide_at);
                 if now < until && decide_at == now {
                     self.decide_all(now);
@@ -122,28 +122,45 @@ impl Visit<'_, '_> {
     /// Serves the outputs that are due once, in cyclic order, from behind the latest grant before this instant.
     #[inline(always)]
     fn allocate(&mut self, now: Tick) {
-        let outputs = usize::from(self.router.outputs);
-        let start = usize::from(self.router.next_output);
-        if outputs > 64 {
-            for output in (start.min(outputs)..outputs).chain(0..start.min(outputs)) {
-                if self.due[output] == now {
+        if self.due.len() > 64 / EIGHT {
+            let outputs = self.outputs.len();
+            let start = usize::from(self.router.next_output) % outputs;
+            for output in (start..outputs).chain(0..start) {
+                if self.is_due(output, now) {
                     self.look(output, Walk::Any, now);
                 }
             }
             return;
         }
         let mut due = 0;
-        for (output, &time) in self.due[..outputs].iter().enumerate() {
-            due |= u64::from(time == now) << output;
+        for (place, octet) in self.due.iter().enumerate() {
+            due |= places_of(now, octet) << (EIGHT * place);
         }
-        let from_start = if start < 64 { u64::MAX << start } else { 0 };
-        for mut due in [due & from_start, due & !from_start] {
-            while due != 0 {
-                let output = due.trailing_zeros() as usize;
-                due &= due - 1;
-                self.look(output, Walk::Any, now);
-            }
+        let start = u32::from(self.router.next_output);
+        due = due.rotate_right(start);
+        while due != 0 {
+            let output = (due.trailing_zeros() + start) % 64;
+            due &= due - 1;
+            self.look(output as usize, Walk::Any, now);
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_due(&self, output: usize, now: Tick) -> bool {
+        self.due[output / EIGHT][output % EIGHT] == now
+    }
+
+    /// Says when an output is looked at next.
+    #[inline(always)]
+    pub(super) fn set_due(&mut self, output: usize, due: Tick) {
+        self.due[output / EIGHT][output % EIGHT] = due;
+    }
+
+    /// Sees to it that an output is looked at by `due`.
+    #[inline(always)]
+    pub(super) fn lower(&mut self, output: usize, due: Tick) {
+        let present = &mut self.due[output / EIGHT][output % EIGHT];
+        *present = (*present).min(due);
     }
 
     /// Lets the heads that have come to empty buffers since the last visit ask.
@@ -157,6 +174,13 @@ impl Visit<'_, '_> {
                 self.head(pair);
             }
         }
+    }
+
+    /// Whether a packet asks for an output now or soon.
+    #[inline(always)]
+    fn is_asked(&self, output: usize) -> bool {
+        let words = output * self.words..(output + 1) * self.words;
+        self.asking[words].iter().fold(0, |all, word| all | word) != 0
     }
 
     /// The input port and the lane of a pair.
@@ -199,16 +223,16 @@ impl Visit<'_, '_> {
         let straight = self.inputs[input].straight;
         let state = &self.outputs[usize::from(output)];
         let queue = &mut self.queues[pair as usize];
-        let enters = state.in_ring && straight != output;
-        queue.need = queue.flits + if enters { self.whole.bubble } else { 0 };
+        // No branch: which of them it is can't be foreseen.
+        let enters = state.in_ring & (straight != output);
+        queue.need = queue.flits + self.whole.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;
         queue.onto = onto;
         let due = queue.ask.max(state.free_at);
         let word = self.word(usize::from(output), pair);
         self.asking[word] |= 1 << (pair % 64);
-        let present = &mut self.due[usize::from(output)];
-        *present = (*present).min(due);
+        self.lower(usize::from(output), due);
     }
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
@@ -237,7 +261,7 @@ impl Visit<'_, '_> {
         state.stall = blocked.stall.map_or(NOT_STALLED, |stall| stall as u8);
         state.since = now;
         debug_assert!(blocked.until > now);
-        self.due[output] = blocked.until;
+        self.set_due(output, blocked.until);
     }
 
     fn look_around(
@@ -415,8 +439,8 @@ impl Visit<'_, '_> {
         // The other packets that ask for it, and the one behind it.
         let word = self.word(output, pair);
         self.asking[word] &= !(1 << (pair % 64));
-        let next = self.first_ask(output);
-        self.due[output] = if next == NEVER { NEVER } else { next.max(released) };
+        let next = if self.is_asked(output) { released } else { NEVER };
+        self.set_due(output, next);
         if !is_empty {
             self.head(pair);
         }

@@ -62,8 +62,6 @@ pub(super) struct Adapter {
     /// First of what is to happen at its host.
     pub errands: u32,
     pub router: u32,
-    /// The place of its time in [`Ports::due`].
-    due: u32,
     /// The input port of its first injection channel, and where its room is counted.
     pub input: u32,
     room: u32,
@@ -77,6 +75,8 @@ pub(super) struct Adapter {
 #[derive(Debug)]
 pub(super) struct Sources {
     pub adapters: Vec<Adapter>,
+    /// By terminal: when it is looked at next.
+    pub due: Vec<Tick>,
     /// By terminal, then number.
     pub injections: Vec<Injection>,
     /// By injection channel, then lane.
@@ -109,7 +109,6 @@ impl Sources {
                     sequence: 0,
                     errands: NONE,
                     router: number,
-                    due: router.first_due + u32::from(router.outputs) + own,
                     input: network + own * channels,
                     room: router.first_room + room,
                     name: names[adapters.len()],
@@ -119,6 +118,7 @@ impl Sources {
         }
         let injection = Injection { free_at: 0, due: NEVER, waiting: 0, pointer: 0 };
         Self {
+            due: vec![NEVER; adapters.len()],
             adapters,
             injections: vec![injection; injections],
             queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
@@ -132,6 +132,7 @@ impl Sources {
 
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.adapters)
+            + size_of_val(&*self.due)
             + size_of_val(&*self.injections)
             + size_of_val(&*self.queues)
             + self.queued.memory()
@@ -166,13 +167,12 @@ impl Model<'_> {
     /// Sees to it that a terminal is looked at by `due`.
     #[inline]
     pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
-        let &Adapter { due: place, router, .. } = &self.sources.adapters[terminal as usize];
-        let present = &mut self.ports.due[place as usize];
+        let present = &mut self.sources.due[terminal as usize];
         *present = (*present).min(due);
-        self.active.lower(router, due);
+        self.active.lower(self.sources.adapters[terminal as usize].router, due);
     }
 
-    /// When a terminal is looked at next.
+    /// When something happens at a terminal next.
     #[inline]
     pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
@@ -182,12 +182,6 @@ impl Model<'_> {
         }
         let due = if time == NO_TIME { NEVER } else { tick(time, self.epoch) };
         self.injections_of(terminal).iter().map(|it| it.due).fold(due, Tick::min)
-    }
-
-    #[inline]
-    pub(super) fn set_terminal_due(&mut self, terminal: u32, due: Tick) {
-        let place = self.sources.adapters[terminal as usize].due;
-        self.ports.due[place as usize] = due;
     }
 
     #[inline]
@@ -214,7 +208,7 @@ impl Model<'_> {
         }
         let due = self.terminal_due(terminal);
         debug_assert!(due > now);
-        self.set_terminal_due(terminal, due);
+        self.sources.due[terminal as usize] = due;
     }
 
     /// A terminal creates its messages of this instant (the send overhead lies behind them).

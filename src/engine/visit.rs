@@ -2,11 +2,12 @@
 //!
 //! A visit reads and writes nothing but its own router and terminals. What a grant brings about elsewhere lies beyond
 //! the window: the packet asks in the next router, and its credits get back to the router before, no sooner than a
-//! window later. So both go to the outbox, and are delivered when the visit is over.
+//! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
 use super::model::Model;
-use super::ports::AWAY;
+use super::octet::least;
+use super::ports::{AWAY, Ports};
 use super::router::Visit;
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
@@ -49,29 +50,21 @@ impl Outbox {
     }
 }
 
-/// The least of some times.
-#[inline(always)]
-pub(super) fn least(times: &[Tick]) -> Tick {
-    let mut least = NEVER;
-    for &time in times {
-        least = if time < least { time } else { least };
-    }
-    least
-}
-
 impl<'f> Model<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit(&mut self, number: u32) -> Tick {
         let router = self.ports.routers[number as usize];
-        let outputs =
-            router.first_due as usize..router.first_due as usize + usize::from(router.outputs);
-        let terminals = outputs.end..outputs.end + usize::from(router.terminals);
+        let octets = Ports::octets(&router);
+        let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.window.end;
         loop {
-            let at_terminals = least(&self.ports.due[terminals.clone()]);
+            let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
+            let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
             let until = at_terminals.min(end);
-            let decisions = self.ports.due[terminals.end];
-            let mut next = decisions.min(least(&self.ports.due[outputs.clone()]));
+            let mut next = least(&self.ports.due[octets.clone()]);
+            if let Some(choosers) = &self.choosers {
+                next = next.min(choosers.decide_at[number as usize]);
+            }
             if next < until || self.has_arrivals(number) {
                 next = self.hold(number).run(until);
                 if self.outbox.is_urgent(self.hosts_answer) {
@@ -81,13 +74,12 @@ impl<'f> Model<'f> {
             }
             if at_terminals.min(next) >= end {
                 self.empty_own(router.first_terminal);
-                self.send_out();
                 return at_terminals.min(next);
             }
             if at_terminals < end && at_terminals <= next {
-                for own in 0..u32::from(router.terminals) {
-                    if self.ports.due[terminals.start + own as usize] == at_terminals {
-                        self.serve_terminal(router.first_terminal + own, at_terminals);
+                for terminal in terminals.clone() {
+                    if self.sources.due[terminal as usize] == at_terminals {
+                        self.serve_terminal(terminal, at_terminals);
                     }
                 }
             }
@@ -114,8 +106,7 @@ impl<'f> Model<'f> {
         let queues = inputs.start << ports.shift..inputs.end << ports.shift;
         let rooms = router.first_room as usize..(router.first_room + router.rooms) as usize;
         let lanes = self.whole.lanes.count();
-        let due = router.first_due as usize;
-        let due = due..due + usize::from(router.outputs) + usize::from(router.terminals) + 1;
+        let octets = Ports::octets(router);
         let asking = outputs.start * words..outputs.end * words;
         let arrived = number as usize * words..(number as usize + 1) * words;
         let escapes = if ports.escapes.is_empty() { 0..0 } else { asking.clone() };
@@ -133,7 +124,7 @@ impl<'f> Model<'f> {
             outputs: &mut ports.outputs[outputs],
             inputs: &mut ports.inputs[inputs],
             queues: &mut ports.queues[queues],
-            due: &mut ports.due[due],
+            due: &mut ports.due[octets],
             asking: &mut ports.asking[asking],
             escapes: &mut ports.escapes[escapes],
             arrived: &mut ports.arrived[arrived],
@@ -165,9 +156,8 @@ impl<'f> Model<'f> {
         self.outbox.fed.clear();
     }
 
-    /// Delivers what a visit has sent to other routers.
-    #[inline]
-    fn send_out(&mut self) {
+    /// Delivers what visits have sent to other routers.
+    pub(super) fn send_out(&mut self) {
         for place in 0..self.outbox.sent.len() {
             let Sent { slot, part, router, pair } = self.outbox.sent[place];
             if part as usize == self.part {
@@ -222,8 +212,7 @@ impl<'f> Model<'f> {
         let router = &self.ports.routers[number as usize];
         let free_at = self.ports.outputs[(router.first_output + output) as usize].free_at;
         let time = time.max(free_at);
-        let due = &mut self.ports.due[(router.first_due + output) as usize];
-        *due = (*due).min(time);
+        self.ports.lower(number, output, time);
         self.active.lower(number, time);
     }
 }

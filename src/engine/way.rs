@@ -75,9 +75,9 @@ impl Code {
     #[inline(always)]
     pub(super) fn go_on(&self, way: &mut Way) -> bool {
         way.0 -= 1 << self.output_bits;
-        if way.0 & self.hops == 0 {
-            way.0 >>= self.run_bits;
-        }
+        // No branch: when a run ends can't be foreseen.
+        let ends = way.0 & self.hops == 0;
+        way.0 >>= self.run_bits * u32::from(ends);
         way.0 == 0
     }
 

@@ -15,10 +15,13 @@ pub struct Heading {
 /// The nodes of a torus, and which of their ports lead towards others.
 #[derive(Clone, Debug)]
 pub struct Compass {
-    coordinates: Vec<u16>,
-    sizes: Vec<u16>,
-    closed: Vec<bool>,
+    coordinates: Box<[u16]>,
+    sizes: Box<[u16]>,
+    closed: Box<[bool]>,
     both_halves: bool,
+    /// By dimension, then how far a coordinate lies behind another, plus the size: the ports that bring it nearer by
+    /// a shortest way.
+    nearer: Box<[u16]>,
 }
 
 impl Compass {
@@ -27,10 +30,30 @@ impl Compass {
     #[must_use]
     pub fn new(torus: &Torus, both_halves: bool) -> Self {
         let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
+        let dimensions = torus.dimensions();
+        let nearer = (0..dimensions).flat_map(|dimension| {
+            let size = torus.sizes()[dimension];
+            (0..2 * size).map(move |place| {
+                let (ahead, behind) = if torus.closed(dimension) {
+                    (place % size, (2 * size - place) % size)
+                } else {
+                    (
+                        if place > size { 0 } else { u32::MAX },
+                        if place < size { 0 } else { u32::MAX },
+                    )
+                };
+                let (plus, minus) = (ahead <= behind, behind <= ahead);
+                let level = place % size == 0;
+                let nearer =
+                    u16::from(plus) << dimension | u16::from(minus) << (dimension + dimensions);
+                if level { 0 } else { nearer }
+            })
+        });
         Self {
+            nearer: nearer.collect(),
             coordinates: coordinates.map(narrow::<u16>).collect(),
             sizes: torus.sizes().iter().map(|&size| narrow(size)).collect(),
-            closed: (0..torus.dimensions()).map(|dimension| torus.closed(dimension)).collect(),
+            closed: (0..dimensions).map(|dimension| torus.closed(dimension)).collect(),
             both_halves,
         }
     }
@@ -74,6 +97,19 @@ impl Compass {
     #[inline]
     #[must_use]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
+        if heading.bound != 0 {
+            return self.bound_ports(router, to, heading);
+        }
+        let (mut nearer, mut first) = (0, 0);
+        let coordinates = self.at(router).iter().zip(self.at(to));
+        for ((&from, &to), &size) in coordinates.zip(&self.sizes) {
+            nearer |= self.nearer[first + usize::from(to + size - from)];
+            first += 2 * usize::from(size);
+        }
+        self.of_both_halves(nearer, heading.negative)
+    }
+
+    fn bound_ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         let dimensions = self.sizes.len();
         let mut nearer = 0;
         for (dimension, (&from, &to)) in self.at(router).iter().zip(self.at(to)).enumerate() {

@@ -37,7 +37,10 @@ impl Selection {
             }
             Self::MostRoom => {
                 let (mut best, mut most) = (first, 0);
-                for port in (first..u16::BITS).filter(|port| open >> port & 1 == 1) {
+                let mut left = open;
+                while left != 0 {
+                    let port = left.trailing_zeros();
+                    left &= left - 1;
                     let room = room(port);
                     if room > most {
                         (best, most) = (port, room);

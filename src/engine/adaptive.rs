@@ -16,6 +16,7 @@ use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::router::{Visit, Walk};
+use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
@@ -30,9 +31,10 @@ pub(super) struct Choosers<'f> {
     random: Vec<ChaCha8Rng>,
     /// By router: pairs whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
+    /// By router: the outputs by which some heads may leave on an escape channel, a bit each.
+    escape_ports: Vec<u16>,
     /// By router: when the first of those asks, or before.
     pub decide_at: Vec<Tick>,
-    first_router: u32,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
 }
@@ -54,15 +56,18 @@ impl<'f> Choosers<'f> {
         Self {
             adaptive,
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
+            escape_ports: vec![0; ports.routers.len()],
             decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
-            first_router: whole.cut.first_router(part),
             passed_over: Vec::new(),
         }
     }
 
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.random) + size_of_val(&*self.undecided) + size_of_val(&*self.decide_at)
+        size_of_val(&*self.random)
+            + size_of_val(&*self.undecided)
+            + size_of_val(&*self.decide_at)
+            + size_of_val(&*self.escape_ports)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -105,7 +110,7 @@ impl Model<'_> {
     }
 }
 
-impl<'f> Visit<'_, 'f> {
+impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     fn choosers(&mut self) -> &mut Choosers<'f> {
         self.choosers.as_mut().expect("packets choose their ways")
@@ -116,25 +121,30 @@ impl<'f> Visit<'_, 'f> {
         self.choosers.as_ref().expect("packets choose their ways").adaptive
     }
 
+    /// The outputs by which some heads may leave on an escape channel, a bit each.
+    #[inline]
+    fn escape_ports(&mut self) -> &mut u16 {
+        let number = self.number as usize;
+        &mut self.choosers().escape_ports[number]
+    }
+
     /// When new packets have to decide, or before.
     #[inline(always)]
     pub(super) fn decide_at(&mut self) -> &mut Tick {
-        let (name, choosers) = (self.name, self.choosers());
-        &mut choosers.decide_at[(name - choosers.first_router) as usize]
+        let number = self.number as usize;
+        &mut self.choosers().decide_at[number]
     }
 
     /// The words of the router's pairs whose heads are new.
     fn undecided(&mut self) -> &mut [u64] {
-        let (name, words) = (self.name, self.words);
-        let choosers = self.choosers();
-        let first = (name - choosers.first_router) as usize * words;
-        &mut choosers.undecided[first..first + words]
+        let words = self.size.words();
+        let first = self.number as usize * words;
+        &mut self.choosers().undecided[first..first + words]
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
     pub(super) fn head_among_choosers(&mut self, pair: u32) {
-        let queue = &self.queues[pair as usize];
-        let (slot, ask) = (queue.head, queue.ask);
+        let Queue { head: slot, ask, .. } = self.queues[pair as usize];
         let here = self.name;
         let mut choice = Choice::from(self.packets.packets[slot as usize].way);
         if choice.stage == Stage::ToIntermediate && self.packets.rest(slot)[0] == u64::from(here) {
@@ -170,17 +180,16 @@ impl<'f> Visit<'_, 'f> {
     /// Lets new packets that ask at this instant decide on detours.
     pub(super) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
-        for word in 0..self.words {
+        for word in 0..self.size.words() {
             let mut bits = self.undecided()[word];
             while bits != 0 {
                 let pair = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let queue = &self.queues[pair as usize];
-                if queue.ask > now {
-                    due = due.min(queue.ask);
+                let Queue { head: slot, ask, .. } = self.queues[pair as usize];
+                if ask > now {
+                    due = due.min(ask);
                     continue;
                 }
-                let slot = queue.head;
                 self.undecided()[word] &= !(1 << (pair % 64));
                 self.decide(slot, now);
                 self.head_among_choosers(pair);
@@ -218,26 +227,28 @@ impl<'f> Visit<'_, 'f> {
             self.packets.rest(slot)[0] = course.to.into();
         }
         self.packets.packets[slot as usize].way = choice.into();
+        let hops = adaptive.hops(self.name, choice.destination, &course);
         let origin = &mut self.packets.origins[slot as usize];
         origin.set_derouting(course.kind);
-        origin.hops = adaptive.hops(self.name, choice.destination, &course);
+        origin.hops = hops;
     }
 
     /// Flits free behind an output on the adaptive channel; `None` if it leads nowhere.
     fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
-        let state = &self.outputs[output];
-        if !state.needs_room {
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        if !needs_room {
             return None;
         }
-        let place = usize::from(state.room) + usize::from(self.whole.channels.adaptive);
-        self.rooms[place] += self.returning[place].collect(self.links, now);
-        Some(self.rooms[place])
+        let place = room + u32::from(self.whole.channels.adaptive);
+        self.credits.collect(place, now);
+        Some(self.credits.room[place as usize])
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
     fn ask_for_any(&mut self, pair: u32, options: u16, stage: Stage) {
         let (input, _) = self.place(pair);
-        let bubble = if self.inputs[input].injects { self.whole.injection_bubble } else { 0 };
+        let injects = self.input(input).injects;
+        let bubble = if injects { self.whole.injection_bubble } else { 0 };
         let channels = self.whole.channels;
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
@@ -251,10 +262,12 @@ impl<'f> Visit<'_, 'f> {
         for output in ports(options) {
             let word = self.word(output, pair);
             self.asking[word] |= 1 << (pair % 64);
-            self.lower(output, ask.max(self.outputs[output].free_at));
+            let free_at = self.output(output).free_at;
+            self.lower(output, ask.max(free_at));
         }
         let word = self.word(escape, pair);
         self.escapes[word] |= 1 << (pair % 64);
+        *self.escape_ports() |= 1 << escape;
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
@@ -263,19 +276,22 @@ impl<'f> Visit<'_, 'f> {
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in ports(options).filter(|&output| output != granted) {
-            let stall = self.outputs[output].stall;
+            let stall = self.output(output).stall;
             // It counts until now among those that wait; then the reason may be another.
             if stall == Stall::OutputBusy as u8 {
                 let asked = self.first_ask(output);
                 self.end_stall(output, asked, now);
             } else if stall != NOT_STALLED {
-                self.set_due(output, now);
+                *self.due(output) = now;
             }
             let word = self.word(output, pair);
             self.asking[word] &= !(1 << (pair % 64));
         }
         let word = self.word(escape, pair);
         self.escapes[word] &= !(1 << (pair % 64));
+        if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
+            *self.escape_ports() &= !(1 << escape);
+        }
     }
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
@@ -287,14 +303,14 @@ impl<'f> Visit<'_, 'f> {
         let mut open = 0;
         let mut rooms = [0; u16::BITS as usize];
         for option in ports(options) {
-            let free = self.outputs[option].free_at <= now;
+            let free = self.output(option).free_at <= now;
             if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
                 open |= 1 << option;
                 rooms[option] = u32::from(room);
             }
         }
         let (input, _) = self.place(pair);
-        let straight = u32::from(self.inputs[input].port);
+        let straight = u32::from(self.input(input).port);
         let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
         let selection = self.adaptive().rules().selection;
         selection.prefers(open, straight, drawn, |port| rooms[port as usize]) == output as u32
@@ -303,25 +319,22 @@ impl<'f> Visit<'_, 'f> {
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_among_choosers(&mut self, now: Tick) {
-        let outputs = self.outputs.len();
-        let start = usize::from(self.router.next_output) % outputs;
-        let in_turn = || (start..outputs).chain(0..start);
-        for output in in_turn() {
-            if self.is_due(output, now) {
-                self.look(output, Walk::Preferred, now);
-            }
-        }
+        let start = u32::from(self.router.next_output);
+        self.look_at_due(Walk::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
         for &output in &passed_over {
             self.look(output, Walk::Any, now);
         }
         passed_over.clear();
         self.choosers().passed_over = passed_over;
-        for output in in_turn() {
-            let words = self.word(output, 0)..self.word(output + 1, 0);
-            let asked = self.escapes[words].iter().any(|&word| word != 0);
-            if asked && self.outputs[output].free_at <= now {
-                self.look_for_escapes(output, now);
+        // A start behind the last of a torus' ports is one at the first.
+        let start = if start < u16::BITS { start } else { 0 };
+        let mut escapes = self.escape_ports().rotate_right(start);
+        while escapes != 0 {
+            let output = (escapes.trailing_zeros() + start) % u16::BITS;
+            escapes &= escapes - 1;
+            if self.output(output as usize).free_at <= now {
+                self.look_for_escapes(output as usize, now);
             }
         }
     }
@@ -333,14 +346,16 @@ impl<'f> Visit<'_, 'f> {
 
     /// Grants a free output to the first packet that has to escape by it and can.
     fn look_for_escapes(&mut self, output: usize, now: Tick) {
-        let pointer = u32::from(self.outputs[output].pointer);
+        let pointer = u32::from(self.output(output).pointer);
+        let words = self.words(output);
         let transit = self.transit_pairs();
         let mut until = NEVER;
-        for (low, high) in [(0, transit), (transit, u32::MAX)] {
-            for step in 0..steps(self.words) {
-                let Stretch { word, mask, turn } = cyclic(pointer, step, self.words);
+        for (low, high) in [(0, transit), (transit, u32::MAX)].into_iter().filter(|it| it.0 < it.1)
+        {
+            for step in 0..steps(words.len()) {
+                let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
                 let of_set = between(low, high, word as u32 * 64);
-                let asking = self.escapes[output * self.words + word];
+                let asking = self.escapes[words.start + word];
                 let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
                     let pair = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
@@ -373,13 +388,8 @@ impl<'f> Visit<'_, 'f> {
             }
         }
         let (input, lane) = self.place(pair);
-        let bubble = escape_bubble(
-            self.whole.bubble,
-            &self.outputs[output],
-            &self.inputs[input],
-            &queue,
-            lane,
-        );
+        let (input, state) = (*self.input(input), *self.output(output));
+        let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, lane);
         let onto = (queue.onto, queue.flits + bubble, queue.flits);
         self.obstacle(output, pair, onto, now).map(|obstacle| obstacle.until)
     }

@@ -84,10 +84,16 @@ impl Returning {
     /// given. Also, whether the sender waits for a credit: it is to look when this one arrives.
     #[inline]
     pub(super) fn send(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
-        let mut flits = 0;
-        if usize::from(self.near) == NEAR || self.head != NONE {
-            flits = self.collect(links, settled);
+        if usize::from(self.near) < NEAR && self.head == NONE {
+            self.insert(credit);
+            return (0, std::mem::take(&mut self.awaited));
         }
+        self.send_far(links, credit, settled)
+    }
+
+    /// The same if the line is full, or was.
+    fn send_far(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
+        let flits = self.collect(links, settled);
         let near = self.near;
         if self.head == NONE && usize::from(near) < NEAR {
             self.insert(credit);

@@ -143,7 +143,7 @@ impl<O: Observer> Simulator<'_, O> {
 
     /// The buffer whose own packets alone can make room for a wish.
     fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
-        let output = &model.ports.outputs[wish.output as usize];
+        let output = model.ports.output(wish.output);
         if !output.needs_room || model.time(output.free_at) > self.clock {
             return None;
         }
@@ -163,7 +163,7 @@ impl<O: Observer> Simulator<'_, O> {
 
     /// The buffer at the far end of an output.
     fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
-        let state = &model.ports.outputs[output as usize];
+        let state = model.ports.output(output);
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
         let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
@@ -177,7 +177,7 @@ impl<O: Observer> Simulator<'_, O> {
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
             let model = &part.model;
-            let outputs = (0..).zip(&model.ports.outputs).filter(|(_, it)| it.needs_room);
+            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, it)| it.needs_room);
             let mut network =
                 outputs.flat_map(|(output, _)| (0..lanes).map(move |lane| (output, lane)));
             let held = |(part, buffer): Buffer| {
@@ -192,9 +192,8 @@ impl<O: Observer> Simulator<'_, O> {
                 model.room_due(output, lane) + held == parameters.buffer
             }) && injections.all(|(number, lane)| {
                 let buffer = model.buffer_of_injection(number) + u32::from(lane);
-                let input = &model.ports.inputs[(buffer >> model.ports.shift) as usize];
-                let room = model.router_of_buffer(buffer).first_room + input.feeder;
-                model.credits.due(room + u32::from(lane)) + held((model.part, buffer))
+                let input = model.ports.input(buffer >> model.ports.size.shift);
+                model.credits.due(input.feeder + u32::from(lane)) + held((model.part, buffer))
                     == parameters.injection_buffer
             })
         })
@@ -204,7 +203,7 @@ impl<O: Observer> Simulator<'_, O> {
         let fabric = self.whole.fabric;
         let network = &self.whole.network;
         let model = &self.parts[part].model;
-        let (input, lane) = place(buffer, model.ports.shift);
+        let (input, lane) = place(buffer, model.ports.size.shift);
         let channel = self.whole.lanes.channel(lane);
         let queue = &model.ports.queues[buffer as usize];
         let packet = &model.packets.packets[queue.head as usize];
@@ -240,14 +239,11 @@ impl Model<'_> {
 
     /// Flits that an output has room for on a lane, or will have without anything else having to move.
     fn room_due(&self, output: u32, lane: u8) -> u32 {
-        let place = self.ports.routers.partition_point(|router| router.first_output <= output);
-        let room = self.ports.routers[place - 1].first_room;
-        let state = &self.ports.outputs[output as usize];
-        self.credits.due(room + u32::from(state.room) + u32::from(lane))
+        self.credits.due(self.ports.output(output).room + u32::from(lane))
     }
 
     fn router_of_buffer(&self, buffer: u32) -> Router {
-        let input = buffer >> self.ports.shift;
+        let input = buffer >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         self.ports.routers[place - 1]
     }
@@ -261,9 +257,9 @@ impl Model<'_> {
         if queue.options == 0 {
             return vec![Wish { output, lane, need }];
         }
-        let (input, lane_here) = place(buffer, self.ports.shift);
-        let input = &self.ports.inputs[input];
-        let state = &self.ports.outputs[output as usize];
+        let (input, lane_here) = place(buffer, self.ports.size.shift);
+        let input = self.ports.input(input as u32);
+        let state = self.ports.output(output);
         let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
         let options = ports(queue.options).map(|port| Wish {
@@ -278,7 +274,7 @@ impl Model<'_> {
     fn buffer_of_injection(&self, number: u32) -> u32 {
         let channels = self.whole.parameters.injection_channels;
         let adapter = &self.sources.adapters[(number / channels) as usize];
-        (adapter.input + number % channels) << self.ports.shift
+        (adapter.input + number % channels) << self.ports.size.shift
     }
 
     /// The terminal that a packet in a router's buffer is bound for.

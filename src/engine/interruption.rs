@@ -174,7 +174,7 @@ impl<'f> Model<'f> {
             let name = number + first_router;
             for (port, channel) in (0..).zip(fabric.outputs(name)) {
                 if interruption.failed_channels[channel as usize] {
-                    let output = &mut self.ports.outputs[(router.first_output + port) as usize];
+                    let output = self.ports.output_mut(number, port);
                     output.dead = true;
                     output.needs_room = false;
                     // It may be granted now, whatever it waited for.
@@ -184,8 +184,8 @@ impl<'f> Model<'f> {
                 }
             }
             if interruption.failed_routers[name as usize] {
-                let first = router.first_input << self.ports.shift;
-                let end = (router.first_input + u32::from(router.inputs)) << self.ports.shift;
+                let first = router.first_input << self.ports.size.shift;
+                let end = (router.first_input + u32::from(router.inputs)) << self.ports.size.shift;
                 for queue in first..end {
                     let mut slot = self.ports.queues[queue as usize].head;
                     while slot != NONE {

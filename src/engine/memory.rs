@@ -2,9 +2,9 @@
 
 use super::credits::Credits;
 use super::lanes::Lanes;
-use super::octet::Octet;
+use super::octet::{EIGHT, Octet};
 use super::parameters::Parameters;
-use super::ports::{Input, Output, Queue, Router};
+use super::ports::{Queue, Router};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
@@ -19,10 +19,8 @@ pub const MOST_BUFFERS: u64 = u16::MAX as u64;
 const CHANNEL_WORDS: u64 = 5;
 const RANDOM: u64 = 320;
 
-/// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
-/// many as the next power of two.
-#[must_use]
-pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
+/// The input ports of each router.
+fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     let mut inputs: Vec<u64> = vec![0; fabric.routers() as usize];
     for target in (0..fabric.channel_slots()).filter_map(|channel| fabric.target(channel)) {
         inputs[target as usize] += 1;
@@ -30,10 +28,30 @@ pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
         inputs[router as usize] += u64::from(parameters.injection_channels);
     }
+    inputs
+}
+
+/// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
+/// many as the next power of two.
+#[must_use]
+pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
+    let inputs = input_ports(fabric, parameters);
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
     let (router, &inputs) = most.unwrap_or((0, &0));
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two(), router)
+}
+
+/// The octets of all routers: each has as many as its outputs or its input ports need.
+fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
+    let mut ports = input_ports(fabric, parameters);
+    let mut outputs: Vec<u64> =
+        (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).collect();
+    for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
+        outputs[router as usize] += u64::from(parameters.ejection_channels);
+    }
+    ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
+    ports.into_iter().map(|ports| ports.div_ceil(EIGHT as u64)).sum()
 }
 
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too.
@@ -50,15 +68,13 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) 
     let bytes = |of: usize| of as u64;
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
     let words = most_buffers(fabric, parameters).0.div_ceil(64) * 8;
-    let an_output = bytes(size_of::<Output>() + size_of::<Tick>())
-        + words * (1 + u64::from(adaptive))
-        + Statistics::AN_OUTPUT;
-    let a_router = bytes(size_of::<Router>() + size_of::<Octet>()) + words + 40;
+    let an_output = words * (1 + u64::from(adaptive)) + Statistics::AN_OUTPUT;
+    let a_router = bytes(size_of::<Router>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
-    outputs * an_output
-        + inputs
-            * (bytes(size_of::<Input>()) + lanes.next_power_of_two() * bytes(size_of::<Queue>()))
+    octets(fabric, parameters) * bytes(size_of::<Octet>())
+        + outputs * an_output
+        + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())
         + (links + injections) * lanes * Credits::A_LANE
         + channels * (lanes * 8 + CHANNEL_WORDS * 4)
         + routers * a_router

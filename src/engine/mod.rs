@@ -53,7 +53,7 @@
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `way`, `lanes` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `way`, `legs`, `lanes` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -77,6 +77,7 @@ mod digest;
 mod frame;
 mod interruption;
 mod lanes;
+mod legs;
 mod mail;
 mod memory;
 mod message;
@@ -91,6 +92,7 @@ mod rendezvous;
 mod router;
 mod simulator;
 mod sink;
+mod size;
 mod source;
 mod statistics;
 mod tick;

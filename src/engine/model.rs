@@ -68,7 +68,7 @@ impl<'f> Model<'f> {
             _ => None,
         };
         let routers = ports.routers.len();
-        let channels = ports.outputs.len() + whole.injections_of_part(part);
+        let channels = ports.outputs + whole.injections_of_part(part);
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut model = Self {
             outbox: Outbox::default(),
@@ -84,7 +84,7 @@ impl<'f> Model<'f> {
             active: Active::new(routers),
             sources: Sources::new(whole, part, &ports, workload),
             sink: Sink::new(whole.cut.parts()),
-            statistics: Statistics::new(ports.outputs.len(), channels, whole.lanes.count()),
+            statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
             credits: Credits::new(ports.rooms(whole)),
             packets: Packets::new(whole.rest),
             ports,

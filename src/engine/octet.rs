@@ -1,33 +1,48 @@
-//! Times by output, in eights: a loop over eight of them takes no branches, and the compiler knows where it ends.
+//! Ports in eights: a loop over eight takes no branches, and eight of everything that a grant needs lie together.
 
+use super::ports::{Input, Output};
 use super::tick::{NEVER, Tick};
 
-/// How many times there are in an octet.
+/// How many ports there are in an octet.
 pub(super) const EIGHT: usize = 8;
 
-/// Eight times; what stands for no output is never.
-pub(super) type Octet = [Tick; EIGHT];
+/// Eight of a router's outputs and eight of its input ports, whether there are as many or not.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Octet {
+    /// Before when each output can't grant; what stands for none never can.
+    pub due: [Tick; EIGHT],
+    pub outputs: [Output; EIGHT],
+    pub inputs: [Input; EIGHT],
+}
 
-/// The least of some times.
+impl Octet {
+    pub(super) const VACANT: Self = Self {
+        due: [NEVER; EIGHT],
+        outputs: [Output::VACANT; EIGHT],
+        inputs: [Input::VACANT; EIGHT],
+    };
+
+    /// The outputs that are due at this time, a bit each.
+    #[inline(always)]
+    pub(super) fn due_at(&self, time: Tick) -> u64 {
+        let mut outputs = 0;
+        for (output, &due) in self.due.iter().enumerate() {
+            outputs |= u64::from(due == time) << output;
+        }
+        outputs
+    }
+}
+
+/// When the first output of a router is due.
 #[inline(always)]
 pub(super) fn least(octets: &[Octet]) -> Tick {
     let mut least = NEVER;
-    for octet in octets {
-        let [a, b, c, d, e, f, g, h] = *octet;
-        let halves = [a.min(e), b.min(f), c.min(g), d.min(h)];
-        least = least.min(halves[0].min(halves[1]).min(halves[2].min(halves[3])));
+    for Octet { due: [a, b, c, d, e, f, g, h], .. } in octets {
+        let quarters = [a.min(e), b.min(f), c.min(g), d.min(h)];
+        least = least.min(*quarters[0].min(quarters[1]).min(quarters[2].min(quarters[3])));
     }
     least
-}
-
-/// The places of an octet that have this time, a bit each.
-#[inline(always)]
-pub(super) fn places_of(time: Tick, octet: &Octet) -> u64 {
-    let mut places = 0;
-    for (place, &other) in octet.iter().enumerate() {
-        places |= u64::from(other == time) << place;
-    }
-    places
 }
 
 #[cfg(test)]
@@ -37,12 +52,13 @@ mod tests {
     #[test]
     fn the_least_time_is_found_wherever_it_is() {
         assert_eq!(least(&[]), NEVER);
-        for place in 0..16 {
-            let mut octets = [[9; EIGHT]; 2];
-            octets[place / EIGHT][place % EIGHT] = 3;
+        for output in 0..16 {
+            let mut octets = [Octet::VACANT, Octet::VACANT];
+            octets.iter_mut().for_each(|octet| octet.due = [9; EIGHT]);
+            octets[output / EIGHT].due[output % EIGHT] = 3;
             assert_eq!(least(&octets), 3);
-            assert_eq!(places_of(3, &octets[place / EIGHT]), 1 << (place % EIGHT));
-            assert_eq!(places_of(3, &octets[1 - place / EIGHT]), 0);
+            assert_eq!(octets[output / EIGHT].due_at(3), 1 << (output % EIGHT));
+            assert_eq!(octets[1 - output / EIGHT].due_at(3), 0);
         }
     }
 }

@@ -4,9 +4,8 @@
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
 //! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
 
-use std::ops::Range;
-
 use super::octet::{EIGHT, Octet};
+use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
 use super::{ChannelKind, Parameters};
@@ -27,8 +26,8 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 pub(super) struct Router {
     pub first_output: u32,
     pub first_input: u32,
-    /// Where its times in [`Ports::due`] begin.
     pub first_octet: u32,
+    pub octets: u32,
     pub first_terminal: u32,
     pub outputs: u16,
     pub inputs: u16,
@@ -37,9 +36,6 @@ pub(super) struct Router {
     pub transit: u16,
     /// The output that the next walk starts at.
     pub next_output: u16,
-    /// Where the room behind its channels is counted: network channels that lead somewhere, then injection channels.
-    pub first_room: u32,
-    pub rooms: u32,
 }
 
 /// In place of a reason: nothing waits for the output.
@@ -68,11 +64,27 @@ pub(super) struct Output {
     /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
     pub far_part: u32,
     pub far_router: u32,
-    /// The room at the far end, in the lowest lane, among the router's.
-    pub room: u16,
+    /// Where the room at the far end is counted, in the lowest lane.
+    pub room: u32,
 }
 
 impl Output {
+    /// A port that leads nowhere.
+    pub(super) const VACANT: Self = Self {
+        free_at: 0,
+        since: 0,
+        stall: NOT_STALLED,
+        kind: ChannelKind::Network,
+        in_ring: false,
+        dead: true,
+        needs_room: false,
+        pointer: 0,
+        far_pair: 0,
+        far_part: NONE,
+        far_router: NONE,
+        room: 0,
+    };
+
     /// Whether it is a channel to another router, perhaps one that has failed since.
     pub(super) fn is_wired(&self) -> bool {
         self.far_router != NONE
@@ -84,8 +96,7 @@ impl Output {
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`]. Of an injection
-    /// channel, among the router's.
+    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
     pub feeder: u32,
     pub injects: bool,
     /// The output that goes on in the same ring.
@@ -94,6 +105,18 @@ pub(super) struct Input {
     pub opposite: u16,
     /// The port of the router that its channel leaves.
     pub port: u8,
+}
+
+impl Input {
+    /// A port that no channel feeds.
+    pub(super) const VACANT: Self = Self {
+        free_at: 0,
+        feeder: AWAY,
+        straight: NO_OUTPUT,
+        opposite: NO_OUTPUT,
+        port: NO_PORT,
+        injects: false,
+    };
 }
 
 /// A buffer: a chain of packets, some of which may still be on their way to it. The first asks once the one before it
@@ -148,22 +171,22 @@ pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
 #[derive(Debug)]
 pub(super) struct Ports {
     pub routers: Vec<Router>,
-    pub outputs: Vec<Output>,
-    pub inputs: Vec<Input>,
+    /// By router: its outputs and input ports.
+    pub octets: Vec<Octet>,
+    /// How many outputs there are.
+    pub outputs: usize,
     /// By input port, then lane; there may be more places than lanes.
     pub queues: Vec<Queue>,
-    /// By router, then output: before when it can't grant.
-    pub due: Vec<Octet>,
     /// By output: the pairs whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
     /// By output: the pairs whose heads may leave by it on an escape channel; empty unless packets choose their way.
     pub escapes: Vec<u64>,
     /// By router: pairs that have got a head since it was visited.
     pub arrived: Vec<u64>,
-    /// Words of a set of pairs.
-    pub words: usize,
-    /// A pair is an input port shifted by so many bits, and a lane.
-    pub shift: u32,
+    /// How large the routers are.
+    pub size: Any,
+    /// Whether all are [`Small`](super::size::Small).
+    pub are_small: bool,
     pub entries: Vec<Entry>,
     /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
     /// injection channel.
@@ -183,105 +206,96 @@ impl Ports {
         let first_input = cut.first_input(part);
         let mut ports = Self {
             routers: Vec::with_capacity(routers.len()),
-            outputs: Vec::new(),
-            inputs: Vec::new(),
+            octets: Vec::new(),
+            outputs: 0,
             queues: Vec::new(),
-            due: Vec::new(),
             asking: Vec::new(),
             escapes: Vec::new(),
             arrived: vec![0; routers.len() * words],
-            words,
-            shift,
+            size: Any { words, shift },
+            are_small: false,
             entries: Vec::new(),
             senders: Vec::new(),
         };
         let injections = parameters.injection_channels;
-        let mut terminals = 0;
+        let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
             let own = whole.terminals_of(router).len() as u32;
             let first = network.first_output[router as usize];
             let outputs = network.first_output[router as usize + 1] - first;
             let inputs =
                 network.first_input[router as usize]..network.first_input[router as usize + 1];
+            let octets = (outputs as usize).max(inputs.len()).div_ceil(EIGHT);
             ports.routers.push(Router {
-                first_output: ports.outputs.len() as u32,
-                first_input: ports.inputs.len() as u32,
-                first_octet: ports.due.len() as u32,
+                first_output: ports.outputs as u32,
+                first_input: inputs_before,
+                first_octet: ports.octets.len() as u32,
+                octets: octets as u32,
                 first_terminal: terminals,
                 outputs: outputs as u16,
                 inputs: inputs.len() as u16,
                 terminals: own as u16,
                 transit: network.transit_inputs[router as usize] as u16,
                 next_output: 0,
-                first_room: ports.senders.len() as u32 * lanes,
-                rooms: 0,
             });
-            let octets = (outputs as usize).div_ceil(EIGHT);
-            ports.due.resize(ports.due.len() + octets, [NEVER; EIGHT]);
-            for channel in first..first + outputs {
-                ports.add_output(whole, part, router, channel);
-            }
+            ports.octets.resize(ports.octets.len() + octets, Octet::VACANT);
             let number = ports.routers.len() as u32 - 1;
-            for input in inputs {
-                debug_assert_eq!(input - first_input, ports.inputs.len() as u32);
-                ports.add_input(whole, part, router, input);
+            for output in 0..outputs {
+                let state = ports.new_output(whole, part, router, first + output);
+                *ports.output_mut(number, output) = state;
             }
+            debug_assert_eq!(inputs.start - first_input, inputs_before);
+            for (place, input) in inputs.clone().enumerate() {
+                let state = ports.new_input(whole, part, router, input);
+                let at = ports.routers[number as usize];
+                ports.octets_of(&at)[place / EIGHT].inputs[place % EIGHT] = state;
+            }
+            inputs_before += inputs.len() as u32;
+            ports.outputs += outputs as usize;
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
-            let rooms = ports.senders.len() as u32 * lanes;
-            let router = &mut ports.routers[number as usize];
-            router.rooms = rooms - router.first_room;
         }
-        ports.queues = vec![Queue::EMPTY; ports.inputs.len() << shift];
-        ports.asking = vec![0; ports.outputs.len() * words];
+        ports.are_small = words == 1 && ports.routers.iter().all(|it| it.octets == 1);
+        ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
+        ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);
         ports
     }
 
-    fn add_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) {
+    fn new_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) -> Output {
         let Whole { fabric, network, cut, .. } = whole;
         let port = channel - network.first_output[router as usize];
         let is_network = port < fabric.outputs(router).len() as u32;
         let input = network.input_of_channel[channel as usize];
         let mut output = Output {
-            free_at: 0,
-            since: 0,
-            stall: NOT_STALLED,
             kind: if is_network { ChannelKind::Network } else { ChannelKind::Ejection },
             in_ring: network.ring_of_channel[channel as usize] != NONE,
             dead: is_network && input == NONE,
             needs_room: input != NONE,
-            pointer: 0,
-            far_pair: 0,
-            far_part: NONE,
-            far_router: NONE,
-            room: 0,
+            ..Output::VACANT
         };
         if input != NONE {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
             let own = self.routers.len() as u32 - 1;
             output.room = self.next_room(whole);
-            debug_assert_eq!(
-                whole.room_of_channel(part, channel),
-                self.routers[own as usize].first_room + u32::from(output.room)
-            );
+            debug_assert_eq!(whole.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
-            output.far_pair = ((input - network.first_input[far as usize]) << self.shift) as u16;
+            output.far_pair =
+                ((input - network.first_input[far as usize]) << self.size.shift) as u16;
             output.far_router = far - cut.first_router(far_part);
             output.far_part = far_part as u32;
         }
-        self.outputs.push(output);
+        output
     }
 
-    /// Where the room of the next channel is counted, in the lowest lane, among those of the latest router.
-    fn next_room(&self, whole: &Whole<'_>) -> u16 {
-        let router = self.routers.last().expect("it is there before its ports");
-        (self.senders.len() as u32 * whole.lanes.count() as u32 - router.first_room) as u16
+    /// Where the room of the next channel is counted, in the lowest lane.
+    fn next_room(&self, whole: &Whole<'_>) -> u32 {
+        (self.senders.len() * whole.lanes.count()) as u32
     }
 
-    fn add_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) {
+    fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
         let Whole { fabric, network, cut, .. } = whole;
         let feeder = network.channel_of_input[input as usize];
         if feeder >= network.first_injection() {
@@ -289,16 +303,9 @@ impl Ports {
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
-            let first = u32::from(self.next_room(whole));
-            self.inputs.push(Input {
-                free_at: 0,
-                feeder: first + of_router * whole.lanes.count() as u32,
-                injects: true,
-                straight: NO_OUTPUT,
-                opposite: NO_OUTPUT,
-                port: NO_PORT,
-            });
-            return;
+            let first = self.next_room(whole);
+            let feeder = first + of_router * whole.lanes.count() as u32;
+            return Input { feeder, injects: true, ..Input::VACANT };
         }
         let from = network.router_of_output(feeder);
         let from_part = cut.part_of_router(from);
@@ -311,19 +318,18 @@ impl Ports {
             .clone()
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
-        self.inputs.push(Input {
-            free_at: 0,
+        Input {
             feeder: if from_part == part {
                 room
             } else {
                 self.entries.push(Entry { part: from_part as u32, room });
                 AWAY | (self.entries.len() as u32 - 1)
             },
-            injects: false,
             straight: straight.map_or(NO_OUTPUT, |output| output as u16),
             opposite: opposite.map_or(NO_OUTPUT, |output| output as u16),
             port: port.min(u32::from(NO_PORT)) as u8,
-        });
+            ..Input::VACANT
+        }
     }
 
     /// How much room each channel's lanes have at first.
@@ -336,48 +342,78 @@ impl Ports {
         self.senders.iter().flat_map(of_channel).collect()
     }
 
-    /// Where the times of a router's outputs are.
+    /// A router's outputs and input ports.
     #[inline(always)]
-    pub(super) fn octets(router: &Router) -> Range<usize> {
-        let first = router.first_octet as usize;
-        first..first + usize::from(router.outputs).div_ceil(EIGHT)
+    pub(super) fn octets_of(&mut self, router: &Router) -> &mut [Octet] {
+        &mut self.octets[router.first_octet as usize..(router.first_octet + router.octets) as usize]
     }
 
-    /// Sees to it that an output is looked at by `due`.
-    pub(super) fn lower(&mut self, router: u32, output: u32, due: Tick) {
-        let octets = Self::octets(&self.routers[router as usize]);
-        let present = &mut self.due[octets].as_flattened_mut()[output as usize];
-        *present = (*present).min(due);
+    /// A router's output.
+    pub(super) fn output_mut(&mut self, router: u32, output: u32) -> &mut Output {
+        let first = self.routers[router as usize].first_octet as usize;
+        &mut self.octets[first + output as usize / EIGHT].outputs[output as usize % EIGHT]
+    }
+
+    /// The output of this number among all.
+    pub(super) fn output(&self, number: u32) -> &Output {
+        let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
+        let Router { first_output, first_octet, .. } = self.routers[router];
+        let output = (number - first_output) as usize;
+        &self.octets[first_octet as usize + output / EIGHT].outputs[output % EIGHT]
+    }
+
+    /// The input port of this number among all.
+    pub(super) fn input(&self, number: u32) -> &Input {
+        let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
+        let Router { first_input, first_octet, .. } = self.routers[router];
+        let input = (number - first_input) as usize;
+        &self.octets[first_octet as usize + input / EIGHT].inputs[input % EIGHT]
+    }
+
+    /// All outputs, in the order of their numbers.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
+        self.routers.iter().flat_map(|router| {
+            let first = router.first_octet as usize;
+            let octets = &self.octets[first..first + router.octets as usize];
+            let outputs = octets.iter().flat_map(|octet| &octet.outputs);
+            outputs.take(usize::from(router.outputs))
+        })
+    }
+
+    /// Sees to it that an output is looked at by `time`.
+    pub(super) fn lower(&mut self, router: u32, output: u32, time: Tick) {
+        let first = self.routers[router as usize].first_octet as usize;
+        let octet = &mut self.octets[first + output as usize / EIGHT];
+        let due = &mut octet.due[output as usize % EIGHT];
+        *due = (*due).min(time);
     }
 
     /// The buffer of a router's pair.
     #[inline]
     pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
-        ((router.first_input << self.shift) + pair) as usize
+        ((router.first_input << self.size.shift) + pair) as usize
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        for output in &mut self.outputs {
-            move_back(&mut output.free_at);
-            move_back(&mut output.since);
-        }
-        for input in &mut self.inputs {
-            move_back(&mut input.free_at);
+        for octet in &mut self.octets {
+            octet.due.iter_mut().for_each(move_back);
+            for output in &mut octet.outputs {
+                move_back(&mut output.free_at);
+                move_back(&mut output.since);
+            }
+            octet.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         }
         for queue in &mut self.queues {
             move_back(&mut queue.ask);
             move_back(&mut queue.free_at);
         }
-        self.due.as_flattened_mut().iter_mut().for_each(move_back);
     }
 
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.routers)
-            + size_of_val(&*self.outputs)
-            + size_of_val(&*self.inputs)
+            + size_of_val(&*self.octets)
             + size_of_val(&*self.queues)
-            + size_of_val(&*self.due)
             + size_of_val(&*self.asking)
             + size_of_val(&*self.escapes)
             + size_of_val(&*self.arrived)

@@ -5,59 +5,57 @@
 //! goes from the least of these times to the next. An output that is looked at too early is looked at in vain, and
 //! gives a better time.
 
+use std::ops::Range;
+
 use super::adaptive::Choosers;
-use super::credits::{Credit, Links, Returning};
-use super::octet::{EIGHT, Octet, least, places_of};
+use super::credits::{Credit, Credits};
+use super::octet::{EIGHT, least};
 use super::packet::Packets;
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
 use super::sink::Delivery;
+use super::size::Size;
+use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
 use super::whole::Whole;
-use super::{Arbitration, ChannelKind, Digest, Interruption, STALLS, Stall};
+use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
 use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A router in hand: its own state, and what all routers share.
-pub(super) struct Visit<'a, 'f> {
-    pub whole: &'a Whole<'f>,
-    pub table: Option<&'f ForwardingTable>,
-    pub interruption: Option<&'f Interruption>,
-    /// Its number in the whole network, and that of its first output.
-    pub name: u32,
-    pub first_channel: u32,
-    pub epoch: Picoseconds,
+/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and pairs of an
+/// input port and a lane have numbers of the router's own.
+pub(super) struct Visit<'a, 'f, S: Size> {
+    pub size: S,
     pub router: &'a mut Router,
-    pub outputs: &'a mut [Output],
-    pub inputs: &'a mut [Input],
-    /// By input port, then lane.
+    pub octets: &'a mut S::Octets,
+    /// By pair.
     pub queues: &'a mut [Queue],
-    /// By output: before when it can't grant.
-    pub due: &'a mut [Octet],
+    /// By output: sets of pairs, so many words each.
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
-    /// Words of a set of pairs.
-    pub words: usize,
-    /// A pair is an input port shifted by so many bits, and a lane.
-    pub shift: u32,
-    pub rooms: &'a mut [u16],
-    pub returning: &'a mut [Returning],
-    pub links: &'a mut Links,
-    pub packets: &'a mut Packets,
-    pub flits: &'a mut [u64],
-    pub stalled: &'a mut [[Picoseconds; STALLS]],
-    pub digest: &'a mut Digest,
-    pub grants: &'a mut u64,
-    /// When the latest thing happened.
-    pub latest: &'a mut Picoseconds,
-    pub choosers: Option<&'a mut Choosers<'f>>,
-    pub outbox: &'a mut Outbox,
+    /// Its number in its part and in the whole network, and that of the part's first output.
+    pub number: u32,
+    pub name: u32,
+    pub first_channel: u32,
+    pub epoch: Picoseconds,
+    pub table: Option<&'f ForwardingTable>,
+    pub interruption: Option<&'f Interruption>,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
+    pub whole: &'a Whole<'f>,
+    pub packets: &'a mut Packets,
+    pub credits: &'a mut Credits,
+    pub statistics: &'a mut Statistics,
+    pub choosers: Option<&'a mut Choosers<'f>>,
+    pub outbox: &'a mut Outbox,
+    pub digest: &'a mut Digest,
+    pub counters: &'a mut Counters,
+    /// When the latest thing happened.
+    pub latest: &'a mut Picoseconds,
 }
 
 /// Whom a walk of the outputs serves.
@@ -90,13 +88,13 @@ impl Blocked {
     }
 }
 
-impl Visit<'_, '_> {
+impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Simulates the router's outputs before `until`, or until it has something for its terminals that can't wait.
     /// When an output is looked at next.
     pub(super) fn run(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
-            let mut now = least(self.due);
+            let mut now = least(S::all(self.octets));
             if self.choosers.is_some() {
                 let decide_at = *self.decide_at();
                 now = now.min(decide_at);
@@ -111,7 +109,7 @@ impl Visit<'_, '_> {
             if self.choosers.is_some() {
                 self.allocate_among_choosers(now);
             } else {
-                self.allocate(now);
+                self.look_at_due(Walk::Any, now);
             }
             if self.outbox.is_urgent(self.hosts_answer) {
                 return now;
@@ -119,54 +117,72 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Serves the outputs that are due once, in cyclic order, from behind the latest grant before this instant.
+    /// Looks once at each output that is due, in cyclic order from behind the latest grant before this instant.
     #[inline(always)]
-    fn allocate(&mut self, now: Tick) {
-        if self.due.len() > 64 / EIGHT {
-            let outputs = self.outputs.len();
-            let start = usize::from(self.router.next_output) % outputs;
-            for output in (start..outputs).chain(0..start) {
-                if self.is_due(output, now) {
-                    self.look(output, Walk::Any, now);
-                }
-            }
-            return;
-        }
-        let mut due = 0;
-        for (place, octet) in self.due.iter().enumerate() {
-            due |= places_of(now, octet) << (EIGHT * place);
-        }
+    pub(super) fn look_at_due(&mut self, walk: Walk, now: Tick) {
         let start = u32::from(self.router.next_output);
-        due = due.rotate_right(start);
-        while due != 0 {
-            let output = (due.trailing_zeros() + start) % 64;
-            due &= due - 1;
-            self.look(output as usize, Walk::Any, now);
+        let words = S::all(self.octets).len().div_ceil(64 / EIGHT);
+        for step in 0..steps(words) {
+            let Stretch { word, mask, turn } = cyclic(start, step, words);
+            let octets = S::all(self.octets)[word * 64 / EIGHT..].iter().take(64 / EIGHT);
+            let mut due = 0;
+            for (place, octet) in octets.enumerate() {
+                due |= octet.due_at(now) << (EIGHT * place);
+            }
+            due = (due & mask).rotate_right(turn);
+            while due != 0 {
+                let output = word as u32 * 64 + (due.trailing_zeros() + turn) % 64;
+                due &= due - 1;
+                self.look(output as usize, walk, now);
+            }
         }
     }
 
+    /// Before when an output can't grant.
     #[inline(always)]
-    pub(super) fn is_due(&self, output: usize, now: Tick) -> bool {
-        self.due[output / EIGHT][output % EIGHT] == now
+    pub(super) fn due(&mut self, output: usize) -> &mut Tick {
+        &mut S::octet(self.octets, output).due[output % EIGHT]
     }
 
-    /// Says when an output is looked at next.
+    /// Sees to it that an output is looked at by `time`.
     #[inline(always)]
-    pub(super) fn set_due(&mut self, output: usize, due: Tick) {
-        self.due[output / EIGHT][output % EIGHT] = due;
+    pub(super) fn lower(&mut self, output: usize, time: Tick) {
+        let due = self.due(output);
+        *due = (*due).min(time);
     }
 
-    /// Sees to it that an output is looked at by `due`.
     #[inline(always)]
-    pub(super) fn lower(&mut self, output: usize, due: Tick) {
-        let present = &mut self.due[output / EIGHT][output % EIGHT];
-        *present = (*present).min(due);
+    pub(super) fn output(&mut self, output: usize) -> &mut Output {
+        &mut S::octet(self.octets, output).outputs[output % EIGHT]
+    }
+
+    #[inline(always)]
+    pub(super) fn input(&mut self, input: usize) -> &mut Input {
+        &mut S::octet(self.octets, input).inputs[input % EIGHT]
+    }
+
+    /// The input port and the lane of a pair.
+    #[inline(always)]
+    pub(super) fn place(&self, pair: u32) -> (usize, u8) {
+        place(pair, self.size.shift())
+    }
+
+    /// The words of the set of pairs that ask for an output.
+    #[inline(always)]
+    pub(super) fn words(&self, output: usize) -> Range<usize> {
+        output * self.size.words()..(output + 1) * self.size.words()
+    }
+
+    /// The word of such a set in which a pair is.
+    #[inline(always)]
+    pub(super) fn word(&self, output: usize, pair: u32) -> usize {
+        output * self.size.words() + pair as usize / 64
     }
 
     /// Lets the heads that have come to empty buffers since the last visit ask.
     #[inline(always)]
     fn take_arrivals(&mut self) {
-        for word in 0..self.words {
+        for word in 0..self.size.words() {
             let mut bits = std::mem::take(&mut self.arrived[word]);
             while bits != 0 {
                 let pair = word as u32 * 64 + bits.trailing_zeros();
@@ -176,25 +192,6 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether a packet asks for an output now or soon.
-    #[inline(always)]
-    fn is_asked(&self, output: usize) -> bool {
-        let words = output * self.words..(output + 1) * self.words;
-        self.asking[words].iter().fold(0, |all, word| all | word) != 0
-    }
-
-    /// The input port and the lane of a pair.
-    #[inline(always)]
-    pub(super) fn place(&self, pair: u32) -> (usize, u8) {
-        place(pair, self.shift)
-    }
-
-    /// The word of a set in which an output has a pair.
-    #[inline(always)]
-    pub(super) fn word(&self, output: usize, pair: u32) -> usize {
-        output * self.words + pair as usize / 64
-    }
-
     /// A packet has become the head of a buffer: it asks for its next output, now or later.
     #[inline(always)]
     pub(super) fn head(&mut self, pair: u32) {
@@ -202,34 +199,36 @@ impl Visit<'_, '_> {
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let (input, lane) = self.place(pair);
-        match self.table {
-            _ if self.choosers.is_some() => self.head_among_choosers(pair),
-            None => self.ask(pair, self.whole.code.output(packet.way), lane),
-            Some(table) => {
-                let input = &self.inputs[input];
-                let came = (!input.injects).then_some(input.opposite);
-                let (output, onto) =
-                    look_up(self.whole, table, self.name, packet.way.into(), (came, lane));
-                self.ask(pair, output, onto);
-            }
+        let way = packet.way;
+        if self.choosers.is_some() {
+            return self.head_among_choosers(pair);
         }
+        let (input, lane) = self.place(pair);
+        let (output, onto) = match self.table {
+            None => (self.whole.code.output(way), lane),
+            Some(table) => {
+                let input = self.input(input);
+                let came = (!input.injects).then_some(input.opposite);
+                look_up(self.whole, table, self.name, way.into(), (came, lane))
+            }
+        };
+        self.ask(pair, output, onto);
     }
 
     /// The head of a buffer asks for one output, onto a lane.
     #[inline(always)]
     pub(super) fn ask(&mut self, pair: u32, output: u16, onto: u8) {
         let (input, _) = self.place(pair);
-        let straight = self.inputs[input].straight;
-        let state = &self.outputs[usize::from(output)];
+        let straight = self.input(input).straight;
+        let &mut Output { in_ring, free_at, .. } = self.output(usize::from(output));
         let queue = &mut self.queues[pair as usize];
         // No branch: which of them it is can't be foreseen.
-        let enters = state.in_ring & (straight != output);
+        let enters = in_ring & (straight != output);
         queue.need = queue.flits + self.whole.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;
         queue.onto = onto;
-        let due = queue.ask.max(state.free_at);
+        let due = queue.ask.max(free_at);
         let word = self.word(usize::from(output), pair);
         self.asking[word] |= 1 << (pair % 64);
         self.lower(usize::from(output), due);
@@ -238,10 +237,11 @@ impl Visit<'_, '_> {
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
     #[inline(always)]
     pub(super) fn look(&mut self, output: usize, walk: Walk, now: Tick) {
-        debug_assert!(self.outputs[output].free_at <= now);
-        let pointer = u32::from(self.outputs[output].pointer);
+        let &mut Output { free_at, pointer, .. } = self.output(output);
+        debug_assert!(free_at <= now);
+        let pointer = u32::from(pointer);
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        if self.words == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
+        if self.size.words() == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
             let stretch = cyclic(pointer, 0, 1);
             if self.look_along(output, (stretch, walk), &mut blocked, now) {
                 return;
@@ -255,13 +255,13 @@ impl Visit<'_, '_> {
         // Nobody can have it now.
         self.end_stall_at(output, now);
         if blocked.stall.is_some() {
-            *self.latest = (*self.latest).max(self.epoch + u64::from(now));
+            *self.latest = (*self.latest).max(self.time(now));
         }
-        let state = &mut self.outputs[output];
+        let state = self.output(output);
         state.stall = blocked.stall.map_or(NOT_STALLED, |stall| stall as u8);
         state.since = now;
         debug_assert!(blocked.until > now);
-        self.set_due(output, blocked.until);
+        *self.due(output) = blocked.until;
     }
 
     fn look_around(
@@ -274,8 +274,8 @@ impl Visit<'_, '_> {
     ) -> bool {
         let transit = self.transit_pairs();
         for (low, high) in [(0, transit), (transit, u32::MAX)] {
-            for step in 0..steps(self.words) {
-                let mut stretch = cyclic(pointer, step, self.words);
+            for step in 0..steps(self.size.words()) {
+                let mut stretch = cyclic(pointer, step, self.size.words());
                 stretch.mask &= between(low, high, stretch.word as u32 * 64);
                 if self.look_along(output, (stretch, walk), blocked, now) {
                     return true;
@@ -290,7 +290,7 @@ impl Visit<'_, '_> {
     pub(super) fn transit_pairs(&self) -> u32 {
         match self.whole.parameters.arbitration {
             Arbitration::RoundRobin => u32::MAX,
-            Arbitration::TransitFirst => u32::from(self.router.transit) << self.shift,
+            Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
         }
     }
 
@@ -303,19 +303,18 @@ impl Visit<'_, '_> {
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let asking = self.asking[output * self.words + stretch.word];
+        let asking = self.asking[output * self.size.words() + stretch.word];
         let mut bits = (asking & stretch.mask).rotate_right(stretch.turn);
         while bits != 0 {
             let pair = stretch.word as u32 * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
             bits &= bits - 1;
-            let queue = &self.queues[pair as usize];
-            if queue.ask > now {
-                blocked.until = blocked.until.min(queue.ask);
+            let &Queue { ask, options, onto, need, flits, .. } = &self.queues[pair as usize];
+            if ask > now {
+                blocked.until = blocked.until.min(ask);
                 continue;
             }
-            let chooses = queue.options != 0;
-            let onto = if chooses { self.whole.channels.adaptive } else { queue.onto };
-            let (need, flits) = (queue.need, queue.flits);
+            let chooses = options != 0;
+            let onto = if chooses { self.whole.channels.adaptive } else { onto };
             match self.obstacle(output, pair, (onto, need, flits), now) {
                 None => {
                     if chooses {
@@ -343,40 +342,38 @@ impl Visit<'_, '_> {
         (onto, need, flits): (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
-        let state = &self.outputs[output];
-        if state.needs_room {
-            let place = usize::from(state.room) + usize::from(onto);
-            if self.rooms[place] < need
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        if needs_room {
+            let place = room + u32::from(onto);
+            if self.credits.room[place as usize] < need
                 && let Some(obstacle) = self.lack_of_room(place, need, flits, now)
             {
                 return Some(obstacle);
             }
         }
         let (input, _) = self.place(pair);
-        let mut until = self.inputs[input].free_at;
+        let mut until = self.input(input).free_at;
         if until > now && self.whole.parameters.crossbar_speedup > 1 {
             until = self.input_free_at(input, now);
         }
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
     }
 
-    fn lack_of_room(&mut self, place: usize, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
-        let room = &mut self.rooms[place];
-        let returning = &mut self.returning[place];
-        *room += returning.collect(self.links, now);
-        if *room >= need {
+    fn lack_of_room(&mut self, place: u32, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
+        self.credits.collect(place, now);
+        let room = self.credits.room[place as usize];
+        if room >= need {
             return None;
         }
-        let stall = if *room < flits { Stall::NoCredit } else { Stall::Bubble };
+        let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
         // The reason changes when there is room for the packet itself.
-        let least = if *room < flits { flits } else { need };
-        let until = returning.foresee(self.links, least - *room);
-        Some(Obstacle { stall, until })
+        let least = if room < flits { flits } else { need };
+        Some(Obstacle { stall, until: self.credits.foresee(place, least) })
     }
 
     /// When an input port can send another packet while it is sending some; at most `now` if it can already.
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
-        let queues = &self.queues[input << self.shift..(input + 1) << self.shift];
+        let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
         let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
         if (sending.clone().count() as u32) < self.whole.parameters.crossbar_speedup {
             now
@@ -388,11 +385,12 @@ impl Visit<'_, '_> {
     /// Sends the head of a buffer through a free output, onto a lane that has room.
     #[inline(always)]
     pub(super) fn grant(&mut self, output: usize, pair: u32, onto: u8, now: Tick) {
-        self.router.next_output = output as u16 + 1;
         self.end_stall_at(output, now);
+        self.router.next_output = output as u16 + 1;
+        let channel = self.router.first_output + output as u32;
         let (input, lane) = self.place(pair);
-        let state = &mut self.outputs[output];
         let queue = &mut self.queues[pair as usize];
+        let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;
@@ -403,35 +401,34 @@ impl Visit<'_, '_> {
         queue.ask = NEVER;
         queue.head = packet.next;
         let is_empty = queue.head == NONE;
-        let time = self.epoch + u64::from(now);
-        self.digest.add(time, self.first_channel + output as u32, packet.source, packet.sequence);
-        *self.grants += 1;
-        self.flits[output * self.whole.lanes.count() + usize::from(onto)] += u64::from(flits);
+        let time = self.epoch + Picoseconds::from(now);
+        self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
+        self.counters.grants += 1;
+        self.statistics.sent(channel, onto, flits);
         state.free_at = released;
         state.pointer = pair as u16 + 1;
         state.stall = Stall::OutputBusy as u8;
         state.since = now;
-        let state = *state;
-        let from = &mut self.inputs[input];
-        from.free_at = released;
-        let (feeder, injects) = (from.feeder, from.injects);
-
-        if state.kind == ChannelKind::Network && !state.dead {
-            self.rooms[usize::from(state.room) + usize::from(onto)] -= flits;
-            self.go_on(output, slot, arrives);
+        let goes_on = state.kind == ChannelKind::Network && !state.dead;
+        if goes_on {
+            self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
             self.outbox.sent.push(Sent {
                 slot,
                 part: state.far_part,
                 router: state.far_router,
                 pair: u32::from(state.far_pair) + u32::from(onto),
             });
+            self.go_on(output, slot, arrives);
         } else {
             self.leave(output, slot, lane, arrives);
         }
+        let input = self.input(input);
+        input.free_at = released;
+        let (feeder, injects) = (input.feeder, input.injects);
         let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
         let credit = Credit { time: released + self.whole.timing(kind).back, flits };
         if injects {
-            self.return_to_terminal(feeder, lane, credit, now);
+            self.return_to_terminal(pair, feeder, credit, now);
         } else {
             self.outbox.returned.push(Returned { feeder, lane, credit });
         }
@@ -439,11 +436,24 @@ impl Visit<'_, '_> {
         // The other packets that ask for it, and the one behind it.
         let word = self.word(output, pair);
         self.asking[word] &= !(1 << (pair % 64));
-        let next = if self.is_asked(output) { released } else { NEVER };
-        self.set_due(output, next);
+        *self.due(output) = if self.is_asked(output) { released } else { NEVER };
         if !is_empty {
             self.head(pair);
         }
+    }
+
+    #[inline(always)]
+    fn time(&self, tick: Tick) -> Picoseconds {
+        self.epoch + Picoseconds::from(tick)
+    }
+
+    /// Whether a packet asks for an output now or soon.
+    #[inline(always)]
+    fn is_asked(&self, output: usize) -> bool {
+        if self.size.words() == 1 {
+            return self.asking[output] != 0;
+        }
+        self.asking[self.words(output)].iter().any(|&word| word != 0)
     }
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.
@@ -452,26 +462,24 @@ impl Visit<'_, '_> {
         let channels = self.whole.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
-        if self.outputs[output].dead {
+        if self.output(output).dead {
             self.packets.origins[slot as usize].lose();
         } else {
             terminal = self.router.first_terminal + (output as u32 - first) / channels;
         }
-        let time = self.epoch + u64::from(arrives);
+        let time = self.time(arrives);
         self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
     }
 
     /// Sends credits to an injection channel of the router's own.
     #[inline(always)]
-    fn return_to_terminal(&mut self, feeder: u32, lane: u8, credit: Credit, now: Tick) {
-        let place = feeder as usize + usize::from(lane);
-        let (settled, awaited) = self.returning[place].send(self.links, credit, now);
-        self.rooms[place] += settled;
-        if awaited {
-            let network = self.rooms.len() / self.whole.lanes.count() - self.inputs.len()
-                + usize::from(self.router.transit);
-            let injection = feeder as usize / self.whole.lanes.count() - network;
-            self.outbox.fed.push((injection as u32, credit.time));
+    fn return_to_terminal(&mut self, pair: u32, feeder: u32, credit: Credit, now: Tick) {
+        let (input, lane) = self.place(pair);
+        if self.credits.send(feeder + u32::from(lane), credit, now) {
+            let channels = self.whole.parameters.injection_channels;
+            let own = input as u32 - u32::from(self.router.transit);
+            let injection = self.router.first_terminal * channels + own;
+            self.outbox.fed.push((injection, credit.time));
         }
     }
 
@@ -482,7 +490,7 @@ impl Visit<'_, '_> {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
                 let sent = self.whole.fabric.outputs(self.name).start + output as u32;
-                if interruption.cuts(sent, self.epoch + u64::from(arrives)) {
+                if interruption.cuts(sent, self.time(arrives)) {
                     self.packets.origins[slot as usize].lose();
                 }
             }
@@ -507,10 +515,10 @@ fn look_up(
 ) -> (u16, u8) {
     let Address { destination, class, ejection } = address;
     match table.port(router, destination) {
-        Some(port) if whole.fabric.terminal_router(destination) != Some(router) => {
+        Some(port) if whole.end(destination).router != router => {
             let channel = table.lane(router, destination, class, came, port);
             (port, whole.lanes.lane(channel))
         }
-        _ => (whole.ejection(destination, router) + ejection, lane),
+        _ => (whole.end(destination).ejection + ejection, lane),
     }
 }

@@ -186,13 +186,13 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let (parts, whole) = (&self.parts, &*self.whole);
         let models = || parts.iter().map(|part| &part.model);
         let outputs = models().flat_map(|model| {
-            let live = (0..).zip(&model.ports.outputs);
+            let live = (0..).zip(model.ports.outputs());
             let live = live
                 .filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
             live.map(move |(number, output)| (model, number, output.kind))
         });
         let injections = models().flat_map(move |model| {
-            let first = model.ports.outputs.len() as u32;
+            let first = model.ports.outputs as u32;
             let channels = whole.parameters.injection_channels;
             let live = whole.cut.terminals(model.part);
             let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
@@ -250,10 +250,10 @@ impl<'f, O: Observer> Simulator<'f, O> {
 
     /// For how long a part's channel has carried flits.
     fn busy(&self, (model, channel, kind): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
-        let outputs = &model.ports.outputs;
-        let free_at = match outputs.get(channel as usize) {
-            Some(output) => output.free_at,
-            None => model.sources.injections[channel as usize - outputs.len()].free_at,
+        let outputs = model.ports.outputs;
+        let free_at = match (channel as usize).checked_sub(outputs) {
+            None => model.ports.output(channel).free_at,
+            Some(injection) => model.sources.injections[injection].free_at,
         };
         let left = model.time(free_at).saturating_sub(self.clock);
         model.statistics.busy(channel, self.whole.timing(kind).flit, left)
@@ -264,7 +264,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let (model, number, kind) = channel;
         let statistics = model.channel_statistics(number);
         let time = (self.clock - self.statistics_since).max(1) as f64;
-        let outputs = model.ports.outputs.len() as u32;
+        let outputs = model.ports.outputs as u32;
         let name = if number < outputs {
             number + self.whole.cut.first_output(model.part)
         } else {

@@ -102,7 +102,7 @@ impl Sources {
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let room = ports.inputs[(network + own * channels) as usize].feeder;
+                let room = ports.input(network + own * channels).feeder;
                 adapters.push(Adapter {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
@@ -110,7 +110,7 @@ impl Sources {
                     errands: NONE,
                     router: number,
                     input: network + own * channels,
-                    room: router.first_room + room,
+                    room,
                     name: names[adapters.len()],
                     next_channel: 0,
                 });
@@ -428,14 +428,14 @@ impl Model<'_> {
         let channel = whole.channel_of_injection(self.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
-        let in_part = self.ports.outputs.len() as u32 + number;
+        let in_part = self.ports.outputs as u32 + number;
         self.statistics.sent(in_part, lane, flits);
         let injection = &mut self.sources.injections[number as usize];
         injection.pointer = (lane + 1) % whole.lanes.count() as u8;
         let free_at = last + whole.timing(ChannelKind::Injection).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let pair = (of_router << self.ports.shift) + u32::from(lane);
+        let pair = (of_router << self.ports.size.shift) + u32::from(lane);
         self.join(router, pair, slot);
         if is_last && is_data && wants_receipts {
             self.message_sent(terminal, self.time(free_at));
@@ -456,16 +456,20 @@ impl Model<'_> {
         let whole = &*self.whole;
         let router = self.sources.adapters[terminal as usize].router;
         let from = router + whole.cut.first_router(self.part);
-        let to = whole.fabric.terminal_router(destination).expect("live");
+        let end = whole.end(destination);
         let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
         if let Some(table) = self.table {
             let class = table.class(whole.fabric, packet.source, destination);
             packet.way = Address { destination, class, ejection: number as u16 }.into();
             return;
         }
-        let ejection = whole.ejection(destination, to) + number as u16;
+        let (to, ejection) = (end.router, end.ejection + number as u16);
         if self.choosers.is_some() {
             return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
+        }
+        if let Some(legs) = &whole.legs {
+            (packet.way, origin.hops) = legs.way(from, to, ejection);
+            return;
         }
         let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
         packet.way = whole.code.write(&route, ejection, rest);

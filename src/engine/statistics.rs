@@ -3,6 +3,7 @@
 use super::model::Model;
 use super::ports::{NOT_STALLED, Output};
 use super::router::Visit;
+use super::size::Size;
 use super::tick::{NEVER, Tick};
 use crate::units::Picoseconds;
 
@@ -84,11 +85,12 @@ impl Statistics {
     }
 }
 
-impl Visit<'_, '_> {
+impl<S: Size> Visit<'_, '_, S> {
     /// Counts the time for which packets have waited for an output until `now`, when it can be granted or its reason
     /// changes. `asked` is when the first of them asked.
     pub(super) fn end_stall(&mut self, output: usize, asked: Tick, now: Tick) {
-        let state = &mut self.outputs[output];
+        let channel = self.router.first_output as usize + output;
+        let state = self.output(output);
         let (stall, since) = (state.stall, state.since);
         if stall == NOT_STALLED {
             return;
@@ -98,23 +100,24 @@ impl Visit<'_, '_> {
         } else {
             (since, now)
         };
-        if from < to {
-            self.stalled[output][usize::from(stall)] += Picoseconds::from(to - from);
-        }
         state.since = now;
+        if from < to {
+            let stalled = &mut self.statistics.stalled[channel];
+            stalled[usize::from(stall)] += Picoseconds::from(to - from);
+        }
     }
 
     /// The same at an instant at which an output is free. If it was busy and is looked at later than when it became
     /// free, nobody asked before.
     #[inline(always)]
     pub(super) fn end_stall_at(&mut self, output: usize, now: Tick) {
-        let state = &self.outputs[output];
-        if state.stall == Stall::OutputBusy as u8 {
-            if state.free_at == now {
+        let &mut Output { stall, free_at, .. } = self.output(output);
+        if stall == Stall::OutputBusy as u8 {
+            if free_at == now {
                 let asked = self.first_ask(output);
                 self.end_stall(output, asked, now);
             }
-        } else if state.stall != NOT_STALLED {
+        } else if stall != NOT_STALLED {
             self.end_stall(output, NEVER, now);
         }
     }
@@ -123,8 +126,8 @@ impl Visit<'_, '_> {
     #[inline(always)]
     pub(super) fn first_ask(&self, output: usize) -> Tick {
         let mut first = NEVER;
-        for word in 0..self.words {
-            let mut bits = self.asking[output * self.words + word];
+        for word in 0..self.size.words() {
+            let mut bits = self.asking[output * self.size.words() + word];
             while bits != 0 {
                 let pair = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -136,8 +139,8 @@ impl Visit<'_, '_> {
 
     /// Counts all stalls until `now`; what waits goes on waiting.
     fn settle_stalls(&mut self, now: Tick) {
-        for output in 0..self.outputs.len() {
-            if self.outputs[output].stall != NOT_STALLED {
+        for output in 0..usize::from(self.router.outputs) {
+            if self.output(output).stall != NOT_STALLED {
                 let asked = self.first_ask(output);
                 self.end_stall(output, asked, now);
             }
@@ -149,7 +152,7 @@ impl Model<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
         for number in 0..self.ports.routers.len() as u32 {
-            self.hold(number).settle_stalls(now);
+            self.hold(number, self.ports.size).settle_stalls(now);
         }
     }
 
@@ -158,7 +161,7 @@ impl Model<'_> {
         self.settle_stalls(now);
         self.statistics.flits.fill(0);
         self.statistics.stalled.fill([0; STALLS]);
-        let outputs = self.ports.outputs.iter().map(|output: &Output| output.free_at);
+        let outputs = self.ports.outputs().map(|output| output.free_at);
         let injections = self.sources.injections.iter().map(|injection| injection.free_at);
         let left = &mut self.statistics.carried_over;
         for (left, free_at) in left.iter_mut().zip(outputs.chain(injections)) {

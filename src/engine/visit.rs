@@ -10,6 +10,7 @@ use super::octet::least;
 use super::ports::{AWAY, Ports};
 use super::router::Visit;
 use super::sink::Delivery;
+use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
 use crate::topology::NONE;
 
@@ -38,7 +39,7 @@ pub(super) struct Outbox {
     pub sent: Vec<Sent>,
     pub returned: Vec<Returned>,
     pub deliveries: Vec<Delivery>,
-    /// Injection channels of the router, and when credits arrive that they wait for.
+    /// Injection channels, and when credits arrive that they wait for.
     pub fed: Vec<(u32, Tick)>,
 }
 
@@ -54,26 +55,25 @@ impl<'f> Model<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit(&mut self, number: u32) -> Tick {
         let router = self.ports.routers[number as usize];
-        let octets = Ports::octets(&router);
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.window.end;
         loop {
             let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
             let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
             let until = at_terminals.min(end);
-            let mut next = least(&self.ports.due[octets.clone()]);
+            let mut next = least(self.ports.octets_of(&router));
             if let Some(choosers) = &self.choosers {
                 next = next.min(choosers.decide_at[number as usize]);
             }
             if next < until || self.has_arrivals(number) {
-                next = self.hold(number).run(until);
+                next = self.run_router(number, until);
                 if self.outbox.is_urgent(self.hosts_answer) {
-                    self.empty_own(router.first_terminal);
+                    self.empty_own();
                     continue;
                 }
             }
             if at_terminals.min(next) >= end {
-                self.empty_own(router.first_terminal);
+                self.empty_own();
                 return at_terminals.min(next);
             }
             if at_terminals < end && at_terminals <= next {
@@ -89,69 +89,68 @@ impl<'f> Model<'f> {
     /// Whether packets have come to empty buffers of a router.
     #[inline(always)]
     fn has_arrivals(&self, number: u32) -> bool {
-        let words = self.ports.words;
+        let words = self.ports.size.words;
         self.ports.arrived[number as usize * words..][..words].iter().any(|&word| word != 0)
     }
 
+    /// Simulates a router's outputs before `until`; see [`Visit::run`].
+    #[inline(always)]
+    fn run_router(&mut self, number: u32, until: Tick) -> Tick {
+        if self.ports.are_small {
+            let size = Small { shift: self.ports.size.shift };
+            self.hold(number, size).run(until)
+        } else {
+            self.hold(number, self.ports.size).run(until)
+        }
+    }
+
     /// Takes a router in hand.
-    #[inline]
-    pub(super) fn hold(&mut self, number: u32) -> Visit<'_, 'f> {
-        let ports = &mut self.ports;
-        let words = ports.words;
-        let router = &mut ports.routers[number as usize];
-        let outputs = router.first_output as usize
-            ..router.first_output as usize + usize::from(router.outputs);
-        let inputs =
-            router.first_input as usize..router.first_input as usize + usize::from(router.inputs);
-        let queues = inputs.start << ports.shift..inputs.end << ports.shift;
-        let rooms = router.first_room as usize..(router.first_room + router.rooms) as usize;
-        let lanes = self.whole.lanes.count();
-        let octets = Ports::octets(router);
-        let asking = outputs.start * words..outputs.end * words;
-        let arrived = number as usize * words..(number as usize + 1) * words;
-        let escapes = if ports.escapes.is_empty() { 0..0 } else { asking.clone() };
+    #[inline(always)]
+    pub(super) fn hold<S: Size>(&mut self, number: u32, size: S) -> Visit<'_, 'f, S> {
+        let (words, shift) = (size.words(), size.shift());
+        let Ports { routers, octets, queues, asking, escapes, arrived, .. } = &mut self.ports;
+        let router = &mut routers[number as usize];
+        let sets = router.first_output as usize * words;
+        let sets = sets..sets + usize::from(router.outputs) * words;
+        let first = (router.first_input as usize) << shift;
+        let pairs = first..first + (usize::from(router.inputs) << shift);
+        let octets = &mut octets[router.first_octet as usize..][..router.octets as usize];
         Visit {
+            size,
+            octets: S::octets(octets),
+            queues: &mut queues[pairs],
+            asking: &mut asking[sets.clone()],
+            escapes: escapes.get_mut(sets).unwrap_or_default(),
+            arrived: &mut arrived[number as usize * words..][..words],
+            router,
+            number,
+            name: number + self.whole.cut.first_router(self.part),
+            first_channel: self.whole.cut.first_output(self.part),
+            epoch: self.epoch,
             table: self.table,
             interruption: self.interruption,
-            name: number + self.whole.cut.first_router(self.part),
-            first_channel: router.first_output + self.whole.cut.first_output(self.part),
-            epoch: self.epoch,
-            words,
-            shift: ports.shift,
-            flits: &mut self.statistics.flits[outputs.start * lanes..outputs.end * lanes],
-            stalled: &mut self.statistics.stalled[outputs.clone()],
-            router,
-            outputs: &mut ports.outputs[outputs],
-            inputs: &mut ports.inputs[inputs],
-            queues: &mut ports.queues[queues],
-            due: &mut ports.due[octets],
-            asking: &mut ports.asking[asking],
-            escapes: &mut ports.escapes[escapes],
-            arrived: &mut ports.arrived[arrived],
-            rooms: &mut self.credits.room[rooms.clone()],
-            returning: &mut self.credits.returning[rooms],
-            links: &mut self.credits.links,
-            packets: &mut self.packets,
-            digest: &mut self.digest,
-            grants: &mut self.counters.grants,
-            latest: &mut self.latest,
-            choosers: self.choosers.as_mut(),
-            outbox: &mut self.outbox,
             hosts_answer: self.hosts_answer,
             whole: &self.whole,
+            packets: &mut self.packets,
+            credits: &mut self.credits,
+            statistics: &mut self.statistics,
+            choosers: self.choosers.as_mut(),
+            outbox: &mut self.outbox,
+            digest: &mut self.digest,
+            counters: &mut self.counters,
+            latest: &mut self.latest,
         }
     }
 
     /// Sees to what a router's packets bring about at its own terminals.
-    fn empty_own(&mut self, first_terminal: u32) {
+    fn empty_own(&mut self) {
         for place in 0..self.outbox.deliveries.len() {
             self.deliver(self.outbox.deliveries[place]);
         }
         self.outbox.deliveries.clear();
-        let first = first_terminal * self.whole.parameters.injection_channels;
         for place in 0..self.outbox.fed.len() {
             let (injection, time) = self.outbox.fed[place];
-            self.feed(first + injection, time);
+            self.feed(injection, time);
         }
         self.outbox.fed.clear();
     }
@@ -193,7 +192,7 @@ impl<'f> Model<'f> {
         }
         queue.head = slot;
         let ready = packet.ready;
-        self.ports.arrived[number as usize * self.ports.words + pair as usize / 64] |=
+        self.ports.arrived[number as usize * self.ports.size.words + pair as usize / 64] |=
             1 << (pair % 64);
         self.active.lower(number, ready);
     }
@@ -209,8 +208,7 @@ impl<'f> Model<'f> {
     #[cold]
     fn wake_sender(&mut self, place: u32, time: Tick) {
         let (number, output) = self.ports.senders[place as usize / self.whole.lanes.count()];
-        let router = &self.ports.routers[number as usize];
-        let free_at = self.ports.outputs[(router.first_output + output) as usize].free_at;
+        let free_at = self.ports.output_mut(number, output).free_at;
         let time = time.max(free_at);
         self.ports.lower(number, output, time);
         self.active.lower(number, time);

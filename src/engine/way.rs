@@ -20,7 +20,7 @@ pub(super) struct Code {
     output_bits: u32,
     run_bits: u32,
     /// The bits of the first run's hops.
-    hops: u64,
+    first_hops: u64,
     /// Runs in eight bytes.
     a_word: usize,
 }
@@ -31,8 +31,26 @@ impl Code {
         let bits = |most: u32| u32::BITS - most.leading_zeros();
         let output_bits = bits(outputs.saturating_sub(1)).max(1);
         let run_bits = output_bits + bits(hops.max(1));
-        let hops = (1 << run_bits) - (1 << output_bits);
-        Self { output_bits, run_bits, hops, a_word: (u64::BITS / run_bits) as usize }
+        let first_hops = (1 << run_bits) - (1 << output_bits);
+        Self { output_bits, run_bits, first_hops, a_word: (u64::BITS / run_bits) as usize }
+    }
+
+    /// The bits of a run.
+    #[inline]
+    pub(super) fn bits(&self) -> u32 {
+        self.run_bits
+    }
+
+    /// A run, in the lowest bits; it fits where four runs or more fit into eight bytes.
+    #[inline]
+    pub(super) fn run(&self, port: u16, hops: u16) -> u16 {
+        hops << self.output_bits | port
+    }
+
+    /// The hops of a run.
+    #[inline]
+    pub(super) fn hops(&self, run: u16) -> u16 {
+        run >> self.output_bits
     }
 
     /// Words beyond the first that a way of so many runs takes.
@@ -76,7 +94,7 @@ impl Code {
     pub(super) fn go_on(&self, way: &mut Way) -> bool {
         way.0 -= 1 << self.output_bits;
         // No branch: when a run ends can't be foreseen.
-        let ends = way.0 & self.hops == 0;
+        let ends = way.0 & self.first_hops == 0;
         way.0 >>= self.run_bits * u32::from(ends);
         way.0 == 0
     }

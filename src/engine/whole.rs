@@ -2,6 +2,7 @@
 
 use super::cut::Cut;
 use super::lanes::Lanes;
+use super::legs::Legs;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
 use super::tick::Tick;
@@ -22,6 +23,14 @@ pub(super) struct Timing {
     pub back: Tick,
 }
 
+/// Where a terminal is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub router: u32,
+    /// The number of its first ejection channel among the router's outputs.
+    pub ejection: u16,
+}
+
 /// A network, its routes and its parameters.
 #[derive(Debug)]
 pub(super) struct Whole<'f> {
@@ -33,6 +42,8 @@ pub(super) struct Whole<'f> {
     pub lanes: Lanes,
     /// How source routes are written.
     pub code: Code,
+    /// Source routes ready to be written, where a table can hold them.
+    pub legs: Option<Legs<'f>>,
     /// Words of a packet's way beyond the first.
     pub rest: usize,
     /// By kind of channel.
@@ -49,6 +60,8 @@ pub(super) struct Whole<'f> {
     terminals: Vec<u32>,
     /// By terminal: its place in `terminals`.
     place_of_terminal: Vec<u32>,
+    /// By terminal: where it is, if it lives.
+    ends: Vec<End>,
     /// How many network channels that lead somewhere come before each one.
     wired_before: Vec<u32>,
 }
@@ -105,6 +118,17 @@ impl<'f> Whole<'f> {
             escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
         });
         assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
+        let ends = (0..fabric.terminals()).map(|terminal| {
+            fabric.terminal_router(terminal).map_or(End { router: NONE, ejection: 0 }, |router| {
+                let first = network.first_output[router as usize];
+                let ejection = network.ejection_of_terminal[terminal as usize] - first;
+                End { router, ejection: ejection as u16 }
+            })
+        });
+        let legs = match routes {
+            Routes::DirectionOrder(order) => Legs::new(order, code, rest),
+            _ => None,
+        };
         let bubble = |keeps: bool| if keeps { parameters.maximum_packet() as u16 } else { 0 };
         Self {
             fabric,
@@ -112,6 +136,8 @@ impl<'f> Whole<'f> {
             cut,
             lanes,
             code,
+            legs,
+            ends: ends.collect(),
             rest,
             timings: network.timings.map(|timing: ChannelTiming| Timing {
                 flit: timing.flit_time as Tick,
@@ -171,11 +197,10 @@ impl<'f> Whole<'f> {
         self.place_of_terminal[terminal as usize] - first
     }
 
-    /// The number of a terminal's first ejection channel among its router's outputs.
+    /// Where a live terminal is.
     #[inline]
-    pub(super) fn ejection(&self, terminal: u32, router: u32) -> u16 {
-        let first = self.network.first_output[router as usize];
-        (self.network.ejection_of_terminal[terminal as usize] - first) as u16
+    pub(super) fn end(&self, terminal: u32) -> End {
+        self.ends[terminal as usize]
     }
 
     /// Where a part counts the room at the far end of one of its network channels, in the lowest lane.

@@ -131,8 +131,33 @@ impl DirectionOrder {
         self.detour(fabric, source, destination)
     }
 
+    /// Whether each route is a shortest one, since nothing has failed.
+    pub(crate) fn is_shortest(&self) -> bool {
+        !self.failures
+    }
+
+    /// The sizes of the dimensions.
+    #[inline]
+    pub(crate) fn sizes(&self) -> &[u16] {
+        &self.sizes
+    }
+
+    /// Whether the sum of a node's coordinates is odd, which decides its half rings.
+    #[inline]
+    pub(crate) fn is_odd(&self, node: u32) -> bool {
+        self.odd[node as usize]
+    }
+
+    /// Hops in the positive and in the negative direction of a dimension from such a node to one whose coordinate is
+    /// ahead by so many, which `ahead` tells plus the size.
+    pub(crate) fn hops(&self, dimension: usize, odd: bool, ahead: usize) -> (u16, u16) {
+        let way = self.ways[dimension][usize::from(odd)][ahead];
+        (way.positive, way.negative)
+    }
+
     /// A node's coordinates.
-    fn at(&self, node: u32) -> &[u16] {
+    #[inline]
+    pub(crate) fn at(&self, node: u32) -> &[u16] {
         let dimensions = self.sizes.len();
         &self.coordinates[node as usize * dimensions..][..dimensions]
     }

@@ -167,7 +167,7 @@ impl<O: Observer> Simulator<'_, O> {
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
         let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
-        (far.part, queue as u32)
+        (far.schedule.part, queue as u32)
     }
 
     /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
@@ -193,7 +193,8 @@ impl<O: Observer> Simulator<'_, O> {
             }) && injections.all(|(number, lane)| {
                 let buffer = model.buffer_of_injection(number) + u32::from(lane);
                 let input = model.ports.input(buffer >> model.ports.size.shift);
-                model.credits.due(input.feeder + u32::from(lane)) + held((model.part, buffer))
+                model.credits.due(input.feeder + u32::from(lane))
+                    + held((model.schedule.part, buffer))
                     == parameters.injection_buffer
             })
         })

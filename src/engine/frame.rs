@@ -1,54 +1,167 @@
-//! The frame: windows, and the visits of a window (docs/model.md, "Windows and threads").
+//! The frame: windows, and the visits of a window (docs/model.md, "Windows and threads"). It knows no router.
 //!
 //! A thread runs a part. Before each window the parts hand over what crosses between them, and agree on when the
 //! window begins: with the first thing that happens in any of them. In the window each router that has something to do
 //! before the end is visited once, in the order of numbers, which matters to nothing. The epoch that ticks count from
 //! moves on in all parts at the same window.
+//!
+//! How a router works is the business of a [`RouterModel`]. It has to keep what it promises: that nothing a visit does
+//! reaches another router before the window ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
 
 use super::Observer;
-use super::mail::Post;
-use super::model::{Model, Window};
+use super::active::Active;
+use super::mail::{Letter, Post};
 use super::rendezvous::Rendezvous;
-use super::source::NO_TIME;
-use super::tick::{HORIZON, Tick};
+use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
 use crate::units::Picoseconds;
 
+/// The stretch of time that is simulated at a go.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Window {
+    pub start: Tick,
+    /// Nothing that happens at this time or later is looked at.
+    pub end: Tick,
+    /// What is later than this is not simulated at present.
+    pub limit: Picoseconds,
+}
+
+/// What the frame keeps of a part.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// The part's number.
+    pub part: usize,
+    /// What ticks count from.
+    pub epoch: Picoseconds,
+    pub window: Window,
+    /// When something happens in each router of the part.
+    pub active: Active,
+}
+
+impl Schedule {
+    /// Of a part of so many routers, all idle, at time 0.
+    pub(super) fn new(part: usize, routers: usize) -> Self {
+        Self { part, epoch: 0, window: Window::default(), active: Active::new(routers) }
+    }
+
+    /// The time of a tick.
+    #[inline]
+    pub(super) fn time(&self, tick: Tick) -> Picoseconds {
+        self.epoch + Picoseconds::from(tick)
+    }
+
+    /// The tick of a time.
+    #[inline]
+    pub(super) fn tick(&self, time: Picoseconds) -> Tick {
+        tick(time, self.epoch)
+    }
+}
+
+/// A part of a network as the frame sees it: its routers, and the terminals at them.
+pub(super) trait RouterModel: Send {
+    /// What a part sends another one in a window.
+    type Mail: Letter;
+
+    fn schedule(&mut self) -> &mut Schedule;
+
+    /// Does all that happens in a router before the window's end. When something happens in it next, or before.
+    fn visit(&mut self, router: u32) -> Tick;
+
+    /// Delivers what visits have sent to routers of the part. What is for others goes into the mail.
+    fn deliver(&mut self);
+
+    /// What is for each part.
+    fn mail(&mut self) -> &mut [Self::Mail];
+
+    /// Takes what another part has sent in a window, and leaves nothing of it but the memory.
+    fn read(&mut self, from: usize, mail: &mut Self::Mail);
+
+    /// Sees to what had to wait since it lay behind the limit, which is another now.
+    fn move_limit(&mut self);
+
+    /// Moves the epoch on to `epoch`, before which nothing is left to happen.
+    fn rebase(&mut self, epoch: Picoseconds);
+
+    /// When the first thing happens, if it is too far from the epoch for a tick; of all times the latest if nothing
+    /// does.
+    fn far(&self) -> Picoseconds;
+
+    /// When the last terminal came to the barrier, if all of the part have; [`NO_TIME`] if not.
+    fn at_barrier(&self) -> Picoseconds;
+
+    /// Lets terminals pass a barrier to which the last one of all parts came at `latest`. When the first thing
+    /// happens thereupon.
+    fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds;
+
+    /// Tells the observer what has happened.
+    fn tell(&mut self, observer: &mut impl Observer);
+
+    /// Whether anything is left that could happen later.
+    fn has_work(&self) -> bool;
+}
+
 /// A part of a network and what is observed in it.
-pub(super) struct Part<'f, O> {
-    pub model: Model<'f>,
+pub(super) struct Part<M, O> {
+    pub model: M,
     pub observer: O,
 }
 
-impl<O: Observer> Part<'_, O> {
+impl<M: RouterModel, O: Observer> Part<M, O> {
     /// Visits each router in which something happens before `end`.
-    pub(super) fn run_window(&mut self, start: Tick, end: Tick) {
+    fn run_window(&mut self, start: Tick, end: Tick) {
         let model = &mut self.model;
-        model.window = Window { start, end, ..model.window };
-        for block in 0..model.active.blocks() {
-            let Some(routers) = model.active.due(block, end) else { continue };
+        let schedule = model.schedule();
+        schedule.window = Window { start, end, ..schedule.window };
+        for block in 0..schedule.active.blocks() {
+            let Some(routers) = model.schedule().active.due(block, end) else { continue };
             for router in routers {
-                if model.active.next(router) < end {
+                if model.schedule().active.next(router) < end {
                     let next = model.visit(router);
-                    model.active.set(router, next);
+                    model.schedule().active.set(router, next);
                 }
             }
-            model.active.settle(block);
-            model.send_out();
+            model.schedule().active.settle(block);
+            model.deliver();
         }
-        self.tell();
+        model.tell(&mut self.observer);
     }
+}
 
-    /// Tells the observer what has happened.
-    pub(super) fn tell(&mut self) {
-        for packet in self.model.sink.delivered.drain(..) {
-            self.observer.packet_delivered(&packet);
-        }
-        for message in self.model.sink.completed.drain(..) {
-            self.observer.message_completed(&message);
-        }
+/// Simulates all parts, a thread each, up to and including `limit`, in windows of this length. Whether anything is
+/// left that could happen later, and the CPU time of all threads but the caller's.
+pub(super) fn run_parts<M: RouterModel, O: Observer>(
+    parts: &mut [Part<M, O>],
+    length: Tick,
+    limit: Picoseconds,
+) -> (bool, Duration) {
+    let together = Together::new(parts.len(), length, limit);
+    let (first, others) = parts.split_first_mut().expect("there is a part");
+    if others.is_empty() {
+        return (together.run(first), Duration::ZERO);
     }
+    let (mut left, mut busy) = (false, Duration::ZERO);
+    std::thread::scope(|scope| {
+        let together = &together;
+        let start = |part| {
+            move || {
+                let started = ThreadTime::now();
+                (together.run(part), started.elapsed())
+            }
+        };
+        let workers: Vec<_> = others.iter_mut().map(|part| scope.spawn(start(part))).collect();
+        left |= together.run(first);
+        for worker in workers {
+            let (more, time) =
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            left |= more;
+            busy += time;
+        }
+    });
+    (left, busy)
 }
 
 /// What a part tells the others at the end of a window.
@@ -61,8 +174,8 @@ struct Report {
 }
 
 /// What the threads of a simulation share while it runs.
-pub(super) struct Together {
-    post: Post,
+struct Together<L> {
+    post: Post<L>,
     rendezvous: Rendezvous,
     /// By window's parity and part.
     reports: Vec<Report>,
@@ -71,9 +184,9 @@ pub(super) struct Together {
     limit: Picoseconds,
 }
 
-impl Together {
+impl<L: Letter> Together<L> {
     /// For so many parts, in windows of this length, up to and including `limit`.
-    pub(super) fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
+    fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
         Self {
             post: Post::new(parts),
             rendezvous: Rendezvous::new(parts),
@@ -84,38 +197,43 @@ impl Together {
     }
 
     /// Simulates a part, window by window. False if nothing is left that could happen later.
-    pub(super) fn run<O: Observer>(&self, part: &mut Part<'_, O>) -> bool {
+    fn run<M: RouterModel<Mail = L>, O: Observer>(&self, part: &mut Part<M, O>) -> bool {
         let _attendance = self.rendezvous.attend();
-        part.model.window.limit = self.limit;
-        part.model.deliver_late();
+        part.model.schedule().window.limit = self.limit;
+        part.model.move_limit();
         for window in 0.. {
             let start = self.meet(window, &mut part.model);
             if start > self.limit || start == NO_TIME {
                 break;
             }
-            if start - part.model.epoch >= u64::from(HORIZON) {
+            if start - part.model.schedule().epoch >= u64::from(HORIZON) {
                 part.model.rebase(start);
             }
-            let epoch = part.model.epoch;
+            let epoch = part.model.schedule().epoch;
             let first = (start - epoch) as Tick;
             let beyond = self.limit.saturating_add(1).saturating_sub(epoch);
             let end = u64::from(first.saturating_add(self.length)).min(beyond) as Tick;
             part.run_window(first, end);
         }
-        part.tell();
+        part.model.tell(&mut part.observer);
         part.model.has_work()
     }
 
     /// Exchanges mail with the other parts. Before when nothing happens in any of them.
-    fn meet(&self, window: usize, model: &mut Model<'_>) -> Picoseconds {
+    fn meet<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
         let parts = self.reports.len() / 2;
         let reports = &self.reports[window % 2 * parts..][..parts];
-        let own = &reports[model.part];
-        own.earliest.store(model.post(window, &self.post), Ordering::Relaxed);
-        let at_barrier = model.sources.workload.at_barrier().unwrap_or(NO_TIME);
-        own.at_barrier.store(at_barrier, Ordering::Relaxed);
+        let own = model.schedule().part;
+        reports[own].earliest.store(self.send(window, model), Ordering::Relaxed);
+        reports[own].at_barrier.store(model.at_barrier(), Ordering::Relaxed);
         self.rendezvous.meet();
-        model.collect(window, &self.post);
+        for from in (0..parts).filter(|&from| from != own) {
+            let mut mail = L::default();
+            self.post.swap(window, from, own, &mut mail);
+            model.read(from, &mut mail);
+            // Empty, but with room for the next time.
+            self.post.swap(window, from, own, &mut mail);
+        }
         let times = |time: fn(&Report) -> &AtomicU64| {
             reports.iter().map(move |report| time(report).load(Ordering::Relaxed))
         };
@@ -126,5 +244,214 @@ impl Together {
         }
         // All may be idle: what is next comes of passing the barrier.
         start.min(model.pass_barrier(latest))
+    }
+
+    /// Posts what other parts are sent. Nothing happens in this part, or because of what it sends, before the time
+    /// that it gives.
+    fn send<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
+        let own = model.schedule().part;
+        let mut earliest = model.schedule().active.earliest();
+        for (to, mail) in model.mail().iter_mut().enumerate().filter(|&(to, _)| to != own) {
+            earliest = earliest.min(mail.earliest());
+            self.post.swap(window, own, to, mail);
+        }
+        match earliest {
+            NEVER => NO_TIME,
+            FAR => model.far(),
+            earliest => model.schedule().time(earliest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tick::rebased;
+
+    /// How long a token takes from a router to the next.
+    const STEP: Tick = 7;
+
+    /// Routers in a ring that hand on tokens: a router has a token for `stays` of its visits, and each token goes round
+    /// until it has made `left` steps.
+    struct Ring {
+        schedule: Schedule,
+        routers: std::ops::Range<u32>,
+        /// Of all parts.
+        all: u32,
+        /// By router: tokens that are there or on their way, and when they are there.
+        tokens: Vec<Vec<(Tick, u32)>>,
+        sent: Vec<(u32, Tick, u32)>,
+        mail: Vec<Tokens>,
+        /// A sum over all arrivals that tells when and where they were.
+        sum: u64,
+        visits: u64,
+    }
+
+    #[derive(Default)]
+    struct Tokens(Vec<(u32, Tick, u32)>);
+
+    impl Letter for Tokens {
+        fn earliest(&self) -> Tick {
+            self.0.iter().map(|token| token.1).min().unwrap_or(NEVER)
+        }
+    }
+
+    impl Ring {
+        /// Part `part` of so many, with a token of so many steps in every third router.
+        fn new(part: usize, parts: usize, all: u32, steps: u32) -> Self {
+            let first = |part: usize| all * part as u32 / parts as u32;
+            let routers = first(part)..first(part + 1);
+            let mut ring = Self {
+                schedule: Schedule::new(part, routers.len()),
+                all,
+                tokens: vec![Vec::new(); routers.len()],
+                sent: Vec::new(),
+                mail: (0..parts).map(|_| Tokens::default()).collect(),
+                sum: 0,
+                visits: 0,
+                routers,
+            };
+            for router in ring.routers.clone().filter(|router| router % 3 == 0) {
+                ring.arrive(router, 5 * router, steps);
+            }
+            ring
+        }
+
+        fn arrive(&mut self, router: u32, time: Tick, left: u32) {
+            let own = router - self.routers.start;
+            self.tokens[own as usize].push((time, left));
+            self.schedule.active.lower(own, time);
+        }
+    }
+
+    impl RouterModel for Ring {
+        type Mail = Tokens;
+
+        fn schedule(&mut self) -> &mut Schedule {
+            &mut self.schedule
+        }
+
+        fn visit(&mut self, router: u32) -> Tick {
+            self.visits += 1;
+            let name = router + self.routers.start;
+            let Window { start, end, .. } = self.schedule.window;
+            let mut tokens = std::mem::take(&mut self.tokens[router as usize]);
+            tokens.retain(|&(time, left)| {
+                assert!(time >= start, "a token came too late to be seen");
+                if time < end {
+                    self.sum += self.schedule.time(time) * u64::from(name + 1);
+                    if left > 0 {
+                        self.sent.push(((name + 1) % self.all, time + STEP, left - 1));
+                    }
+                }
+                time >= end
+            });
+            let next = tokens.iter().map(|token| token.0).min().unwrap_or(NEVER);
+            self.tokens[router as usize] = tokens;
+            next
+        }
+
+        fn deliver(&mut self) {
+            for (router, time, left) in std::mem::take(&mut self.sent) {
+                if self.routers.contains(&router) {
+                    self.arrive(router, time, left);
+                } else {
+                    let parts = self.mail.len();
+                    let first = |part: usize| self.all * part as u32 / parts as u32;
+                    let part = (0..parts).find(|&part| router < first(part + 1)).unwrap();
+                    self.mail[part].0.push((router, time, left));
+                }
+            }
+        }
+
+        fn mail(&mut self) -> &mut [Tokens] {
+            &mut self.mail
+        }
+
+        fn read(&mut self, _: usize, mail: &mut Tokens) {
+            for (router, time, left) in mail.0.drain(..) {
+                self.arrive(router, time, left);
+            }
+        }
+
+        fn move_limit(&mut self) {}
+
+        fn rebase(&mut self, epoch: Picoseconds) {
+            let by = self.schedule.tick(epoch);
+            for token in self.tokens.iter_mut().flatten() {
+                token.0 = rebased(token.0, by);
+            }
+            self.schedule.active.rebase(by);
+            self.schedule.epoch = epoch;
+        }
+
+        fn far(&self) -> Picoseconds {
+            NO_TIME
+        }
+
+        fn at_barrier(&self) -> Picoseconds {
+            NO_TIME
+        }
+
+        fn pass_barrier(&mut self, _: Picoseconds) -> Picoseconds {
+            NO_TIME
+        }
+
+        fn tell(&mut self, _: &mut impl Observer) {}
+
+        fn has_work(&self) -> bool {
+            self.tokens.iter().any(|tokens| !tokens.is_empty())
+        }
+    }
+
+    /// The sum and the visits of a ring on so many threads, up to a limit, and whether anything was left.
+    fn run(parts: usize, all: u32, steps: u32, limits: &[Picoseconds]) -> (u64, u64, bool) {
+        let part = |part| Part { model: Ring::new(part, parts, all, steps), observer: () };
+        let mut rings: Vec<_> = (0..parts).map(part).collect();
+        let mut left = true;
+        for &limit in limits {
+            left = run_parts(&mut rings, STEP, limit).0;
+        }
+        let sum = rings.iter().map(|ring| ring.model.sum).sum();
+        (sum, rings.iter().map(|ring| ring.model.visits).sum(), left)
+    }
+
+    #[test]
+    fn another_model_runs_in_the_same_frame() {
+        let (all, steps) = (100, 60);
+        let mut expected = 0;
+        for router in (0..all).step_by(3) {
+            for step in 0..=steps {
+                let time = u64::from(5 * router + step * STEP);
+                expected += time * u64::from((router + step) % all + 1);
+            }
+        }
+        for parts in 1..=4 {
+            let (sum, visits, left) = run(parts, all, steps, &[Picoseconds::MAX]);
+            assert_eq!((sum, left), (expected, false), "{parts} parts");
+            let tokens = u64::from(all.div_ceil(3) * (steps + 1));
+            assert!(visits <= tokens, "{visits} visits, none of a router without a token");
+        }
+    }
+
+    #[test]
+    fn a_limit_in_between_changes_nothing() {
+        let undisturbed = run(1, 50, 400, &[Picoseconds::MAX]);
+        for parts in 1..=3 {
+            let (sum, _, left) = run(parts, 50, 400, &[1, 100, 101, 1_999, Picoseconds::MAX]);
+            assert_eq!((sum, left), (undisturbed.0, false));
+        }
+        assert!(run(2, 50, 400, &[1_000]).2, "tokens are still going round");
+    }
+
+    #[test]
+    fn the_epoch_moves_on_and_nobody_notices() {
+        let mut ring = Part { model: Ring::new(0, 1, 1, 2), observer: () };
+        let late = HORIZON + 100;
+        ring.model.arrive(0, late, 2);
+        assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::MAX).0);
+        let of_token = |start: Tick| (0..3).map(move |step| u64::from(start + step * STEP));
+        assert_eq!(ring.model.sum, of_token(0).chain(of_token(late)).sum::<u64>());
+        assert_eq!(ring.model.schedule.epoch, u64::from(late), "it has moved on");
     }
 }

@@ -10,7 +10,6 @@ use super::Observer;
 use super::frame::Part;
 use super::model::Model;
 use super::simulator::Simulator;
-use super::tick::tick;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
@@ -168,7 +167,7 @@ impl<'f> Model<'f> {
     /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
     fn fail(&mut self, interruption: &Interruption) {
         let fabric = self.whole.fabric;
-        let first_router = self.whole.cut.first_router(self.part);
+        let first_router = self.whole.cut.first_router(self.schedule.part);
         for number in 0..self.ports.routers.len() as u32 {
             let router = self.ports.routers[number as usize];
             let name = number + first_router;
@@ -178,9 +177,9 @@ impl<'f> Model<'f> {
                     output.dead = true;
                     output.needs_room = false;
                     // It may be granted now, whatever it waited for.
-                    let next = output.free_at.max(tick(interruption.at + 1, self.epoch));
+                    let next = output.free_at.max(self.schedule.tick(interruption.at + 1));
                     self.ports.lower(number, port, next);
-                    self.active.lower(number, next);
+                    self.schedule.active.lower(number, next);
                 }
             }
             if interruption.failed_routers[name as usize] {
@@ -214,7 +213,7 @@ impl<'f> Model<'f> {
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
         self.table = Some(&interruption.table);
         self.sources.paused = false;
-        let next = tick(now + 1, self.epoch);
+        let next = self.schedule.tick(now + 1);
         let fabric = self.whole.fabric;
         for terminal in 0..self.sources.adapters.len() as u32 {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));

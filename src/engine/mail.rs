@@ -10,10 +10,8 @@ use super::message::Arrival;
 use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::Entry;
-use super::source::NO_TIME;
-use super::tick::{FAR, NEVER, Tick};
+use super::tick::{NEVER, Tick};
 use super::way::MOST_WORDS;
-use crate::units::Picoseconds;
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
@@ -38,29 +36,34 @@ pub(super) struct Mail {
     pub arrived: Vec<u32>,
 }
 
-impl Mail {
-    /// Nothing in it happens before this time.
-    pub(super) fn earliest(&self) -> Tick {
+impl Letter for Mail {
+    fn earliest(&self) -> Tick {
         let packets = self.packets.iter().map(|crossing| crossing.packet.ready);
         let credits = self.credits.iter().map(|credit| credit.1.time);
         packets.chain(credits).min().unwrap_or(NEVER)
     }
 }
 
-/// Boxes for mail from each part to each other part, two sets of them.
-#[derive(Debug)]
-pub(super) struct Post {
-    parts: usize,
-    boxes: Vec<Mutex<Mail>>,
+/// What one part can send another.
+pub(super) trait Letter: Default + Send {
+    /// Nothing in it happens before this time.
+    fn earliest(&self) -> Tick;
 }
 
-impl Post {
+/// Boxes for mail from each part to each other part, two sets of them.
+#[derive(Debug)]
+pub(super) struct Post<L> {
+    parts: usize,
+    boxes: Vec<Mutex<L>>,
+}
+
+impl<L: Letter> Post<L> {
     pub(super) fn new(parts: usize) -> Self {
         Self { parts, boxes: (0..2 * parts * parts).map(|_| Mutex::default()).collect() }
     }
 
     /// Changes the contents of a box for those of `mail`.
-    pub(super) fn swap(&self, window: usize, from: usize, to: usize, mail: &mut Mail) {
+    pub(super) fn swap(&self, window: usize, from: usize, to: usize, mail: &mut L) {
         let place = (window % 2 * self.parts + from) * self.parts + to;
         // Only a thread that has panicked leaves a lock poisoned, and then all stop.
         let mut letter = self.boxes[place].lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,48 +90,22 @@ impl Model<'_> {
         self.mail[part as usize].credits.push((room + u32::from(lane), credit));
     }
 
-    /// Posts what other parts are sent in a window. Nothing happens in this part, or because of what it
-    /// sends, before the time that it gives.
-    #[inline]
-    pub(super) fn post(&mut self, window: usize, post: &Post) -> Picoseconds {
-        let mut earliest = self.active.earliest();
-        for (to, mail) in self.mail.iter_mut().enumerate() {
-            if to != self.part {
-                earliest = earliest.min(mail.earliest());
-                post.swap(window, self.part, to, mail);
-            }
+    /// Takes what another part has sent.
+    pub(super) fn read_mail(&mut self, from: usize, mail: &mut Mail) {
+        for (number, arrival) in mail.arrivals.drain(..) {
+            self.sink.expect(from, number, arrival);
         }
-        match earliest {
-            NEVER => NO_TIME,
-            FAR => self.first_errand(),
-            earliest => self.time(earliest),
+        for number in mail.arrived.drain(..) {
+            self.sink.forget(from, number);
         }
-    }
-
-    /// Takes what other parts have sent in a window.
-    #[inline]
-    pub(super) fn collect(&mut self, window: usize, post: &Post) {
-        let own = self.part;
-        for from in (0..self.mail.len()).filter(|&from| from != own) {
-            let mut mail = Mail::default();
-            post.swap(window, from, own, &mut mail);
-            for (number, arrival) in mail.arrivals.drain(..) {
-                self.sink.expect(from, number, arrival);
-            }
-            for number in mail.arrived.drain(..) {
-                self.sink.forget(from, number);
-            }
-            for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
-                let slot = self.packets.insert(packet, origin);
-                let own = self.packets.rest(slot);
-                own.copy_from_slice(&rest[..own.len()]);
-                self.join(router, pair, slot);
-            }
-            for (place, credit) in mail.credits.drain(..) {
-                self.return_credit(place, credit);
-            }
-            // Empty, but with room for the next time.
-            post.swap(window, from, own, &mut mail);
+        for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
+            let slot = self.packets.insert(packet, origin);
+            let own = self.packets.rest(slot);
+            own.copy_from_slice(&rest[..own.len()]);
+            self.join(router, pair, slot);
+        }
+        for (place, credit) in mail.credits.drain(..) {
+            self.return_credit(place, credit);
         }
     }
 }

@@ -2,45 +2,30 @@
 
 use std::sync::Arc;
 
-use super::active::Active;
 use super::adaptive::Choosers;
 use super::credits::Credits;
+use super::frame::{RouterModel, Schedule};
 use super::mail::Mail;
 use super::packet::Packets;
 use super::ports::Ports;
 use super::sink::Sink;
-use super::source::{NO_TIME, Sources};
+use super::source::Sources;
 use super::statistics::Statistics;
-use super::tick::{NEVER, Tick, tick};
+use super::tick::{NEVER, NO_TIME, Tick};
 use super::visit::Outbox;
 use super::whole::Whole;
-use super::{Counters, Digest, Interruption};
+use super::{Counters, Digest, Interruption, Observer};
 use crate::routing::{ForwardingTable, Routes};
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
 
-/// The stretch of time that is simulated at a go.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Window {
-    pub start: Tick,
-    /// Nothing that happens at this time or later is looked at.
-    pub end: Tick,
-    /// What reaches a sink later than this is not counted yet.
-    pub limit: Picoseconds,
-}
-
 /// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
 pub(super) struct Model<'f> {
     pub whole: Arc<Whole<'f>>,
-    /// The part's number.
-    pub part: usize,
+    pub schedule: Schedule,
     /// The table that packets go by, if routers look up their ways.
     pub table: Option<&'f ForwardingTable>,
     pub interruption: Option<&'f Interruption>,
-    /// What ticks count from.
-    pub epoch: Picoseconds,
-    pub window: Window,
-    pub active: Active,
     pub ports: Ports,
     pub credits: Credits,
     pub packets: Packets,
@@ -73,15 +58,12 @@ impl<'f> Model<'f> {
         let mut model = Self {
             outbox: Outbox::default(),
             hosts_answer,
-            part,
+            schedule: Schedule::new(part, routers),
             table: match whole.routes {
                 Routes::Forwarding(table) => Some(table),
                 _ => None,
             },
             interruption: None,
-            epoch: 0,
-            window: Window::default(),
-            active: Active::new(routers),
             sources: Sources::new(whole, part, &ports, workload),
             sink: Sink::new(whole.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
@@ -104,16 +86,7 @@ impl<'f> Model<'f> {
     /// The time of a tick.
     #[inline]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        self.epoch + Picoseconds::from(tick)
-    }
-
-    /// Whether anything is left that could happen later. An output may be looked at once more after everything has
-    /// been delivered; that is not counted.
-    pub(super) fn has_work(&self) -> bool {
-        let has_events = self.active.earliest() != NEVER;
-        let waits = self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
-        let idle = self.packets.count() == 0 && !waits && self.first_errand() == NO_TIME;
-        self.latest > self.window.limit || !self.sink.late.is_empty() || has_events && !idle
+        self.schedule.time(tick)
     }
 
     /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
@@ -124,28 +97,6 @@ impl<'f> Model<'f> {
         ready.max().unwrap_or(0).max(self.latest)
     }
 
-    /// Moves the epoch on to `epoch`, before which nothing is left to happen.
-    pub(super) fn rebase(&mut self, epoch: Picoseconds) {
-        let by = tick(epoch, self.epoch);
-        self.settle_stalls(by);
-        self.ports.rebase(by);
-        self.credits.rebase(by);
-        self.packets.rebase(by);
-        self.sources.rebase(by);
-        self.active.rebase(by);
-        if let Some(choosers) = &mut self.choosers {
-            choosers.rebase(by);
-        }
-        self.epoch = epoch;
-        for terminal in 0..self.sources.adapters.len() as u32 {
-            let due = self.terminal_due(terminal);
-            self.sources.due[terminal as usize] = due;
-            if due != NEVER {
-                self.active.lower(self.sources.adapters[terminal as usize].router, due);
-            }
-        }
-    }
-
     /// Bytes of the part's arrays before traffic.
     pub(super) fn memory(&self) -> usize {
         self.ports.memory()
@@ -153,5 +104,87 @@ impl<'f> Model<'f> {
             + self.sources.memory()
             + self.statistics.memory()
             + self.choosers.as_ref().map_or(0, Choosers::memory)
+    }
+}
+
+impl RouterModel for Model<'_> {
+    type Mail = Mail;
+
+    #[inline]
+    fn schedule(&mut self) -> &mut Schedule {
+        &mut self.schedule
+    }
+
+    #[inline]
+    fn visit(&mut self, router: u32) -> Tick {
+        self.visit_router(router)
+    }
+
+    fn deliver(&mut self) {
+        self.send_out();
+    }
+
+    fn mail(&mut self) -> &mut [Mail] {
+        &mut self.mail
+    }
+
+    fn read(&mut self, from: usize, mail: &mut Mail) {
+        self.read_mail(from, mail);
+    }
+
+    fn move_limit(&mut self) {
+        self.deliver_late();
+    }
+
+    fn rebase(&mut self, epoch: Picoseconds) {
+        let by = self.schedule.tick(epoch);
+        self.settle_stalls(by);
+        self.ports.rebase(by);
+        self.credits.rebase(by);
+        self.packets.rebase(by);
+        self.sources.rebase(by);
+        self.schedule.active.rebase(by);
+        if let Some(choosers) = &mut self.choosers {
+            choosers.rebase(by);
+        }
+        self.schedule.epoch = epoch;
+        for terminal in 0..self.sources.adapters.len() as u32 {
+            let due = self.terminal_due(terminal);
+            self.sources.due[terminal as usize] = due;
+            if due != NEVER {
+                self.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
+            }
+        }
+    }
+
+    fn far(&self) -> Picoseconds {
+        self.first_errand()
+    }
+
+    fn at_barrier(&self) -> Picoseconds {
+        self.sources.workload.at_barrier().unwrap_or(NO_TIME)
+    }
+
+    fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        self.let_pass(latest)
+    }
+
+    fn tell(&mut self, observer: &mut impl Observer) {
+        for packet in self.sink.delivered.drain(..) {
+            observer.packet_delivered(&packet);
+        }
+        for message in self.sink.completed.drain(..) {
+            observer.message_completed(&message);
+        }
+    }
+
+    // An output may be looked at once more after everything has been delivered; that is not counted.
+    fn has_work(&self) -> bool {
+        let has_events = self.schedule.active.earliest() != NEVER;
+        let waits = self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
+        let idle = self.packets.count() == 0 && !waits && self.first_errand() == NO_TIME;
+        self.latest > self.schedule.window.limit
+            || !self.sink.late.is_empty()
+            || has_events && !idle
     }
 }

@@ -5,9 +5,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cpu_time::ThreadTime;
-
-use super::frame::{Part, Together};
+use super::frame::{Part, RouterModel, run_parts};
 use super::interruption::Course;
 use super::model::Model;
 use super::tick::{HORIZON, LONGEST, Tick, tick};
@@ -24,7 +22,7 @@ use crate::units::Picoseconds;
 /// One simulation of a network.
 pub(super) struct Simulator<'f, O> {
     pub whole: Arc<Whole<'f>>,
-    pub parts: Vec<Part<'f, O>>,
+    pub parts: Vec<Part<Model<'f>, O>>,
     /// How long nothing that a router does can reach another.
     window: Tick,
     pub clock: Picoseconds,
@@ -80,39 +78,10 @@ impl<'f, O: Observer> Simulator<'f, O> {
     }
 
     fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
-        let together = Together::new(self.parts.len(), self.window, limit);
-        let (first, others) = self.parts.split_first_mut().expect("there is a part");
-        for part in &mut *others {
-            first.observer.gather(&mut part.observer);
-        }
-        let mut left = false;
-        if others.is_empty() {
-            left |= together.run(first);
-        } else {
-            let mut busy = Duration::ZERO;
-            std::thread::scope(|scope| {
-                let together = &together;
-                let start = |part| {
-                    move || {
-                        let started = ThreadTime::now();
-                        (together.run(part), started.elapsed())
-                    }
-                };
-                let workers: Vec<_> =
-                    others.iter_mut().map(|part| scope.spawn(start(part))).collect();
-                left |= together.run(first);
-                for worker in workers {
-                    let (more, time) =
-                        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                    left |= more;
-                    busy += time;
-                }
-            });
-            self.others += busy;
-        }
-        for part in others {
-            first.observer.gather(&mut part.observer);
-        }
+        self.gather();
+        let (left, others) = run_parts(&mut self.parts, self.window, limit);
+        self.others += others;
+        self.gather();
         // What was left may have been a look at an output that nobody asks for any more: time doesn't go back then.
         let latest = self.parts.iter().map(|part| part.model.latest());
         self.clock = if left { limit } else { latest.fold(self.clock, Picoseconds::max) };
@@ -120,13 +89,21 @@ impl<'f, O: Observer> Simulator<'f, O> {
         left
     }
 
+    /// Lets the first part's observer take over what the others have seen.
+    fn gather(&mut self) {
+        let (first, others) = self.parts.split_first_mut().expect("there is a part");
+        for part in others {
+            first.observer.gather(&mut part.observer);
+        }
+    }
+
     /// The present as a part's tick.
     fn now(&mut self, part: usize) -> Tick {
         let model = &mut self.parts[part].model;
-        if self.clock.saturating_sub(model.epoch) >= u64::from(HORIZON) {
+        if self.clock.saturating_sub(model.schedule.epoch) >= u64::from(HORIZON) {
             model.rebase(self.clock);
         }
-        tick(self.clock, model.epoch)
+        tick(self.clock, model.schedule.epoch)
     }
 
     pub(super) fn digest(&self) -> Digest {
@@ -194,10 +171,10 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let injections = models().flat_map(move |model| {
             let first = model.ports.outputs as u32;
             let channels = whole.parameters.injection_channels;
-            let live = whole.cut.terminals(model.part);
+            let live = whole.cut.terminals(model.schedule.part);
             let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
             live.flat_map(move |terminal| {
-                let own = first + whole.in_part(terminal, model.part) * channels;
+                let own = first + whole.in_part(terminal, model.schedule.part) * channels;
                 (own..own + channels).map(move |number| (model, number, ChannelKind::Injection))
             })
         });
@@ -266,9 +243,9 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let time = (self.clock - self.statistics_since).max(1) as f64;
         let outputs = model.ports.outputs as u32;
         let name = if number < outputs {
-            number + self.whole.cut.first_output(model.part)
+            number + self.whole.cut.first_output(model.schedule.part)
         } else {
-            self.whole.channel_of_injection(model.part, number - outputs)
+            self.whole.channel_of_injection(model.schedule.part, number - outputs)
         };
         ChannelReport {
             name: self.whole.network.channel_name(self.whole.fabric, name),

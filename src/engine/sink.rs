@@ -5,7 +5,6 @@
 
 use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::model::Model;
-use super::tick::tick;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -90,7 +89,7 @@ impl Model<'_> {
     pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
         let part = self.whole.cut.part_of_terminal(destination);
         let number = self.sink.numbers[part].take();
-        if part == self.part {
+        if part == self.schedule.part {
             self.sink.expect(part, number, arrival);
         } else {
             self.mail[part].arrivals.push((number, arrival));
@@ -108,7 +107,7 @@ impl Model<'_> {
             return None;
         }
         let arrival = *arrival;
-        if part == self.part {
+        if part == self.schedule.part {
             self.sink.forget(part, number);
         } else {
             self.mail[part].arrived.push(number);
@@ -119,7 +118,7 @@ impl Model<'_> {
     /// A packet's last flit will be at its sink, or at the end of a channel that swallows it.
     #[inline]
     pub(super) fn deliver(&mut self, delivery: Delivery) {
-        if delivery.time > self.window.limit {
+        if delivery.time > self.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
             self.count(delivery);
@@ -131,7 +130,7 @@ impl Model<'_> {
     pub(super) fn deliver_late(&mut self) {
         let mut late = std::mem::take(&mut self.sink.late);
         late.retain(|delivery| {
-            let is_later = delivery.time > self.window.limit;
+            let is_later = delivery.time > self.schedule.window.limit;
             if !is_later {
                 self.count(*delivery);
             }
@@ -262,7 +261,7 @@ impl Model<'_> {
         } else {
             self.sink.errands.at(before).next = slot;
         }
-        self.lower_terminal(terminal, tick(time, self.epoch));
+        self.lower_terminal(terminal, self.schedule.tick(time));
     }
 
     /// Runs a terminal's errands of this instant, and creates its messages of this instant, which enter their queues

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::network::ChannelKind;
 use super::packet::{Origin, Packet};
 use super::ports::Ports;
-use super::tick::{NEVER, Tick, rebased, tick};
+use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use super::way::{Address, MOST_WORDS, Way};
 use super::whole::Whole;
 use crate::routing::Routes;
@@ -89,9 +89,6 @@ pub(super) struct Sources {
     created: Vec<Message>,
 }
 
-/// The time of what is not going to happen, as far as is known.
-pub(super) const NO_TIME: Picoseconds = Picoseconds::MAX;
-
 impl Sources {
     /// Idle adapters.
     pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, workload: Workload) -> Self {
@@ -161,7 +158,7 @@ impl Model<'_> {
         let time = time + self.whole.parameters.send_overhead;
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = adapter.create_at.min(time);
-        self.lower_terminal(terminal, tick(time, self.epoch));
+        self.lower_terminal(terminal, self.schedule.tick(time));
     }
 
     /// Sees to it that a terminal is looked at by `due`.
@@ -169,7 +166,7 @@ impl Model<'_> {
     pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
         let present = &mut self.sources.due[terminal as usize];
         *present = (*present).min(due);
-        self.active.lower(self.sources.adapters[terminal as usize].router, due);
+        self.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
     }
 
     /// When something happens at a terminal next.
@@ -180,7 +177,7 @@ impl Model<'_> {
         if let Some(errand) = self.sink.errands.get(adapter.errands) {
             time = time.min(errand.time);
         }
-        let due = if time == NO_TIME { NEVER } else { tick(time, self.epoch) };
+        let due = if time == NO_TIME { NEVER } else { self.schedule.tick(time) };
         self.injections_of(terminal).iter().map(|it| it.due).fold(due, Tick::min)
     }
 
@@ -291,7 +288,7 @@ impl Model<'_> {
         let injection = &mut self.sources.injections[injection as usize];
         injection.waiting |= 1 << lane;
         if !self.sources.paused {
-            let now = tick(now, self.epoch);
+            let now = self.schedule.tick(now);
             injection.due = injection.due.min(injection.free_at.max(now));
         }
     }
@@ -425,7 +422,7 @@ impl Model<'_> {
 
         let whole = &*self.whole;
         let of_terminal = number - terminal * whole.parameters.injection_channels;
-        let channel = whole.channel_of_injection(self.part, number);
+        let channel = whole.channel_of_injection(self.schedule.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
         let in_part = self.ports.outputs as u32 + number;
@@ -455,7 +452,7 @@ impl Model<'_> {
     ) {
         let whole = &*self.whole;
         let router = self.sources.adapters[terminal as usize].router;
-        let from = router + whole.cut.first_router(self.part);
+        let from = router + whole.cut.first_router(self.schedule.part);
         let end = whole.end(destination);
         let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
         if let Some(table) = self.table {
@@ -533,7 +530,7 @@ impl Model<'_> {
             // At the end of the window it shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
             Wake::Terminal(name) => {
-                let terminal = self.whole.in_part(name, self.part);
+                let terminal = self.whole.in_part(name, self.schedule.part);
                 self.create_at(terminal, time);
             }
         }
@@ -541,7 +538,7 @@ impl Model<'_> {
 
     /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
     /// next messages enter the source queues.
-    pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+    pub(super) fn let_pass(&mut self, latest: Picoseconds) -> Picoseconds {
         let time = self.sources.workload.pass_barrier(latest);
         for terminal in 0..self.sources.adapters.len() as u32 {
             self.create_at(terminal, time);

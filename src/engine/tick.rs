@@ -15,6 +15,9 @@ pub(super) const NEVER: Tick = Tick::MAX;
 /// Some time that is too far from the epoch to be told.
 pub(super) const FAR: Tick = NEVER - 1;
 
+/// The time of what is not going to happen, as far as is known.
+pub(super) const NO_TIME: Picoseconds = Picoseconds::MAX;
+
 /// The epoch moves on before anything happens at this tick.
 pub(super) const HORIZON: Tick = 1 << 31;
 

@@ -53,10 +53,10 @@ impl Outbox {
 
 impl<'f> Model<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
-    pub(super) fn visit(&mut self, number: u32) -> Tick {
+    pub(super) fn visit_router(&mut self, number: u32) -> Tick {
         let router = self.ports.routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
-        let end = self.window.end;
+        let end = self.schedule.window.end;
         loop {
             let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
             let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
@@ -124,9 +124,9 @@ impl<'f> Model<'f> {
             arrived: &mut arrived[number as usize * words..][..words],
             router,
             number,
-            name: number + self.whole.cut.first_router(self.part),
-            first_channel: self.whole.cut.first_output(self.part),
-            epoch: self.epoch,
+            name: number + self.whole.cut.first_router(self.schedule.part),
+            first_channel: self.whole.cut.first_output(self.schedule.part),
+            epoch: self.schedule.epoch,
             table: self.table,
             interruption: self.interruption,
             hosts_answer: self.hosts_answer,
@@ -159,7 +159,7 @@ impl<'f> Model<'f> {
     pub(super) fn send_out(&mut self) {
         for place in 0..self.outbox.sent.len() {
             let Sent { slot, part, router, pair } = self.outbox.sent[place];
-            if part as usize == self.part {
+            if part as usize == self.schedule.part {
                 self.join(router, pair, slot);
             } else {
                 self.send_away(part, router, pair, slot);
@@ -194,13 +194,13 @@ impl<'f> Model<'f> {
         let ready = packet.ready;
         self.ports.arrived[number as usize * self.ports.size.words + pair as usize / 64] |=
             1 << (pair % 64);
-        self.active.lower(number, ready);
+        self.schedule.active.lower(number, ready);
     }
 
     /// Sends a credit to a sender of this part, which looks when it arrives if it waits for one.
     #[inline]
     pub(super) fn return_credit(&mut self, place: u32, credit: Credit) {
-        if self.credits.send(place, credit, self.window.start) {
+        if self.credits.send(place, credit, self.schedule.window.start) {
             self.wake_sender(place, credit.time);
         }
     }
@@ -211,6 +211,6 @@ impl<'f> Model<'f> {
         let free_at = self.ports.output_mut(number, output).free_at;
         let time = time.max(free_at);
         self.ports.lower(number, output, time);
-        self.active.lower(number, time);
+        self.schedule.active.lower(number, time);
     }
 }

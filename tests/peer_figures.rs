@@ -4,7 +4,7 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, LoadMeasurement, Offered, Settings, Status, ZeroLoad, measure_load, outlook,
+    Collector, LoadMeasurement, Offered, Settings, Status, Watch, ZeroLoad, measure_load, outlook,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
@@ -69,7 +69,13 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let workload = Workload::Load(traffic);
     let mut engine = Engine::new(&fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();
-    let measured = measure_load(&mut engine, &offered, &senders, &settings, &mut |_| {});
+    let measured = measure_load(
+        &mut engine,
+        &offered,
+        &senders,
+        &settings,
+        &mut Watch { progress: &mut |_| {}, keep: &mut |_, _| {}, from: None },
+    );
     let bound = outlook.throughput().unwrap();
     assert!(measured.accepted_flits <= bound * 1.001, "{} > {bound}", measured.accepted_flits);
     measured

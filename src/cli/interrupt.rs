@@ -12,7 +12,7 @@ use signal_hook::flag;
 use super::Failure;
 
 /// The exit code for either signal: that of SIGINT by the custom of shells.
-const INTERRUPTED: i32 = 130;
+pub(super) const INTERRUPTED: i32 = 130;
 
 /// How often it is looked whether a signal has come; one that comes within this time after another is the same.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -32,11 +32,7 @@ impl Interrupt {
         let asked = Arc::new(AtomicBool::new(false));
         // What asks for an end once, as `timeout` does, may signal the process and then its group.
         let asked_before = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())
-                .and_then(|_| flag::register(signal, asked.clone()))
-                .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;
-        }
+        register(&asked, &asked_before)?;
         let unfinished = Arc::new(Mutex::new(()));
         let interrupt = Self { unfinished: unfinished.clone() };
         thread::spawn(move || {
@@ -53,8 +49,29 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// From now on the first signal is only noted: whoever looks is to end the command soon. A second one ends it at
+    /// once.
+    ///
+    /// # Errors
+    /// If the system does not let it take signals.
+    pub(super) fn note() -> Result<Arc<AtomicBool>, Failure> {
+        let asked = Arc::new(AtomicBool::new(false));
+        register(&asked, &asked)?;
+        Ok(asked)
+    }
+
     /// Until this is dropped the command goes on: for what must not be left half done.
     pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Has a signal set one flag, and end the command if the other is set.
+fn register(asked: &Arc<AtomicBool>, asked_before: &Arc<AtomicBool>) -> Result<(), Failure> {
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())
+            .and_then(|_| flag::register(signal, asked.clone()))
+            .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod check;
+mod checkpoint;
 mod compare;
 mod completions;
 mod failures;

@@ -1,12 +1,13 @@
 //! `flitlab run`: one simulation, from a scenario to a folder of results.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::checkpoint::Keeping;
 use super::folder::Output;
-use super::input::Input;
+use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
@@ -14,8 +15,10 @@ use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
 use crate::report::figure::{Wish, draw_all};
-use crate::report::{DeadlockNote, PointRow, ResultRows, RowWriter};
-use crate::sweep::Simulation;
+use crate::report::{DeadlockNote, DigestLog, PointRow, ResultRows, RowWriter};
+use crate::scenario::Scenario;
+use crate::sweep::{Checkpoint, Simulation};
+use crate::units::time_text;
 
 /// Simulate a scenario once
 ///
@@ -31,14 +34,33 @@ pub(super) struct Run {
     threads: Threads,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    keeping: Keeping,
+    /// Write the digest of all that has happened so far to a CSV file, a row for each 100 ns or so: where two
+    /// machines' files part, their simulations do
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 }
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
+        let identity = || Scenario::identity(&document).map_err(|found| reject(&found));
+        let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
+        let from = from.flatten();
         let threads = self.threads.of_simulation(scenario.network.fabric.routers());
-        let simulation = Simulation::new(&scenario)?.on_threads(threads);
+        // The network stays cut as it was.
+        let threads = from.as_ref().map_or(threads, Checkpoint::threads);
+        let mut simulation = Simulation::new(&scenario)?.on_threads(threads);
+        let digests = self.log.as_ref().map(|path| match &from {
+            None => DigestLog::create(path),
+            Some(checkpoint) => DigestLog::resume(path, checkpoint.now()),
+        });
+        let digests = digests.transpose()?;
+        if let Some(digests) = &digests {
+            simulation = simulation.logging(digests.clone());
+        }
         let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {
@@ -52,14 +74,33 @@ impl Run {
             bar.above(|| say(&format!("warning: the forwarding table is not safe: {cycle}")));
         }
 
+        if let Some(checkpoint) = &from {
+            let time = time_text(checkpoint.now());
+            bar.above(|| say(&format!("note: goes on from the checkpoint, at {time}")));
+        }
+
         bar.doing("the first window");
-        let interrupt = Interrupt::watch({
-            let (bar, results) = (bar.clone(), results.clone());
-            move || give_up(&bar, &results)
-        })?;
-        let outcome = simulation.run("", 0, &mut |progress| bar.simulated(progress));
-        let _results_are_written = interrupt.hold();
+        let interrupt = match keeper {
+            Some(_) => None,
+            None => Some(Interrupt::watch({
+                let (bar, results) = (bar.clone(), results.clone());
+                move || give_up(&bar, &results)
+            })?),
+        };
+        let outcome = simulation.run_from(
+            from,
+            "",
+            0,
+            &mut |progress| bar.simulated(progress),
+            &mut |engine, standing| {
+                if let Some(keeper) = &mut keeper {
+                    keeper.look(engine, standing, &bar, &results);
+                }
+            },
+        );
+        let _results_are_written = interrupt.as_ref().map(Interrupt::hold);
         bar.finish();
+        digests.map_or(Ok(()), |digests| digests.finish())?;
 
         RowWriter::<PointRow>::create(results.join("points.csv"))?.write(&outcome.row)?;
         RowWriter::write_file(results.join("channels.csv"), &outcome.channels)?;
@@ -91,6 +132,9 @@ impl Run {
                 .collect(),
         };
         summary.write(&results)?;
+        if let Some(keeper) = &keeper {
+            keeper.forget();
+        }
 
         let place = results.display().to_string();
         if self.output.json {
@@ -111,5 +155,5 @@ impl Run {
 fn give_up(bar: &Bar, results: &Path) {
     bar.finish();
     let _ = fs::remove_file(results.join("scenario.toml"));
-    say("interrupted: a single run can't be resumed, and nothing of it is kept");
+    say("interrupted, and nothing of it is kept; a run that is given --checkpoint FILE can go on");
 }

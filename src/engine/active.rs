@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::tick::{NEVER, Tick, rebased};
 
 /// Routers of a block.
 const BLOCK: usize = 64;
 
 /// Before when nothing happens in each router, and in each block of routers.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Active {
     next: Vec<Tick>,
     blocks: Vec<Tick>,

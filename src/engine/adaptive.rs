@@ -10,6 +10,7 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::Stall;
 use super::model::Model;
@@ -27,16 +28,22 @@ use crate::routing::{Adaptive, Course};
 /// What routers keep whose packets choose their way.
 pub(super) struct Choosers<'f> {
     adaptive: &'f Adaptive,
+    pub state: ChooserState,
+    /// Outputs that packets have passed over in the present walk since they like others better.
+    passed_over: Vec<usize>,
+}
+
+/// What changes of it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ChooserState {
     /// The random numbers of each terminal's packets, if they get any.
     random: Vec<ChaCha8Rng>,
     /// By router: pairs whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
     /// By router: the outputs by which some heads may leave on an escape channel, a bit each.
     escape_ports: Vec<u16>,
-    /// By router: when the first of those asks, or before.
+    /// By router: when the first of those that are new asks, or before.
     pub decide_at: Vec<Tick>,
-    /// Outputs that packets have passed over in the present walk since they like others better.
-    passed_over: Vec<usize>,
 }
 
 impl<'f> Choosers<'f> {
@@ -53,25 +60,25 @@ impl<'f> Choosers<'f> {
         };
         let terminals = whole.terminals_of_part(part).iter();
         let is_random = adaptive.rules().is_random();
-        Self {
-            adaptive,
+        let state = ChooserState {
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
             escape_ports: vec![0; ports.routers.len()],
             decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
-            passed_over: Vec::new(),
-        }
+        };
+        Self { adaptive, state, passed_over: Vec::new() }
     }
 
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.random)
-            + size_of_val(&*self.undecided)
-            + size_of_val(&*self.decide_at)
-            + size_of_val(&*self.escape_ports)
+        let ChooserState { random, undecided, escape_ports, decide_at } = &self.state;
+        size_of_val(&**random)
+            + size_of_val(&**undecided)
+            + size_of_val(&**escape_ports)
+            + size_of_val(&**decide_at)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
-        for time in &mut self.decide_at {
+        for time in &mut self.state.decide_at {
             *time = rebased(*time, by);
         }
     }
@@ -96,7 +103,8 @@ impl Model<'_> {
             stage: Stage::Fixed,
         };
         if lane == self.whole.channels.adaptive && from != to {
-            let course = adaptive.inject(from, to, choosers.random.get_mut(terminal as usize));
+            let course =
+                adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
             origin.set_derouting(course.kind);
             origin.hops = adaptive.hops(from, to, &course);
@@ -125,21 +133,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
         let number = self.number as usize;
-        &mut self.choosers().escape_ports[number]
+        &mut self.choosers().state.escape_ports[number]
     }
 
     /// When new packets have to decide, or before.
     #[inline(always)]
     pub(super) fn decide_at(&mut self) -> &mut Tick {
         let number = self.number as usize;
-        &mut self.choosers().decide_at[number]
+        &mut self.choosers().state.decide_at[number]
     }
 
     /// The words of the router's pairs whose heads are new.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.choosers().undecided[first..first + words]
+        &mut self.choosers().state.undecided[first..first + words]
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.

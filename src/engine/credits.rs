@@ -4,18 +4,20 @@
 //! here until the channel's sender runs short and looks for it: so a packet that finds room looks at a count only.
 //! What is on its way for a channel and lane lies in one cache line, or, what is later than that, in a chain.
 
+use serde::{Deserialize, Serialize};
+
 use super::tick::{NEVER, Tick, rebased};
 use crate::topology::NONE;
 
 /// Credits on their way to a channel's sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Credit {
     pub time: Tick,
     pub flits: u16,
 }
 
 /// Credits in a chain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Link {
     credit: Credit,
     next: u32,
@@ -25,7 +27,7 @@ struct Link {
 const NEAR: usize = 8;
 
 /// What comes back to a channel's sender on a lane: one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Returning {
     /// The credits that arrive first, in the order in which they do: `near` of them, from `first` on, cyclic.
@@ -190,7 +192,7 @@ impl Returning {
 }
 
 /// The chains of credits that are not near.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Links {
     links: Vec<Link>,
     free: u32,
@@ -218,7 +220,7 @@ impl Links {
 }
 
 /// The credits of all channels, each with so many lanes.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Credits {
     /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
     pub room: Vec<u16>,

@@ -1,10 +1,12 @@
 //! A fingerprint of a run: equal runs have equal digests, whatever the order in which routers were
 //! served within an instant, and so whatever the number of threads.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 
 /// The sum of a hash of every grant (time, channel, packet). A sum doesn't depend on order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Digest(pub u64);
 
 impl Digest {

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use serde::{Deserialize, Serialize};
+
 use super::Observer;
 use super::active::Active;
 use super::mail::{Letter, Post};
@@ -21,7 +23,7 @@ use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
 use crate::units::Picoseconds;
 
 /// The stretch of time that is simulated at a go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Window {
     pub start: Tick,
     /// Nothing that happens at this time or later is looked at.
@@ -31,7 +33,7 @@ pub(super) struct Window {
 }
 
 /// What the frame keeps of a part.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
     /// The part's number.
     pub part: usize,

@@ -6,6 +6,8 @@
 //! none is under way; then the routers change tables, and the sources go on. Since the tables never serve
 //! packets together, they can't deadlock together.
 
+use serde::{Deserialize, Serialize};
+
 use super::Observer;
 use super::frame::Part;
 use super::model::Model;
@@ -87,7 +89,7 @@ impl Interruption {
 }
 
 /// How far an interruption has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Course {
     /// Nothing has failed yet.
     Ahead,
@@ -206,6 +208,13 @@ impl<'f> Model<'f> {
             if !interruption.serves(fabric, self.sources.adapters[terminal as usize].name) {
                 self.drop_queued(terminal, |_| true);
             }
+        }
+    }
+
+    /// Goes on as after an interruption that has come so far.
+    pub(super) fn follow(&mut self, interruption: &'f Interruption, course: Course) {
+        if let Course::Over(_) = course {
+            self.table = Some(&interruption.table);
         }
     }
 

@@ -3,11 +3,13 @@
 //! A message's two ends share nothing but its packets: most messages are one packet, which carries all that
 //! its sink needs. Of the others the sink keeps an [`Arrival`].
 
+use serde::{Deserialize, Serialize};
+
 use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use crate::units::Picoseconds;
 
 /// What a message's last packet brings about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Role {
     Data,
     /// A read request, which asks for so many bytes.
@@ -27,7 +29,7 @@ impl Role {
 
 /// A message that waits in a source queue, or whose packets are being injected: one cache line, since a
 /// long queue's messages are far from any cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Queued {
     /// When the message, for a response the read, was created.
@@ -49,7 +51,7 @@ pub(super) struct Queued {
 
 /// A message of several packets, or one that is answered or acknowledged, as its sink knows it from its
 /// first packet's injection on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Arrival {
     pub started: Picoseconds,
     pub bytes: u64,
@@ -61,7 +63,7 @@ pub(super) struct Arrival {
 }
 
 /// Records by slot. Slots are reused; their numbers have no meaning in the model.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Slots<T> {
     items: Vec<T>,
     free: Vec<u32>,
@@ -104,7 +106,7 @@ impl<T: Copy> Slots<T> {
 }
 
 /// Numbers that are given out and come back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers {
     next: u32,
     free: Vec<u32>,

@@ -58,6 +58,7 @@
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
 //! | `interruption` | failures during operation |
+//! | `saved` | the state of a simulation, to be gone on with later |
 //! | `whole`, `network` | what does not change: timings, numbers, names |
 //! | `simulator` | parts and threads behind the face of [`Engine`] |
 
@@ -90,6 +91,7 @@ mod parameters;
 mod ports;
 mod rendezvous;
 mod router;
+mod saved;
 mod simulator;
 mod sink;
 mod size;
@@ -110,12 +112,16 @@ pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use packet::MOST_FLITS;
 pub use parameters::*;
+pub use saved::EngineState;
 pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use tick::LONGEST;
 pub use zero_load::zero_load_latency;
 
 use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::routing::Routes;
 use crate::topology::Fabric;
@@ -124,7 +130,7 @@ use crate::units::Picoseconds;
 use simulator::Simulator;
 
 /// Work done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Channels granted to packets, those of terminals included.
     pub grants: u64,
@@ -155,7 +161,7 @@ pub struct ChannelReport {
 }
 
 /// What channels have carried since the last reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
     /// For how long channels between routers carried a flit, in sum, and how many there are.
     busy: u128,
@@ -231,6 +237,23 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
     ) -> Self {
         Self(Simulator::new(threads, fabric, routes, parameters, workload, observer))
+    }
+
+    /// Goes on where a simulation of the same network, traffic, observer and [threads](EngineState::threads) was, and
+    /// with the same [interruption](Self::interrupt) if it had one: from then on all is as if it had been this one.
+    /// False if it was another one; then this one is of no use any more.
+    pub fn resume(&mut self, state: EngineState<O>) -> bool
+    where
+        O: DeserializeOwned,
+    {
+        self.0.resume(state)
+    }
+
+    /// Has `log` told of the time, of how many grants there were so far and of their digest: at each multiple of the
+    /// time for which a router can be simulated alone (some 100 ns), and at the end. Where two machines part is where
+    /// their logs do.
+    pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
+        self.0.log = Some(Box::new(log));
     }
 
     /// Lets something fail while the network is at work.
@@ -344,6 +367,13 @@ impl<'f, O: Observer> Engine<'f, O> {
     #[must_use]
     pub fn memory(&self) -> (usize, usize) {
         self.0.memory()
+    }
+}
+
+/// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
+impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) struct Model<'f> {
     pub ports: Ports,
     pub credits: Credits,
     pub packets: Packets,
+    pub workload: Workload,
     pub sources: Sources,
     pub sink: Sink,
     pub statistics: Statistics,
@@ -64,7 +65,8 @@ impl<'f> Model<'f> {
                 _ => None,
             },
             interruption: None,
-            sources: Sources::new(whole, part, &ports, workload),
+            sources: Sources::new(whole, part, &ports),
+            workload,
             sink: Sink::new(whole.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
             credits: Credits::new(ports.rooms(whole)),
@@ -102,6 +104,7 @@ impl<'f> Model<'f> {
         self.ports.memory()
             + self.credits.memory()
             + self.sources.memory()
+            + self.workload.memory()
             + self.statistics.memory()
             + self.choosers.as_ref().map_or(0, Choosers::memory)
     }
@@ -162,7 +165,7 @@ impl RouterModel for Model<'_> {
     }
 
     fn at_barrier(&self) -> Picoseconds {
-        self.sources.workload.at_barrier().unwrap_or(NO_TIME)
+        self.workload.at_barrier().unwrap_or(NO_TIME)
     }
 
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {

@@ -1,5 +1,7 @@
 //! Ports in eights: a loop over eight takes no branches, and eight of everything that a grant needs lie together.
 
+use serde::{Deserialize, Serialize};
+
 use super::ports::{Input, Output};
 use super::tick::{NEVER, Tick};
 
@@ -7,7 +9,7 @@ use super::tick::{NEVER, Tick};
 pub(super) const EIGHT: usize = 8;
 
 /// Eight of a router's outputs and eight of its input ports, whether there are as many or not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Octet {
     /// Before when each output can't grant; what stands for none never can.

@@ -1,5 +1,7 @@
 //! Packets under way: 60 bytes each, in flat arrays. A buffer is a chain of packets.
 
+use serde::{Deserialize, Serialize};
+
 use super::tick::{Tick, rebased};
 use super::way::Way;
 use crate::adaptive::Derouting;
@@ -14,7 +16,7 @@ pub const MOST_FLITS: u32 = (1 << 15) - 1;
 /// That is all it takes to know the times of all its flits: a flit starts at the later of its own arrival and the
 /// end of the one before it, so that times of arrival are a convex function of the flit's number, and the last
 /// flit's are determined by the first and the last alone (docs/model.md, "Time of a packet's flits").
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Packet {
     /// When it may ask at the router where it is next: its header is there and routed.
@@ -32,7 +34,7 @@ pub(super) struct Packet {
 }
 
 /// What only the ends need of a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(Rust, packed(4))]
 pub(super) struct Origin {
     pub created: Picoseconds,
@@ -80,7 +82,7 @@ impl Origin {
 }
 
 /// All packets of a part. Slots are reused; their numbers have no meaning in the model.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Packets {
     pub packets: Vec<Packet>,
     pub origins: Vec<Origin>,

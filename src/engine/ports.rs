@@ -4,6 +4,8 @@
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
 //! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
 
+use serde::{Deserialize, Serialize};
+
 use super::octet::{EIGHT, Octet};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
@@ -22,7 +24,7 @@ pub(super) const NO_OUTPUT: u16 = u16::MAX;
 pub(super) const NO_PORT: u8 = u8::MAX;
 
 /// Where a router's things are, and how far its cyclic walks have come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Router {
     pub first_output: u32,
     pub first_input: u32,
@@ -42,7 +44,7 @@ pub(super) struct Router {
 pub(super) const NOT_STALLED: u8 = u8::MAX;
 
 /// The sending end of a channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Output {
     /// When the last flit of the latest packet has left.
@@ -92,7 +94,7 @@ impl Output {
 }
 
 /// The receiving end of a channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
@@ -121,7 +123,7 @@ impl Input {
 
 /// A buffer: a chain of packets, some of which may still be on their way to it. The first asks once the one before it
 /// has left.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Queue {
     /// When the head asks; never if there is none, or it has not been looked at.
@@ -155,7 +157,7 @@ impl Queue {
 }
 
 /// Where a channel comes from that begins in another part: the part, and the room that is counted there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub part: u32,
     pub room: u32,
@@ -168,7 +170,7 @@ pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
 }
 
 /// All ports of a part.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ports {
     pub routers: Vec<Router>,
     /// By router: its outputs and input ports.

@@ -19,6 +19,9 @@ use crate::topology::Fabric;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
 
+/// Who is told of time, grants and digest so far.
+pub(super) type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
+
 /// One simulation of a network.
 pub(super) struct Simulator<'f, O> {
     pub whole: Arc<Whole<'f>>,
@@ -26,9 +29,11 @@ pub(super) struct Simulator<'f, O> {
     /// How long nothing that a router does can reach another.
     window: Tick,
     pub clock: Picoseconds,
-    statistics_since: Picoseconds,
+    pub statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
     others: Duration,
+    /// Told of the digest at every multiple of a window's length.
+    pub log: Option<DigestLog<'f>>,
     pub interruption: Option<(&'f Interruption, Course)>,
     pub under_way_when_it_came: u64,
 }
@@ -62,12 +67,28 @@ impl<'f, O: Observer> Simulator<'f, O> {
             clock: 0,
             statistics_since: 0,
             others: Duration::ZERO,
+            log: None,
             interruption: None,
             under_way_when_it_came: 0,
         }
     }
 
     pub(super) fn run_until(&mut self, limit: Picoseconds) -> bool {
+        let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };
+        let step = Picoseconds::from(self.window);
+        let mut left = true;
+        while left && self.clock < limit {
+            let mark = (self.clock / step + 1).saturating_mul(step);
+            left = self.run_quietly(mark.min(limit));
+            if self.clock == mark || !left {
+                log(self.clock, self.counters().grants, self.digest());
+            }
+        }
+        self.log = Some(log);
+        left
+    }
+
+    fn run_quietly(&mut self, limit: Picoseconds) -> bool {
         while let Some((interruption, course)) = self.interruption
             && let Some(due) = course.due(interruption).filter(|&due| due <= limit)
         {

@@ -3,6 +3,8 @@
 //! When a packet will have been delivered is known when its ejection channel is granted. It is counted there and
 //! then, unless it is later than what is simulated at present.
 
+use serde::{Deserialize, Serialize};
+
 use super::message::{Arrival, Numbers, Queued, Role, Slots};
 use super::model::Model;
 use super::{CompletedMessage, DeliveredPacket};
@@ -10,7 +12,7 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A packet on its way from an ejection channel to its sink.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Delivery {
     pub time: Picoseconds,
     pub slot: u32,
@@ -21,7 +23,7 @@ pub(super) struct Delivery {
 }
 
 /// What is to happen at a terminal's host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Errand {
     /// A response enters its source queue.
     Respond { message: u32 },
@@ -32,7 +34,7 @@ pub(super) enum Errand {
 }
 
 /// An errand in its terminal's list, in the order of time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Listed {
     pub time: Picoseconds,
     errand: Errand,
@@ -40,7 +42,7 @@ pub(super) struct Listed {
 }
 
 /// The state of all sinks.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sink {
     /// Packets that are delivered later than what is simulated at present.
     pub late: Vec<Delivery>,
@@ -50,8 +52,10 @@ pub(super) struct Sink {
     /// Messages on their way from each part's terminals, by number.
     arrivals: Vec<Vec<Arrival>>,
     pub messages_completed: u64,
-    /// What the observer has not been told yet.
+    /// What the observer has not been told yet; nothing between two runs.
+    #[serde(skip)]
     pub delivered: Vec<DeliveredPacket>,
+    #[serde(skip)]
     pub completed: Vec<CompletedMessage>,
 }
 
@@ -231,7 +235,7 @@ impl Model<'_> {
             created: started,
             completed,
         });
-        if self.sources.workload.wants_receipts() {
+        if self.workload.wants_receipts() {
             let errand = if is_response { Errand::Sent } else { Errand::Receive { tag } };
             self.list(terminal, completed, errand);
         }
@@ -245,9 +249,7 @@ impl Model<'_> {
     /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
     /// of it when the window ends.
     fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
-        if self.sources.workload.barrier_latency().is_some()
-            && !matches!(errand, Errand::Respond { .. })
-        {
+        if self.workload.barrier_latency().is_some() && !matches!(errand, Errand::Respond { .. }) {
             return self.run(terminal, errand, time);
         }
         let mut before = NONE;
@@ -298,8 +300,8 @@ impl Model<'_> {
         let name = self.sources.adapters[terminal as usize].name;
         self.latest = self.latest.max(time);
         let wake = match errand {
-            Errand::Sent => self.sources.workload.sent(name, time),
-            Errand::Receive { tag } => self.sources.workload.received(name, tag, time),
+            Errand::Sent => self.workload.sent(name, time),
+            Errand::Receive { tag } => self.workload.received(name, tag, time),
             Errand::Respond { .. } => return,
         };
         self.wake(wake, time);

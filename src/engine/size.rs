@@ -1,5 +1,7 @@
 //! How large routers are: what small ones do is compiled for them, with a third fewer instructions.
 
+use serde::{Deserialize, Serialize};
+
 use super::octet::{EIGHT, Octet};
 
 /// How large the routers of a network are.
@@ -58,7 +60,7 @@ impl Size for Small {
 }
 
 /// Any size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Any {
     pub words: usize,
     pub shift: u32,

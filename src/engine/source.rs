@@ -1,6 +1,8 @@
 //! Terminals as sources: messages are created, wait in source queues, are cut into packets and injected
 //! (docs/model.md, "Adapter").
 
+use serde::{Deserialize, Serialize};
+
 use super::message::{Arrival, Queued, Role, Slots};
 use super::model::Model;
 use super::network::ChannelKind;
@@ -11,11 +13,11 @@ use super::way::{Address, MOST_WORDS, Way};
 use super::whole::Whole;
 use crate::routing::Routes;
 use crate::topology::NONE;
-use crate::traffic::{Kind, Message, Wake, Workload};
+use crate::traffic::{Kind, Message, Wake};
 use crate::units::Picoseconds;
 
 /// First and last message of a source queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SourceQueue {
     head: u32,
     tail: u32,
@@ -29,7 +31,7 @@ impl SourceQueue {
 }
 
 /// An injection channel, at its terminal's end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Injection {
     /// When the last flit of the latest packet has left.
     pub free_at: Tick,
@@ -42,7 +44,7 @@ pub(super) struct Injection {
 }
 
 /// What waits in a terminal's source queues, all injection and virtual channels together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlog {
     /// Flits whose packets have not been injected.
     pub flits: u64,
@@ -51,7 +53,7 @@ pub struct Backlog {
 }
 
 /// A terminal's adapter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Adapter {
     /// When it creates its next messages, as they enter their queues; the latest of all times if that is not known.
     pub create_at: Picoseconds,
@@ -72,7 +74,7 @@ pub(super) struct Adapter {
 }
 
 /// The state of all sources.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sources {
     pub adapters: Vec<Adapter>,
     /// By terminal: when it is looked at next.
@@ -82,16 +84,16 @@ pub(super) struct Sources {
     /// By injection channel, then lane.
     queues: Vec<SourceQueue>,
     pub queued: Slots<Queued>,
-    pub workload: Workload,
     /// Whether the sources hold back their packets.
     pub paused: bool,
     pub messages_created: u64,
+    #[serde(skip)]
     created: Vec<Message>,
 }
 
 impl Sources {
     /// Idle adapters.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, workload: Workload) -> Self {
+    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports) -> Self {
         let names = whole.terminals_of_part(part);
         let channels = whole.parameters.injection_channels;
         let injections = names.len() * channels as usize;
@@ -120,7 +122,6 @@ impl Sources {
             injections: vec![injection; injections],
             queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
             queued: Slots::new(),
-            workload,
             paused: false,
             messages_created: 0,
             created: Vec::new(),
@@ -133,7 +134,6 @@ impl Sources {
             + size_of_val(&*self.injections)
             + size_of_val(&*self.queues)
             + self.queued.memory()
-            + self.workload.memory()
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -148,7 +148,7 @@ impl Model<'_> {
     /// Asks the workload for a terminal's first messages.
     pub(super) fn begin(&mut self, terminal: u32) {
         let name = self.sources.adapters[terminal as usize].name;
-        if let Some(time) = self.sources.workload.first(name) {
+        if let Some(time) = self.workload.first(name) {
             self.create_at(terminal, time);
         }
     }
@@ -214,7 +214,7 @@ impl Model<'_> {
         let overhead = self.whole.parameters.send_overhead;
         let mut messages = std::mem::take(&mut self.sources.created);
         let name = self.sources.adapters[terminal as usize].name;
-        let next = self.sources.workload.create(name, now - overhead, &mut messages);
+        let next = self.workload.create(name, now - overhead, &mut messages);
         self.sources.adapters[terminal as usize].create_at =
             next.map_or(NO_TIME, |next| next + overhead);
         self.latest = self.latest.max(now);
@@ -375,7 +375,7 @@ impl Model<'_> {
         }
         self.next_packet(place);
         let is_data = message.role == Role::Data;
-        let wants_receipts = self.sources.workload.wants_receipts();
+        let wants_receipts = self.workload.wants_receipts();
         let mut arrival = message.arrival;
         if arrival == NONE && !(is_last && is_data && !wants_receipts) {
             let (full, rest) = self.whole.parameters.packets(bytes);
@@ -539,7 +539,7 @@ impl Model<'_> {
     /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
     /// next messages enter the source queues.
     pub(super) fn let_pass(&mut self, latest: Picoseconds) -> Picoseconds {
-        let time = self.sources.workload.pass_barrier(latest);
+        let time = self.workload.pass_barrier(latest);
         for terminal in 0..self.sources.adapters.len() as u32 {
             self.create_at(terminal, time);
         }

@@ -1,5 +1,7 @@
 //! What each channel carried, and how long it stood still with packets waiting, and why.
 
+use serde::{Deserialize, Serialize};
+
 use super::model::Model;
 use super::ports::{NOT_STALLED, Output};
 use super::router::Visit;
@@ -35,7 +37,7 @@ pub struct ChannelStatistics {
 
 /// The statistics of all channels since the last reset: network and ejection channels by router, then injection
 /// channels.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Statistics {
     lanes: usize,
     /// Flits sent, by channel and lane, counted at the grant.

@@ -63,7 +63,7 @@ impl<'f> Model<'f> {
             let until = at_terminals.min(end);
             let mut next = least(self.ports.octets_of(&router));
             if let Some(choosers) = &self.choosers {
-                next = next.min(choosers.decide_at[number as usize]);
+                next = next.min(choosers.state.decide_at[number as usize]);
             }
             if next < until || self.has_arrivals(number) {
                 next = self.run_router(number, until);

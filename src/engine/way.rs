@@ -3,6 +3,8 @@
 //! Which it is depends on the routing: the runs of hops that its source has written into the header, the destination
 //! whose entry routers look up, or what it is bound to while it chooses its way hop by hop.
 
+use serde::{Deserialize, Serialize};
+
 use crate::adaptive::Heading;
 use crate::routing::{Route, Run};
 
@@ -10,7 +12,7 @@ use crate::routing::{Route, Run};
 pub(super) const MOST_WORDS: usize = 2;
 
 /// Eight bytes of a way. Who reads it knows of what kind it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Way(pub u64);
 
 /// How runs of hops are written: so many bits for the output, then for the hops. The run at hand is in the lowest

@@ -2,6 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use serde::{Deserialize, Serialize};
+
 use crate::adaptive::Derouting;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::narrow::narrow;
@@ -27,8 +29,9 @@ pub struct Quantile {
     pub share: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Latencies {
+    #[serde(with = "counts")]
     histogram: Histogram<u64>,
     sum: u128,
     maximum: Picoseconds,
@@ -93,8 +96,35 @@ impl Latencies {
     }
 }
 
+/// A histogram as values and how often each was recorded.
+mod counts {
+    use hdrhistogram::Histogram;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let recorded = histogram.iter_recorded();
+        let counts: Vec<(u64, u64)> =
+            recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
+        counts.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let mut histogram = super::Latencies::new().histogram;
+        for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
+            histogram.record_n(value, count).map_err(D::Error::custom)?;
+        }
+        Ok(histogram)
+    }
+}
+
 /// What was delivered in a stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivered {
     pub packets: u64,
     pub flits: u64,
@@ -130,7 +160,7 @@ impl Delivered {
 
 /// An observer that sums up what is delivered: window by window always, all together and as a distribution
 /// while it is on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collector {
     on: bool,
     window: Delivered,

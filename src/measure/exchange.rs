@@ -1,6 +1,7 @@
 //! A finite workload, run to its end: completion time and bandwidth a node.
 
 use super::collector::{Collector, Distribution};
+use super::watch::{Standing, Watch};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
@@ -42,10 +43,12 @@ pub fn measure_exchange(
     engine: &mut Engine<'_, Collector>,
     messages: u64,
     senders: usize,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut Watch<'_>,
 ) -> Result<ExchangeMeasurement, Deadlock> {
-    engine.observer().start();
-    let mut delivered = 0;
+    if watch.from.is_none() {
+        engine.observer().start();
+    }
+    let mut delivered = engine.counters().packets_delivered;
     while engine.run_until(engine.now() + LOOK_EVERY) {
         let packets = engine.counters().packets_delivered;
         if packets == delivered && engine.packets_under_way() > 0 {
@@ -54,12 +57,13 @@ pub fn measure_exchange(
         delivered = packets;
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
         let percent = |count: u64| narrow(count * 100 / messages.max(1));
-        progress(Progress {
+        (watch.progress)(Progress {
             phase: Phase::Measuring,
             time: engine.now(),
             done: percent(done),
             most: 100,
         });
+        (watch.keep)(engine, &Standing::default());
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
     let (channels, all_channels) = engine.busiest_channels(MOST_CHANNELS);

@@ -16,6 +16,8 @@
 //!
 //! What fits neither is **open**: nearer to capacity than the time measured can resolve.
 
+use serde::{Deserialize, Serialize};
+
 use super::student::upper_tail;
 use crate::engine::Backlog;
 use crate::units::Picoseconds;
@@ -39,7 +41,7 @@ pub enum Finding {
 }
 
 /// A queue since the measurement began.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Queue {
     first: u64,
     latest: u64,
@@ -74,7 +76,7 @@ impl Queue {
 }
 
 /// The source queues of all terminals, and all that is under way, while it is measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Growth {
     queues: Vec<Queue>,
     all: Queue,

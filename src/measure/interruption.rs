@@ -7,7 +7,8 @@
 //! twentieth, than at the ends of the windows measured before the failure.
 
 use super::load_point::{LoadPoint, Status};
-use super::{Collector, LoadMeasurement, Offered, Phase, Progress, Settings};
+use super::watch::Watch;
+use super::{Collector, LoadMeasurement, Offered, Phase, Settings};
 use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
@@ -28,37 +29,38 @@ pub struct Recovery {
     pub recovery: Option<Picoseconds>,
 }
 
-/// Runs a load through an interruption; `progress` is told after every window.
+/// Runs a load through an interruption, of which the engine has been told.
 pub fn measure_interruption<'f>(
     engine: &mut Engine<'f, Collector>,
     interruption: &'f Interruption,
     offered: &Offered,
     senders: &[u32],
     settings: &Settings,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut Watch<'_>,
 ) -> LoadMeasurement {
-    engine.interrupt(interruption);
     let half = interruption.at / 2;
     let most = half.div_ceil(WINDOWS_A_HALF).max(1);
     let window = settings.window.map_or(most, |window| window.min(most));
-    let mut point = LoadPoint::new(engine, offered, window);
+    let mut point = LoadPoint::new(engine, offered, window, watch);
     let mut run = || -> Result<Recovery, Deadlock> {
-        point.run_to(half, Phase::WarmUp, progress)?;
+        point.run_to(half, Phase::WarmUp, watch)?;
         point.start_measuring();
-        let first = point.history().len();
-        point.run_to(interruption.at, Phase::Measuring, progress)?;
-        let before = point.history()[first..].iter().map(|window| window.under_way).max();
+        point.run_to(interruption.at, Phase::Measuring, watch)?;
+        let measured = point.standing().history.iter().skip(point.standing().warm_up().len());
+        let before = measured.take_while(|window| window.end <= interruption.at);
+        let before = before.map(|window| window.under_way).max();
         let level = before.unwrap_or(0) as f64 * TOLERANCE;
         let resumed = loop {
-            point.run_to(point.engine.now() + window, Phase::Measuring, progress)?;
             let report = point.engine.interruption().expect("there is one");
-            if let Some(resumed) = report.resumed {
+            if let Some(resumed) = report.resumed.filter(|&it| it <= point.standing().end()) {
                 break resumed;
             }
+            point.run_to(point.standing().end() + window, Phase::Measuring, watch)?;
         };
-        point.run_to(resumed + interruption.at, Phase::Measuring, progress)?;
+        point.run_to(resumed + interruption.at, Phase::Measuring, watch)?;
         let recovered = point
-            .history()
+            .standing()
+            .history
             .iter()
             .find(|window| window.end > resumed && window.under_way as f64 <= level);
         Ok(Recovery {
@@ -71,6 +73,6 @@ pub fn measure_interruption<'f>(
         Ok(recovery) => Status::Interrupted(recovery),
         Err(deadlock) => Status::Deadlock(deadlock),
     };
-    let windows = point.history().iter().filter(|it| it.phase == Phase::Measuring).count();
+    let windows = point.standing().history.iter().filter(|it| it.phase == Phase::Measuring).count();
     point.result(status, half, narrow(windows), None, senders)
 }

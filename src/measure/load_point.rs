@@ -14,9 +14,10 @@ use super::interruption::Recovery;
 use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
 use super::settings::Settings;
 use super::warm_up::has_settled;
+use super::watch::{Standing, Watch};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
 use crate::adaptive::Derouting;
-use crate::engine::{Backlog, Carried, ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
 
@@ -172,7 +173,7 @@ impl Offered {
     }
 }
 
-/// Runs a load point; `progress` is told after every window.
+/// Runs a load point.
 ///
 /// # Panics
 /// If neither the settings give the length of a window nor `offered` the latency without load.
@@ -181,22 +182,19 @@ pub fn measure_load(
     offered: &Offered,
     senders: &[u32],
     settings: &Settings,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut Watch<'_>,
 ) -> LoadMeasurement {
     let window = settings.window.unwrap_or_else(|| offered.window());
-    let mut point = LoadPoint::new(engine, offered, window);
-    let warmed_up = point.warm_up(settings, progress);
-    point.measure(senders, settings, warmed_up, progress)
+    let mut point = LoadPoint::new(engine, offered, window, watch);
+    let warmed_up = point.warm_up(settings, watch);
+    point.measure(senders, settings, warmed_up, watch)
 }
 
 pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
     offered: &'e Offered,
     window: Picoseconds,
-    /// Flits under way at each sampling time.
-    under_way: Vec<f64>,
-    history: Vec<Window>,
-    carried: Carried,
+    standing: Standing,
 }
 
 impl<'e, 'f> LoadPoint<'e, 'f> {
@@ -204,15 +202,16 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         engine: &'e mut Engine<'f, Collector>,
         offered: &'e Offered,
         window: Picoseconds,
+        watch: &mut Watch<'_>,
     ) -> Self {
-        let carried = engine.carried();
-        let (under_way, history) = (Vec::new(), Vec::new());
-        Self { engine, offered, window, under_way, history, carried }
+        let anew = || Standing { carried: engine.carried(), ..Standing::default() };
+        let standing = watch.from.take().unwrap_or_else(anew);
+        Self { engine, offered, window, standing }
     }
 
-    /// The windows so far.
-    pub(super) fn history(&self) -> &[Window] {
-        &self.history
+    /// How far it has come.
+    pub(super) fn standing(&self) -> &Standing {
+        &self.standing
     }
 
     /// Simulates windows up to a time, the last of which may be shorter.
@@ -220,71 +219,82 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         &mut self,
         end: Picoseconds,
         phase: Phase,
-        progress: &mut dyn FnMut(Progress),
+        watch: &mut Watch<'_>,
     ) -> Result<(), Deadlock> {
         let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
         while self.engine.now() < end {
-            let window = self.window;
-            self.window = window.min(end - self.engine.now());
-            let outcome = self.run_window(phase);
-            self.window = window;
-            outcome?;
-            let (time, done) = (self.engine.now(), narrow(self.history.len()));
-            progress(Progress { phase, time, done, most: most.max(done) });
+            self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
+            let (time, done) = (self.engine.now(), narrow(self.standing.history.len()));
+            (watch.progress)(Progress { phase, time, done, most: most.max(done) });
+            (watch.keep)(self.engine, &self.standing);
         }
         Ok(())
     }
 
-    /// From now on everything counts.
+    /// From now on everything counts, if it doesn't already.
     pub(super) fn start_measuring(&mut self) {
+        if std::mem::replace(&mut self.standing.measuring, true) {
+            return;
+        }
         self.engine.reset_channels();
-        self.carried = self.engine.carried();
+        self.standing.carried = self.engine.carried();
         self.engine.observer().start();
     }
 
-    /// Simulates a window and samples what is under way.
-    fn run_window(&mut self, phase: Phase) -> Result<(), Deadlock> {
-        let start = self.engine.now();
-        for sample in 1..=SAMPLES_A_WINDOW {
-            let (whole, rest) = (self.window / SAMPLES_A_WINDOW, self.window % SAMPLES_A_WINDOW);
+    /// Simulates a window, or what is left of it, and samples what is under way.
+    fn run_window(
+        &mut self,
+        phase: Phase,
+        length: Picoseconds,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Deadlock> {
+        let start = self.standing.end();
+        let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
+        for sample in sampled + 1..=SAMPLES_A_WINDOW {
+            let (whole, rest) = (length / SAMPLES_A_WINDOW, length % SAMPLES_A_WINDOW);
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
             self.engine.run_until(start + part);
-            self.under_way.push(self.engine.counters().flits_under_way() as f64);
+            self.standing.under_way.push(self.flits_under_way() as f64);
+            if sample < SAMPLES_A_WINDOW {
+                (watch.keep)(self.engine, &self.standing);
+            }
         }
         let delivered = self.engine.observer().end_window();
-        let before = std::mem::replace(&mut self.carried, self.engine.carried());
+        let carried = self.engine.carried();
+        let before = std::mem::replace(&mut self.standing.carried, carried);
         let end = self.engine.now();
-        self.history.push(Window {
+        self.standing.history.push(Window {
             phase,
             start,
             end,
             delivered,
-            mean_utilisation: self.carried.mean_utilisation_since(before, end - start),
-            under_way: self.engine.counters().flits_under_way(),
-            busiest_channel: self.carried.busiest,
+            mean_utilisation: carried.mean_utilisation_since(before, end - start),
+            under_way: self.flits_under_way(),
+            busiest_channel: carried.busiest,
         });
         self.engine.find_deadlock().map_or(Ok(()), Err)
     }
 
     /// Whether what is under way became level; `Err` if it never can.
-    fn warm_up(
-        &mut self,
-        settings: &Settings,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<bool, Deadlock> {
-        for window in 1..=settings.warm_up_windows {
-            self.run_window(Phase::WarmUp)?;
-            progress(Progress {
-                phase: Phase::WarmUp,
-                time: self.engine.now(),
-                done: window,
-                most: settings.warm_up_windows,
-            });
-            if has_settled(&self.under_way) {
-                return Ok(true);
+    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Deadlock> {
+        let most = settings.warm_up_windows;
+        let done: u32 = narrow(self.standing.warm_up().len());
+        for window in done + 1..=most {
+            if self.standing.measuring || self.has_settled() {
+                break;
             }
+            self.run_window(Phase::WarmUp, self.window, watch)?;
+            let time = self.engine.now();
+            (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
+            (watch.keep)(self.engine, &self.standing);
         }
-        Ok(false)
+        Ok(self.has_settled())
+    }
+
+    /// Whether what is under way became level in the warm-up.
+    fn has_settled(&self) -> bool {
+        let samples = self.standing.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
+        has_settled(&self.standing.under_way[..samples])
     }
 
     fn measure(
@@ -292,11 +302,14 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         senders: &[u32],
         settings: &Settings,
         warmed_up: Result<bool, Deadlock>,
-        progress: &mut dyn FnMut(Progress),
+        watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let start = self.engine.now();
+        let start = self.standing.warm_up().last().map_or(0, |window| window.end);
         self.start_measuring();
-        let mut growth = Growth::new(start, self.flits_under_way(), self.backlogs());
+        let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
+        let growth = self.standing.growth.take().unwrap_or_else(|| anew(self));
+        self.standing.growth = Some(growth);
+        let done: u32 = narrow(self.standing.history.len() - self.standing.warm_up().len());
         let beyond = self.offered.beyond_bound();
         let (level, mut deadlock) = match warmed_up {
             Ok(level) => (level, None),
@@ -313,21 +326,29 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             if deadlock.is_some() {
                 break;
             }
-            deadlock = self.run_window(Phase::Measuring).err();
+            if windows > done {
+                deadlock = self.run_window(Phase::Measuring, self.window, watch).err();
+                self.note_growth();
+                let time = self.engine.now();
+                (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
+                if deadlock.is_none() {
+                    (watch.keep)(self.engine, &self.standing);
+                }
+            }
             measured = windows;
-            let Delivered { packets, latency, .. } = self.latest().delivered;
+            let first = self.standing.warm_up().len();
+            let window = &self.standing.history[first + windows as usize - 1];
+            let Delivered { packets, latency, .. } = window.delivered;
             batches.push(Batch { count: packets as f64, sum: latency as f64 });
-            growth.note(self.engine.now(), self.flits_under_way(), self.backlogs());
-            progress(Progress {
-                phase: Phase::Measuring,
-                time: self.engine.now(),
-                done: windows,
-                most,
-            });
             if windows < look && windows < most {
                 continue;
             }
             look += windows.div_ceil(LOOKS_A_LENGTH);
+            if windows < done {
+                // Nothing was known then, or it would have ended.
+                continue;
+            }
+            let growth = self.standing.growth.as_ref().expect("the measurement has begun");
             interval = half_width_95_of_windows(&batches);
             finding = growth.finding(settings.growth * self.offered.flits);
             let known = match finding {
@@ -358,8 +379,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         self.result(status, start, measured, interval, senders)
     }
 
-    fn latest(&self) -> &Window {
-        self.history.last().expect("a window was simulated")
+    /// Looks at every source queue at the end of a window.
+    fn note_growth(&mut self) {
+        let (now, under_way, backlogs) =
+            (self.engine.now(), self.flits_under_way(), self.backlogs());
+        let growth = self.standing.growth.as_mut().expect("the measurement has begun");
+        growth.note(now, under_way, backlogs);
     }
 
     fn flits_under_way(&self) -> u64 {
@@ -406,7 +431,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         interval: Option<f64>,
         senders: &[u32],
     ) -> LoadMeasurement {
-        let history = std::mem::take(&mut self.history);
+        let history = std::mem::take(&mut self.standing.history);
         let (channels, all_channels) = self.engine.busiest_channels(MOST_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(1) as f64;

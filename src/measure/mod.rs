@@ -15,6 +15,7 @@ mod saturation;
 mod settings;
 mod student;
 mod warm_up;
+mod watch;
 mod window;
 
 pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
@@ -28,7 +29,10 @@ pub use load_point::{
 };
 pub use saturation::{Saturation, bisect};
 pub use settings::{MOST_WINDOWS, Settings};
+pub use watch::{Standing, Watch};
 pub use window::Window;
+
+use serde::{Deserialize, Serialize};
 
 use crate::units::Picoseconds;
 
@@ -36,7 +40,7 @@ use crate::units::Picoseconds;
 pub const MOST_CHANNELS: usize = 100_000;
 
 /// What a measurement is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     WarmUp,
     Measuring,

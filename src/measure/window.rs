@@ -1,11 +1,13 @@
 //! What a measurement saw window by window, from the first of the warm-up on.
 
+use serde::{Deserialize, Serialize};
+
 use super::Phase;
 use super::collector::Delivered;
 use crate::units::Picoseconds;
 
 /// One window.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub phase: Phase,
     pub start: Picoseconds,

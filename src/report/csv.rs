@@ -172,7 +172,7 @@ pub fn read_windows(path: impl AsRef<Path>) -> Result<Rows<WindowRow>, ReportErr
     read(path.as_ref())
 }
 
-fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
+pub(super) fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
     let content = fs::read(path).map_err(|cause| ReportError::Read { path: path.into(), cause })?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;

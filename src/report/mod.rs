@@ -12,6 +12,7 @@ mod columns;
 pub mod comparison;
 mod csv;
 mod deadlock;
+mod digest_log;
 mod error;
 pub mod figure;
 pub mod html;
@@ -28,6 +29,7 @@ pub use csv::{
     rows_text,
 };
 pub use deadlock::DeadlockNote;
+pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
 pub use latency::LatencyRow;
 pub use load::LoadRow;

@@ -1,5 +1,6 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
+mod checkpoint;
 mod claims;
 mod ends;
 mod estimate;
@@ -13,6 +14,7 @@ pub mod slurm;
 mod store;
 mod survey;
 
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
 pub use plan::{Plan, plan};

@@ -9,17 +9,18 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
+use super::checkpoint::Checkpoint;
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine, Interruption, memory_needed};
+use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memory_needed};
 use crate::measure::{
     Bottleneck, Cause, Collector, CompletionBound, Delivered, Distribution, Doubt, ENOUGH_MESSAGES,
     ExchangeMeasurement, LoadMeasurement, MOST_WINDOWS, Offered, Outlook, Phase, Progress,
-    Quantile, Status, Window, ZeroLoad, completion_bound, looks_at_all_pairs, measure_exchange,
-    measure_interruption, measure_load, outlook,
+    Quantile, Standing, Status, Watch, Window, ZeroLoad, completion_bound, looks_at_all_pairs,
+    measure_exchange, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::{rounded, rounded_down};
-use crate::report::{self, ChannelRow, LatencyRow, PointRow, WindowPhase, WindowRow};
+use crate::report::{self, ChannelRow, DigestLog, LatencyRow, PointRow, WindowPhase, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
@@ -72,6 +73,7 @@ pub struct Simulation {
     traffic: Traffic,
     interruption: Option<Interruption>,
     threads: usize,
+    digests: Option<DigestLog>,
     outlook: OnceLock<Outlook>,
 }
 
@@ -174,6 +176,7 @@ impl Simulation {
             traffic,
             interruption: interruption.transpose()?,
             threads: 1,
+            digests: None,
             outlook: OnceLock::new(),
         })
     }
@@ -182,6 +185,12 @@ impl Simulation {
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+
+    /// Writes the digest in the course of the simulation to a log.
+    #[must_use]
+    pub fn logging(self, digests: DigestLog) -> Self {
+        Self { digests: Some(digests), ..self }
     }
 
     #[must_use]
@@ -249,6 +258,24 @@ impl Simulation {
 
     /// Simulates to the end. `series` and `point` go into the rows.
     pub fn run(&self, series: &str, point: u32, progress: &mut dyn FnMut(Progress)) -> Outcome {
+        self.run_from(None, series, point, progress, &mut |_, _| {})
+    }
+
+    /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
+    /// takes to go on from there ([`Checkpoint`]).
+    ///
+    /// # Panics
+    /// If the checkpoint is another scenario's, or was taken on another number of threads.
+    pub fn run_from(
+        &self,
+        checkpoint: Option<Checkpoint>,
+        series: &str,
+        point: u32,
+        progress: &mut dyn FnMut(Progress),
+        keep: &mut dyn FnMut(&Engine<'_, Collector>, &Standing),
+    ) -> Outcome {
+        let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
+        let watch = &mut Watch { progress, keep, from };
         let row = PointRow {
             series: series.to_owned(),
             point,
@@ -258,12 +285,13 @@ impl Simulation {
         };
         match (&self.traffic, &self.scenario.workload) {
             (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
-                self.run_load(load.clone(), spec, row, progress)
+                self.run_load(load.clone(), spec, row, state, watch)
             }
             (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => self.run_exchange(
                 Exchange::new(spec, pattern.clone(), self.fabric()),
                 row,
-                progress,
+                state,
+                watch,
             ),
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }
@@ -302,7 +330,12 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         // What is lost is counted by one thread.
         let threads = if self.interruption.is_some() { 1 } else { self.threads };
-        Engine::on_threads(threads, fabric, routes, parameters, workload, collector)
+        let mut engine =
+            Engine::on_threads(threads, fabric, routes, parameters, workload, collector);
+        if let Some(digests) = self.digests.clone() {
+            engine.log(move |time, grants, digest| digests.add(time, grants, digest));
+        }
+        engine
     }
 
     fn run_load(
@@ -310,21 +343,24 @@ impl Simulation {
         load: OpenLoad,
         spec: &LoadSpec,
         row: PointRow,
-        progress: &mut dyn FnMut(Progress),
+        state: Option<EngineState<Collector>>,
+        watch: &mut Watch<'_>,
     ) -> Outcome {
         let started = ThreadTime::now();
         let senders = self.senders();
         let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
         let offered = self.offered(&load, spec, senders.len());
         let mut engine = self.engine(Workload::Load(load));
+        if let Some(interruption) = &self.interruption {
+            engine.interrupt(interruption);
+        }
+        go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
         let settings = &self.scenario.measure;
         let measured = match &self.interruption {
-            None => measure_load(&mut engine, &offered, &senders, settings, progress),
-            Some(it) => {
-                measure_interruption(&mut engine, it, &offered, &senders, settings, progress)
-            }
+            None => measure_load(&mut engine, &offered, &senders, settings, watch),
+            Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
         };
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
@@ -441,14 +477,16 @@ impl Simulation {
         &self,
         exchange: Exchange,
         row: PointRow,
-        progress: &mut dyn FnMut(Progress),
+        state: Option<EngineState<Collector>>,
+        watch: &mut Watch<'_>,
     ) -> Outcome {
         let started = ThreadTime::now();
         let messages = exchange.messages();
         let mut engine = self.engine(Workload::Exchange(exchange));
+        go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
-        let measured = measure_exchange(&mut engine, messages, self.senders().len(), progress);
+        let measured = measure_exchange(&mut engine, messages, self.senders().len(), watch);
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, engine.counters(), memory, nodes, others);
@@ -557,6 +595,13 @@ fn with_latencies(
         message_latency_p999: messages.map(|latency| latency.p999),
         message_latency_max: messages.map(|latency| latency.maximum),
         ..row
+    }
+}
+
+/// Brings an engine to where a checkpoint was taken, if it is to go on from one.
+fn go_on(engine: &mut Engine<'_, Collector>, state: Option<EngineState<Collector>>) {
+    if let Some(state) = state {
+        assert!(engine.resume(state), "the checkpoint is another scenario's");
     }
 }
 

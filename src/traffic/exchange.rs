@@ -5,7 +5,10 @@
 //! same step to have come (`MPI_Sendrecv`), or for a barrier of all nodes. With reads it waits for its
 //! own response only. The barrier itself costs a given latency and sends no packets.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Access, Between, ExchangeSpec, Kind, Message, Pattern, Wake};
 use crate::narrow::narrow;
@@ -13,7 +16,7 @@ use crate::topology::Fabric;
 use crate::units::Picoseconds;
 
 /// Where a terminal is in the exchange.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     /// Its step, rounds included.
     step: u32,
@@ -45,8 +48,16 @@ pub struct Exchange {
     barrier: Barrier,
 }
 
+/// How far an exchange has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Course<'a> {
+    missing: Cow<'a, [i32]>,
+    progress: Cow<'a, [Progress]>,
+    barrier: Barrier,
+}
+
 /// What is known of the next barrier.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Barrier {
     /// The step before it.
     step: u32,
@@ -101,6 +112,27 @@ impl Exchange {
         }
         exchange.settle();
         exchange
+    }
+
+    /// How far it has come.
+    pub(super) fn state(&self) -> Course<'_> {
+        Course {
+            missing: Cow::from(&self.missing),
+            progress: Cow::from(&self.progress),
+            barrier: self.barrier,
+        }
+    }
+
+    /// Goes on where an exchange like this one was; false if it had other terminals or steps.
+    pub(super) fn resume(&mut self, course: Course<'_>) -> bool {
+        let Course { missing, progress, barrier } = course;
+        let fits = missing.len() == self.missing.len() && progress.len() == self.progress.len();
+        if fits {
+            self.missing = missing.into_owned();
+            self.progress = progress.into_owned();
+            self.barrier = barrier;
+        }
+        fits
     }
 
     /// The same exchange for each of these ranges of terminals, which follow each other from the first on.

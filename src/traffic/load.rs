@@ -11,6 +11,8 @@ use std::ops::Range;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use serde::{Deserialize, Serialize};
+
 use super::interval::simplest_fraction;
 use super::{
     Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
@@ -79,8 +81,8 @@ impl From<PatternError> for LoadError {
 }
 
 /// A terminal's random stream and the number of its next message.
-#[derive(Clone, Debug)]
-struct Terminal {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Terminal {
     random: ChaCha8Rng,
     index: u64,
 }
@@ -206,6 +208,20 @@ impl OpenLoad {
         let next = of_terminal(&self.arrivals, terminal).next(now, *index, random);
         *index += 1;
         (message, next)
+    }
+
+    /// The terminals' random streams and message numbers.
+    pub(super) fn state(&self) -> &[Terminal] {
+        &self.terminals
+    }
+
+    /// Goes on where a load like this one was; false if it had other terminals.
+    pub(super) fn resume(&mut self, terminals: Vec<Terminal>) -> bool {
+        let fits = terminals.len() == self.terminals.len();
+        if fits {
+            self.terminals = terminals;
+        }
+        fits
     }
 
     /// The same load for each of these ranges of terminals, which follow each other from the first on.

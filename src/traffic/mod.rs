@@ -16,6 +16,7 @@ pub use pattern::{Pattern, PatternError};
 pub use process::Arrivals;
 pub use script::Script;
 pub use spec::*;
+pub(crate) use workload::TrafficState;
 pub use workload::{Wake, Workload};
 
 use crate::units::Picoseconds;

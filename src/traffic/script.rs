@@ -53,6 +53,20 @@ impl Script {
         self.first(terminal)
     }
 
+    /// For each terminal, the place of its next message.
+    pub(super) fn state(&self) -> &[usize] {
+        &self.next
+    }
+
+    /// Goes on where a script of the same messages was; false if it had others.
+    pub(super) fn resume(&mut self, next: Vec<usize>) -> bool {
+        let fits = next.len() == self.next.len();
+        if fits {
+            self.next = next;
+        }
+        fits
+    }
+
     /// The next message of a terminal.
     fn upcoming(&self, terminal: u32) -> Option<&Message> {
         let place = *self.next.get(terminal as usize)?;

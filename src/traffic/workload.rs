@@ -1,7 +1,12 @@
 //! What the engine runs: one of the kinds of traffic, behind one face.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
+use super::exchange::Course;
+use super::load::Terminal;
 use super::{Exchange, Kind, Message, OpenLoad, Script};
 use crate::units::Picoseconds;
 
@@ -30,7 +35,36 @@ pub enum Workload {
     Exchange(Exchange),
 }
 
+/// How far a workload has come: what another one, made anew from the same specification, needs to go on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum TrafficState<'a> {
+    Script(Cow<'a, [usize]>),
+    Load(Cow<'a, [Terminal]>),
+    Exchange(Course<'a>),
+}
+
 impl Workload {
+    /// How far it has come.
+    pub(crate) fn state(&self) -> TrafficState<'_> {
+        match self {
+            Self::Script(script) => TrafficState::Script(script.state().into()),
+            Self::Load(load) => TrafficState::Load(load.state().into()),
+            Self::Exchange(exchange) => TrafficState::Exchange(exchange.state()),
+        }
+    }
+
+    /// Goes on where a workload like this one was; false if it was another.
+    pub(crate) fn resume(&mut self, state: TrafficState<'_>) -> bool {
+        match (self, state) {
+            (Self::Script(script), TrafficState::Script(next)) => script.resume(next.into_owned()),
+            (Self::Load(load), TrafficState::Load(terminals)) => {
+                load.resume(terminals.into_owned())
+            }
+            (Self::Exchange(exchange), TrafficState::Exchange(course)) => exchange.resume(course),
+            _ => false,
+        }
+    }
+
     /// When a terminal creates its first messages; `None` if it creates none, or only when woken.
     pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         match self {

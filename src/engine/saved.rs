@@ -1,0 +1,136 @@
+//! The state of a simulation, to be written to a file and gone on with.
+//!
+//! What follows from the scenario is made anew; the rest is here. A simulation that goes on has the same future as one
+//! that was never interrupted, to the last bit.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::credits::Credits;
+use super::digest::Digest;
+use super::frame::Schedule;
+use super::interruption::Course;
+use super::model::Model;
+use super::packet::Packets;
+use super::ports::Ports;
+use super::simulator::Simulator;
+use super::sink::Sink;
+use super::source::Sources;
+use super::statistics::Statistics;
+use super::{Counters, Observer};
+use crate::traffic::TrafficState;
+use crate::units::Picoseconds;
+
+/// A simulation's state with what its observer has seen, read from a file.
+#[derive(Deserialize)]
+pub struct EngineState<O> {
+    clock: Picoseconds,
+    statistics_since: Picoseconds,
+    course: Option<Course>,
+    under_way_when_it_came: u64,
+    observer: O,
+    parts: Vec<PartState>,
+}
+
+/// A part's state: the fields of [`Model`] that change, in the order of [`Model::state`].
+type PartState = (
+    Schedule,
+    Ports,
+    Credits,
+    Packets,
+    Sources,
+    Sink,
+    Statistics,
+    Option<super::adaptive::ChooserState>,
+    TrafficState<'static>,
+    Digest,
+    Counters,
+    Picoseconds,
+);
+
+impl<O> EngineState<O> {
+    /// How many threads it was simulated on: as many have to go on with it.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn now(&self) -> Picoseconds {
+        self.clock
+    }
+}
+
+impl<O: Observer + Serialize> Serialize for Simulator<'_, O> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts: Vec<_> = self.parts.iter().map(|part| part.model.state()).collect();
+        let course = self.interruption.map(|(_, course)| course);
+        let observer = &self.parts[0].observer;
+        (self.clock, self.statistics_since, course, self.under_way_when_it_came, observer, parts)
+            .serialize(serializer)
+    }
+}
+
+impl<O: Observer + DeserializeOwned> Simulator<'_, O> {
+    /// Goes on where a simulation of the same network, traffic and threads was; false if it was another.
+    pub(super) fn resume(&mut self, state: EngineState<O>) -> bool {
+        if state.parts.len() != self.parts.len()
+            || state.course.is_some() != self.interruption.is_some()
+        {
+            return false;
+        }
+        self.clock = state.clock;
+        self.statistics_since = state.statistics_since;
+        self.under_way_when_it_came = state.under_way_when_it_came;
+        self.parts[0].observer = state.observer;
+        let fits = self.parts.iter_mut().zip(state.parts).all(|(part, it)| part.model.restore(it));
+        if let Some((interruption, course)) = &mut self.interruption {
+            *course = state.course.expect("both or none");
+            for part in &mut self.parts {
+                part.model.follow(interruption, *course);
+            }
+        }
+        fits
+    }
+}
+
+impl Model<'_> {
+    /// What changes while it is simulated, between two runs: the outbox and the mail are empty then.
+    fn state(&self) -> impl Serialize + '_ {
+        (
+            &self.schedule,
+            &self.ports,
+            &self.credits,
+            &self.packets,
+            &self.sources,
+            &self.sink,
+            &self.statistics,
+            self.choosers.as_ref().map(|choosers| &choosers.state),
+            self.workload.state(),
+            &self.digest,
+            &self.counters,
+            self.latest,
+        )
+    }
+
+    /// Goes on with such a state; false if it is another network's.
+    fn restore(&mut self, state: PartState) -> bool {
+        let (schedule, ports, credits, packets, sources, sink, statistics, choosers, traffic, ..) =
+            state;
+        if ports.octets.len() != self.ports.octets.len()
+            || credits.room.len() != self.credits.room.len()
+            || choosers.is_some() != self.choosers.is_some()
+        {
+            return false;
+        }
+        (self.digest, self.counters, self.latest) = (state.9, state.10, state.11);
+        (self.schedule, self.ports, self.credits, self.packets) =
+            (schedule, ports, credits, packets);
+        (self.sources, self.sink, self.statistics) = (sources, sink, statistics);
+        if let (Some(own), Some(state)) = (&mut self.choosers, choosers) {
+            own.state = state;
+        }
+        self.workload.resume(traffic)
+    }
+}

@@ -1,0 +1,45 @@
+//! Whom a measurement tells how far it has come, and what it can go on from.
+
+use serde::{Deserialize, Serialize};
+
+use super::growth::Growth;
+use super::{Collector, Phase, Progress, Window};
+use crate::engine::{Carried, Engine};
+use crate::units::Picoseconds;
+
+/// How far a measurement has come, beside what its engine knows.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Standing {
+    /// Flits under way at each sampling time.
+    pub(super) under_way: Vec<f64>,
+    pub(super) history: Vec<Window>,
+    pub(super) carried: Carried,
+    /// The source queues from the end of the warm-up on, of a load.
+    pub(super) growth: Option<Growth>,
+    /// Whether the warm-up is over, and everything counts.
+    pub(super) measuring: bool,
+}
+
+impl Standing {
+    /// When its latest window ended.
+    pub(super) fn end(&self) -> Picoseconds {
+        self.history.last().map_or(0, |window| window.end)
+    }
+
+    /// The windows of the warm-up.
+    pub(super) fn warm_up(&self) -> &[Window] {
+        let windows = self.history.iter().take_while(|window| window.phase == Phase::WarmUp);
+        &self.history[..windows.count()]
+    }
+}
+
+/// Whom a measurement tells how far it has come.
+pub struct Watch<'w> {
+    /// Told after every window.
+    pub progress: &'w mut dyn FnMut(Progress),
+    /// Shown at every sampling time all that is needed to go on from there.
+    pub keep: &'w mut dyn FnMut(&Engine<'_, Collector>, &Standing),
+    /// What the measurement goes on from, if it doesn't begin anew; its engine has been
+    /// [brought there](Engine::resume).
+    pub from: Option<Standing>,
+}

@@ -1,0 +1,89 @@
+//! The digest in the course of a simulation, a row a window of the engine.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::ReportError;
+use super::csv::{Row, RowWriter, read};
+use crate::engine::Digest;
+use crate::units::Picoseconds;
+
+/// How far a simulation had come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DigestRow {
+    #[serde(rename = "time_ps")]
+    pub time: Picoseconds,
+    /// Channels granted to packets up to and including that time.
+    #[serde(rename = "events")]
+    pub grants: u64,
+    /// The fingerprint of all of them, 16 hexadecimal digits.
+    pub digest: String,
+}
+
+impl Row for DigestRow {}
+
+/// Writes the digest in the course of a simulation to a file. Rows in which nothing has happened are left out.
+#[derive(Clone, Debug)]
+pub struct DigestLog(Arc<Mutex<Writing>>);
+
+#[derive(Debug)]
+struct Writing {
+    rows: RowWriter<DigestRow>,
+    grants: u64,
+    failed: Option<ReportError>,
+}
+
+impl DigestLog {
+    /// Begins a new file.
+    ///
+    /// # Errors
+    /// If the file is there, or can't be written.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
+        RowWriter::create(path).map(|rows| Self::new(rows, 0))
+    }
+
+    /// Goes on with a file in which a simulation had come at least to `time`, or begins it. What came later is
+    /// removed: it comes again.
+    ///
+    /// # Errors
+    /// If the file can't be read or written, or is no such log.
+    pub fn resume(path: impl Into<PathBuf>, time: Picoseconds) -> Result<Self, ReportError> {
+        let path = path.into();
+        if !path.exists() {
+            return Self::create(path);
+        }
+        let earlier = read::<DigestRow>(&path)?.rows;
+        let grants = earlier.iter().take_while(|row| row.time <= time).last();
+        let grants = grants.map_or(0, |row| row.grants);
+        let mut kept = earlier.into_iter().take_while(|row| row.time <= time);
+        let cannot = |cause| ReportError::Write { path: path.clone(), cause };
+        std::fs::remove_file(&path).map_err(cannot)?;
+        let mut rows = RowWriter::create(path)?;
+        kept.try_for_each(|row| rows.write(&row))?;
+        Ok(Self::new(rows, grants))
+    }
+
+    fn new(rows: RowWriter<DigestRow>, grants: u64) -> Self {
+        Self(Arc::new(Mutex::new(Writing { rows, grants, failed: None })))
+    }
+
+    /// Adds a row, unless nothing has happened since the last one. What can't be written is told at the end.
+    pub fn add(&self, time: Picoseconds, grants: u64, digest: Digest) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.failed.is_none() && std::mem::replace(&mut log.grants, grants) != grants {
+            log.failed =
+                log.rows.write(&DigestRow { time, grants, digest: digest.to_string() }).err();
+        }
+    }
+
+    /// Whether all rows have been written.
+    ///
+    /// # Errors
+    /// What kept the first row from being written that could not be.
+    pub fn finish(&self) -> Result<(), ReportError> {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.failed.take().map_or(Ok(()), Err)
+    }
+}

@@ -13,6 +13,7 @@ mod common;
 mod reference;
 
 mod adaptive;
+mod checkpoint;
 mod cli;
 mod compare;
 mod deadlock;

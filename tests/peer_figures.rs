@@ -74,7 +74,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         &offered,
         &senders,
         &settings,
-        &mut Watch { progress: &mut |_| {}, keep: &mut |_, _| {}, from: None },
+        &mut Watch { progress: &mut |_| {}, keep: &mut |_| {}, from: None },
     );
     let bound = outlook.throughput().unwrap();
     assert!(measured.accepted_flits <= bound * 1.001, "{} > {bound}", measured.accepted_flits);

@@ -12,8 +12,7 @@ use super::Failure;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::progress::Bar;
 use super::say::say;
-use crate::engine::Engine;
-use crate::measure::{Collector, Standing};
+use crate::measure::Snapshot;
 use crate::scenario::Identity;
 use crate::sweep::Checkpoint;
 use crate::units::time_text;
@@ -63,18 +62,12 @@ impl Keeping {
 
 impl Keeper {
     /// Keeps the state if it is time to. Ends the command if a signal asked for it.
-    pub(super) fn look(
-        &mut self,
-        engine: &Engine<'_, Collector>,
-        standing: &Standing,
-        bar: &Bar,
-        results: &Path,
-    ) {
+    pub(super) fn look(&mut self, snapshot: Snapshot<'_>, bar: &Bar, results: &Path) {
         let asked = self.asked.load(Ordering::Relaxed);
         if !asked && self.every.is_none_or(|every| self.latest.elapsed() < every) {
             return;
         }
-        let kept = Checkpoint::write(&self.path, &self.identity, engine, standing);
+        let kept = Checkpoint::write(&self.path, &self.identity, snapshot);
         self.latest = Instant::now();
         let path = self.path.display();
         if let Err(cause) = &kept {
@@ -85,7 +78,7 @@ impl Keeper {
             // The next run finds the folder free.
             let _ = fs::remove_file(results.join("scenario.toml"));
             let _ = fs::remove_dir(results);
-            let time = time_text(engine.now());
+            let time = time_text(snapshot.now());
             say(&match kept {
                 Ok(()) => format!("interrupted at {time}; the same command goes on from {path}"),
                 Err(_) => format!("interrupted at {time}, and nothing of it is kept"),

@@ -92,9 +92,9 @@ impl Run {
             "",
             0,
             &mut |progress| bar.simulated(progress),
-            &mut |engine, standing| {
+            &mut |snapshot| {
                 if let Some(keeper) = &mut keeper {
-                    keeper.look(engine, standing, &bar, &results);
+                    keeper.look(snapshot, &bar, &results);
                 }
             },
         );

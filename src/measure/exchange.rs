@@ -1,7 +1,7 @@
 //! A finite workload, run to its end: completion time and bandwidth a node.
 
 use super::collector::{Collector, Distribution};
-use super::watch::{Standing, Watch};
+use super::watch::{Snapshot, Standing, Watch};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
 use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
@@ -63,7 +63,7 @@ pub fn measure_exchange(
             done: percent(done),
             most: 100,
         });
-        (watch.keep)(engine, &Standing::default());
+        (watch.keep)(Snapshot::new(engine, &Standing::default()));
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
     let (channels, all_channels) = engine.busiest_channels(MOST_CHANNELS);

@@ -14,7 +14,7 @@ use super::interruption::Recovery;
 use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
 use super::settings::Settings;
 use super::warm_up::has_settled;
-use super::watch::{Standing, Watch};
+use super::watch::{Snapshot, Standing, Watch};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
 use crate::adaptive::Derouting;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
@@ -226,7 +226,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
             let (time, done) = (self.engine.now(), narrow(self.standing.history.len()));
             (watch.progress)(Progress { phase, time, done, most: most.max(done) });
-            (watch.keep)(self.engine, &self.standing);
+            (watch.keep)(Snapshot::new(self.engine, &self.standing));
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             self.engine.run_until(start + part);
             self.standing.under_way.push(self.flits_under_way() as f64);
             if sample < SAMPLES_A_WINDOW {
-                (watch.keep)(self.engine, &self.standing);
+                (watch.keep)(Snapshot::new(self.engine, &self.standing));
             }
         }
         let delivered = self.engine.observer().end_window();
@@ -286,7 +286,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             self.run_window(Phase::WarmUp, self.window, watch)?;
             let time = self.engine.now();
             (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
-            (watch.keep)(self.engine, &self.standing);
+            (watch.keep)(Snapshot::new(self.engine, &self.standing));
         }
         Ok(self.has_settled())
     }
@@ -332,7 +332,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
                 if deadlock.is_none() {
-                    (watch.keep)(self.engine, &self.standing);
+                    (watch.keep)(Snapshot::new(self.engine, &self.standing));
                 }
             }
             measured = windows;

@@ -29,7 +29,7 @@ pub use load_point::{
 };
 pub use saturation::{Saturation, bisect};
 pub use settings::{MOST_WINDOWS, Settings};
-pub use watch::{Standing, Watch};
+pub use watch::{Snapshot, Standing, Watch};
 pub use window::Window;
 
 use serde::{Deserialize, Serialize};

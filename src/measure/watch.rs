@@ -33,12 +33,31 @@ impl Standing {
     }
 }
 
+/// All that it takes to go on from a moment of a measurement: the state of its engine, then [`Standing`].
+#[derive(Clone, Copy, Serialize)]
+pub struct Snapshot<'s> {
+    engine: &'s Engine<'s, Collector>,
+    standing: &'s Standing,
+}
+
+impl<'s> Snapshot<'s> {
+    pub(super) fn new(engine: &'s Engine<'s, Collector>, standing: &'s Standing) -> Self {
+        Self { engine, standing }
+    }
+
+    /// How far the simulation has come.
+    #[must_use]
+    pub fn now(&self) -> Picoseconds {
+        self.engine.now()
+    }
+}
+
 /// Whom a measurement tells how far it has come.
 pub struct Watch<'w> {
     /// Told after every window.
     pub progress: &'w mut dyn FnMut(Progress),
     /// Shown at every sampling time all that is needed to go on from there.
-    pub keep: &'w mut dyn FnMut(&Engine<'_, Collector>, &Standing),
+    pub keep: &'w mut dyn FnMut(Snapshot<'_>),
     /// What the measurement goes on from, if it doesn't begin anew; its engine has been
     /// [brought there](Engine::resume).
     pub from: Option<Standing>,

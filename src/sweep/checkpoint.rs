@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::engine::{Engine, EngineState};
-use crate::measure::{Collector, Standing};
+use crate::engine::EngineState;
+use crate::measure::{Collector, Snapshot, Standing};
 use crate::scenario::Identity;
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
@@ -115,17 +115,12 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn write(
-        path: &Path,
-        identity: &Identity,
-        engine: &Engine<'_, Collector>,
-        standing: &Standing,
-    ) -> io::Result<()> {
+    pub fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result<()> {
         let partial = path.with_extension("partial");
         let mut file = Summed { file: BufWriter::new(File::create(&partial)?), sum: Sha256::new() };
         file.write_all(MAGIC)?;
         let written = postcard::to_io(&Header::new(identity), &mut file)
-            .and_then(|file| postcard::to_io(&(engine, standing), file));
+            .and_then(|file| postcard::to_io(&snapshot, file));
         written.map_err(io::Error::other)?;
         let Summed { mut file, sum } = file;
         file.write_all(&sum.finalize())?;

@@ -15,7 +15,7 @@ use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memor
 use crate::measure::{
     Bottleneck, Cause, Collector, CompletionBound, Delivered, Distribution, Doubt, ENOUGH_MESSAGES,
     ExchangeMeasurement, LoadMeasurement, MOST_WINDOWS, Offered, Outlook, Phase, Progress,
-    Quantile, Standing, Status, Watch, Window, ZeroLoad, completion_bound, looks_at_all_pairs,
+    Quantile, Snapshot, Status, Watch, Window, ZeroLoad, completion_bound, looks_at_all_pairs,
     measure_exchange, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
@@ -258,7 +258,7 @@ impl Simulation {
 
     /// Simulates to the end. `series` and `point` go into the rows.
     pub fn run(&self, series: &str, point: u32, progress: &mut dyn FnMut(Progress)) -> Outcome {
-        self.run_from(None, series, point, progress, &mut |_, _| {})
+        self.run_from(None, series, point, progress, &mut |_| {})
     }
 
     /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
@@ -272,7 +272,7 @@ impl Simulation {
         series: &str,
         point: u32,
         progress: &mut dyn FnMut(Progress),
-        keep: &mut dyn FnMut(&Engine<'_, Collector>, &Standing),
+        keep: &mut dyn FnMut(Snapshot<'_>),
     ) -> Outcome {
         let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
         let watch = &mut Watch { progress, keep, from };

@@ -9,7 +9,7 @@ mod interrupted;
 #[cfg(unix)]
 mod killed;
 #[cfg(unix)]
-mod ongoing;
+pub mod ongoing;
 mod resumed;
 mod written;
 

@@ -1,0 +1,192 @@
+//! Runs that are stopped and go on: with the results, to the last bit, of one that was left alone.
+
+use std::path::Path;
+
+use crate::common::workplace::{Workplace, scenario};
+use crate::sweeps::ongoing::Ongoing;
+use flitlab::measure::Snapshot;
+use flitlab::report::Status;
+use flitlab::scenario::{Document, Scenario};
+use flitlab::sweep::{Checkpoint, CheckpointError, Outcome, Simulation};
+
+const LOAD: &str = "[topology.torus]\ndimensions = [4, 4, 2]\n[traffic]\npattern = \"uniform\"\n\
+                    load = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n\
+                    minimum_windows = 5\nmaximum_windows = 20\n";
+
+const FABRIC: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals = 2\nredundancy = 2\n\
+                      [routing.agnostic]\nalgorithm = \"nue\"\nlanes = 4\n[traffic]\npattern = \"uniform\"\n\
+                      load = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n";
+
+const EXCHANGE: &str = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\n\
+                        message = \"200 KiB\"\n";
+
+/// What stopped runs have to go on with: every kind of traffic, routing and measurement.
+const CASES: [(&str, &str, usize); 11] = [
+    ("load", LOAD, 1),
+    ("load on threads", LOAD, 3),
+    ("past saturation", "traffic.load=1.0", 1),
+    ("reads of many packets", "traffic.message=2 KiB\ntraffic.read.request=16 B", 2),
+    ("adaptive", "routing.adaptive={}", 2),
+    ("outflank", "routing.outflank.steps=1", 1),
+    ("goal", "routing.pick_orthant.rule=goal\nrouting.pick_orthant.selection=random", 1),
+    ("forwarding table", FABRIC, 2),
+    ("interruption", "interruption", 1),
+    ("exchange", EXCHANGE, 1),
+    ("barriers", "exchange.between_steps=barrier", 2),
+];
+
+fn read(name: &str, text: &str) -> (Document, Scenario) {
+    let (base, settings) = match text {
+        LOAD | FABRIC | EXCHANGE => (text, ""),
+        "interruption" => (
+            FABRIC,
+            "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
+             interruption.failed_switches=[\"S4\"]",
+        ),
+        settings if settings.starts_with("exchange") => (EXCHANGE, settings),
+        settings => (LOAD, settings),
+    };
+    let mut document = Document::parse(name, base);
+    settings.lines().for_each(|assignment| document.set(assignment));
+    let scenario = Scenario::read(&document);
+    let scenario = scenario.unwrap_or_else(|found| panic!("{name}: {found}"));
+    (document, scenario)
+}
+
+/// All of an outcome that is a result.
+fn results(outcome: &Outcome) -> String {
+    let Outcome { row, channels, latencies, windows, deadlock, warnings, .. } = outcome;
+    format!("{row:?} {channels:?} {latencies:?} {windows:?} {deadlock:?} {warnings:?}")
+}
+
+#[test]
+fn a_run_that_goes_on_from_any_checkpoint_ends_as_if_undisturbed() {
+    let place = Workplace::new("checkpoints");
+    for (name, text, threads) in CASES {
+        let (document, scenario) = read(name, text);
+        let identity = Scenario::identity(&document).unwrap();
+        let simulation = Simulation::new(&scenario).unwrap().on_threads(threads);
+        let mut times = 0;
+        let count = &mut |_: Snapshot<'_>| times += 1;
+        let undisturbed = simulation.run_from(None, "", 0, &mut |_| {}, count);
+        assert!(times >= 8, "{name}: shown {times} states");
+        assert_ne!(undisturbed.row.status, Status::Deadlock, "{name}");
+        let file = |number| place.0.join(format!("{number}.checkpoint"));
+        let mut number = 0;
+        let mut taken = Vec::new();
+        let keep = &mut |snapshot: Snapshot<'_>| {
+            // Seven of them, at all places of a window.
+            if number % (times / 7).max(1) == 3 % times.min(7) {
+                Checkpoint::write(&file(number), &identity, snapshot).unwrap();
+                taken.push(number);
+            }
+            number += 1;
+        };
+        let kept = simulation.run_from(None, "", 0, &mut |_| {}, keep);
+        assert_eq!(results(&kept), results(&undisturbed), "{name}: keeping changes nothing");
+        assert!(taken.len() >= 6, "{name}: {taken:?}");
+        for number in taken {
+            let checkpoint = Checkpoint::read(&file(number), &identity).unwrap().unwrap();
+            assert!(checkpoint.threads() <= threads, "{name}");
+            let mut shown = 0;
+            let count = &mut |_: Snapshot<'_>| shown += 1;
+            let resumed = simulation.run_from(Some(checkpoint), "", 0, &mut |_| {}, count);
+            assert_eq!(results(&resumed), results(&undisturbed), "{name} from state {number}");
+            assert_eq!(shown + number + 1, times, "{name}: nothing is simulated twice");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_checkpoint_of_this_run_is_refused() {
+    let place = Workplace::new("wrong-checkpoints");
+    let (document, scenario) = read("load", LOAD);
+    let identity = Scenario::identity(&document).unwrap();
+    let path = place.0.join("run.checkpoint");
+    assert!(Checkpoint::read(&path, &identity).unwrap().is_none());
+    let simulation = Simulation::new(&scenario).unwrap();
+    let keep = &mut |snapshot: Snapshot<'_>| {
+        if !path.exists() {
+            Checkpoint::write(&path, &identity, snapshot).unwrap();
+        }
+    };
+    simulation.run_from(None, "", 0, &mut |_| {}, keep);
+    let good = std::fs::read(&path).unwrap();
+    let error = |contents: &[u8], identity| {
+        std::fs::write(&path, contents).unwrap();
+        Checkpoint::read(&path, identity).err().unwrap()
+    };
+    for place in [0, 20, 60, good.len() / 2, good.len() - 1] {
+        let mut wrong = good.clone();
+        wrong[place] ^= 1;
+        assert!(matches!(error(&wrong, &identity), CheckpointError::Damaged(_)), "byte {place}");
+    }
+    for length in [0, 10, 40, good.len() - 1] {
+        let error = error(&good[..length], &identity);
+        assert!(matches!(error, CheckpointError::Damaged(_)), "{length} bytes");
+    }
+    assert!(matches!(error(b"[topology]\n", &identity), CheckpointError::Damaged(_)));
+    let (mut other, _) = read("load", LOAD);
+    other.set("seed=7");
+    let other = Scenario::identity(&other).unwrap();
+    assert!(matches!(error(&good, &other), CheckpointError::Scenario(_)));
+    assert!(matches!(Checkpoint::read(Path::new("/"), &identity), Err(CheckpointError::Read(..))));
+}
+
+#[test]
+fn a_run_that_is_ended_by_a_signal_goes_on_with_the_same_command() {
+    let place = Workplace::new("stopped");
+    let scenario = scenario("bench/torus-8x8x8");
+    let whole = ["run", &scenario, "--out", "whole", "--log", "whole.csv"];
+    place.run(&whole);
+    let call = ["run", &scenario, "--out", "parts", "--log", "parts.csv", "--checkpoint", "state"];
+    for _ in 0..2 {
+        let mut ongoing: Ongoing = place.begin(&call);
+        let rows = || std::fs::read(place.0.join("parts.csv")).map_or(0, |text| text.len());
+        let before = rows();
+        ongoing.wait_until(|| rows() > before + 2_000);
+        ongoing.signal("TERM");
+        let (code, errors) = ongoing.end();
+        assert_eq!(code, Some(130), "{errors}");
+        assert!(errors.contains("the same command goes on from state"), "{errors}");
+        assert!(!place.0.join("parts").exists(), "the folder is free for the next run");
+    }
+    let (code, errors) = place.fail(&[&call[..], &["--set", "seed=9"]].concat());
+    assert_eq!(code, 2);
+    assert!(errors.contains("checkpoint of another scenario"), "{errors}");
+    let output = place.flitlab(&call);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && errors.contains("goes on from the checkpoint"), "{errors}");
+    assert!(!place.0.join("state").exists(), "a run that is over leaves no checkpoint");
+    for file in ["points.csv", "channels.csv", "windows.csv", "latencies.csv", "summary.json"] {
+        let read = |folder: &str| place.read(&format!("{folder}/{file}"));
+        assert_eq!(read("parts"), read("whole"), "{file}");
+    }
+    assert_eq!(place.read("parts.csv"), place.read("whole.csv"));
+}
+
+#[test]
+fn the_log_of_the_digest_is_the_same_on_any_number_of_threads_and_ends_with_the_result() {
+    let place = Workplace::new("digest-log");
+    let scenario = scenario("bench/torus-8x8x8");
+    let short = ["--set", "measure.window=2 us", "--set", "measure.warm_up_windows=10"];
+    let mut logs = Vec::new();
+    for threads in ["1", "2", "3"] {
+        let (log, out) = (format!("{threads}.csv"), format!("out{threads}"));
+        let call = ["run", &scenario, "--threads", threads, "--log", &log, "--out", &out, "--json"];
+        let row = place.json(&[&call[..], &short].concat())["points"][0].clone();
+        let text = place.read(&log);
+        let last = text.lines().last().unwrap().to_owned();
+        let rows: Vec<Vec<&str>> =
+            text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        assert!(rows.len() > 100);
+        let number = |cell: &str| cell.parse::<u64>().unwrap();
+        assert!(rows.is_sorted_by(|a, b| number(a[0]) < number(b[0])), "time goes on");
+        assert!(rows.is_sorted_by(|a, b| number(a[1]) < number(b[1])), "each row has news");
+        assert!(number(rows.last().unwrap()[1]) <= row["events"].as_u64().unwrap());
+        logs.push((text, last));
+    }
+    assert!(logs.iter().all(|log| log == &logs[0]));
+    let (code, errors) = place.fail(&["run", &scenario, "--log", "1.csv", "--out", "again"]);
+    assert!(code != 0 && errors.contains("1.csv"), "logs are never overwritten: {errors}");
+}

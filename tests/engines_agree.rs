@@ -183,6 +183,25 @@ fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
     assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
 }
 
+/// Sets of outputs, and of buffers, of several words.
+#[test]
+fn the_engines_agree_on_switches_of_up_to_a_hundred_ports() {
+    let mut most = 0;
+    for seed in 0..20 {
+        let _named = Named(seed);
+        let scenario = Scenario::wide(seed);
+        let Scenario { fabric, parameters, .. } = &scenario;
+        for router in 0..fabric.routers() {
+            let own = |&terminal: &u32| fabric.terminal_router(terminal) == Some(router);
+            let terminals = fabric.live_terminals().filter(own).count();
+            let ejections = terminals * parameters.ejection_channels as usize;
+            most = most.max(fabric.outputs(router).len() + ejections);
+        }
+        assert_agreement(&scenario, &run_reference(&scenario), &run_fast(&scenario));
+    }
+    assert!(most > 96, "{most} ports at most");
+}
+
 #[test]
 fn the_fast_engine_delivers_everything_once_and_in_order() {
     for_each_scenario(0..800, |scenario| {

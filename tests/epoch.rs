@@ -1,8 +1,12 @@
 //! Simulated time has no beginning and, below 2^63 ps, no end.
 
-use flitlab::engine::{ChannelReport, Engine, Log};
-use flitlab::traffic::{Message, Script, Workload};
-use flitlab::units::Picoseconds;
+use flitlab::engine::{ChannelReport, Engine, Log, Parameters};
+use flitlab::routing::{DirectionOrder, HalfRing, Routes};
+use flitlab::topology::{Faults, Torus};
+use flitlab::traffic::{
+    Access, LoadSpec, Message, OfferedLoad, OpenLoad, PatternSpec, Process, Script, Workload,
+};
+use flitlab::units::{Bytes, Picoseconds};
 
 use crate::common::random_scenario::Scenario;
 
@@ -49,4 +53,44 @@ fn what_happens_does_not_depend_on_when() {
             assert_eq!(then, end);
         }
     }
+}
+
+/// What a network of 16 nodes does in a second of its own, at a load that leaves it idle nearly always: times that
+/// 32 bits, and those that 40, don't hold.
+#[test]
+#[ignore = "long: ten seconds; a simulated second of a 4x4 torus"]
+fn a_second_is_simulated_on_one_thread_and_on_two() {
+    const SECOND: Picoseconds = 1_000_000_000_000;
+    let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let order = DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap();
+    let routes = Routes::DirectionOrder(order);
+    let parameters = Parameters::default();
+    let spec = LoadSpec {
+        pattern: PatternSpec::Uniform { include_self: false },
+        load: OfferedLoad::Fraction(0.001),
+        message: Bytes(256),
+        access: Access::Write,
+        process: Process::Bernoulli,
+    };
+    let run = |threads: usize, limits: &[Picoseconds]| {
+        let flits = |bytes| parameters.message_flits(bytes);
+        let load = OpenLoad::new(&spec, &fabric, parameters.link_flit_time(), flits, 1).unwrap();
+        let workload = Workload::Load(load);
+        let mut engine = Engine::on_threads(threads, &fabric, &routes, &parameters, workload, ());
+        for &limit in limits {
+            assert!(engine.run_until(limit), "the load goes on for ever");
+            assert_eq!(engine.now(), limit);
+        }
+        assert!(engine.credits_are_conserved());
+        (engine.digest(), engine.counters())
+    };
+    let (digest, counters) = run(1, &[SECOND]);
+    let slots = SECOND as f64 / parameters.link_flit_time() as f64;
+    let offered = 0.001 * fabric.capacity() * 16.0 * slots;
+    let created = counters.flits_created as f64;
+    assert!((created / offered - 1.0).abs() < 0.02, "{created} flits of {offered} were created");
+    assert!(counters.packets_delivered > 400_000, "{counters:?}");
+    assert!(counters.flits_under_way() < 200, "{counters:?}");
+    let pieces: Vec<Picoseconds> = (1..=10).map(|piece| SECOND / 10 * piece).collect();
+    assert_eq!(run(2, &pieces), (digest, counters));
 }

@@ -187,8 +187,8 @@ pub(super) struct Ports {
     pub arrived: Vec<u64>,
     /// How large the routers are.
     pub size: Any,
-    /// Whether all are [`Small`](super::size::Small).
-    pub are_small: bool,
+    /// How many octets each has, if all are [`Small`](super::size::Small) with as many.
+    pub small: Option<u32>,
     pub entries: Vec<Entry>,
     /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
     /// injection channel.
@@ -215,7 +215,7 @@ impl Ports {
             escapes: Vec::new(),
             arrived: vec![0; routers.len() * words],
             size: Any { words, shift },
-            are_small: false,
+            small: None,
             entries: Vec::new(),
             senders: Vec::new(),
         };
@@ -257,7 +257,9 @@ impl Ports {
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
-        ports.are_small = words == 1 && ports.routers.iter().all(|it| it.octets == 1);
+        let octets = ports.routers.first().map_or(0, |router| router.octets);
+        let alike = ports.routers.iter().all(|router| router.octets == octets);
+        ports.small = Some(octets).filter(|_| alike && words == 1);
         ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };

@@ -24,28 +24,28 @@ pub(super) trait Size: Copy {
     fn shift(self) -> u32;
 }
 
-/// At most eight outputs and eight input ports, and eight lanes.
+/// At most `N` times eight outputs and as many input ports, and at most 64 pairs of an input port and a lane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Small {
+pub(super) struct Small<const N: usize> {
     pub shift: u32,
 }
 
-impl Size for Small {
-    type Octets = Octet;
+impl<const N: usize> Size for Small<N> {
+    type Octets = [Octet; N];
 
     #[inline(always)]
-    fn octets(octets: &mut [Octet]) -> &mut Octet {
-        &mut octets[0]
+    fn octets(octets: &mut [Octet]) -> &mut [Octet; N] {
+        octets.try_into().expect("each router has as many")
     }
 
     #[inline(always)]
-    fn all(octets: &Octet) -> &[Octet] {
-        std::slice::from_ref(octets)
-    }
-
-    #[inline(always)]
-    fn octet(octets: &mut Octet, _: usize) -> &mut Octet {
+    fn all(octets: &[Octet; N]) -> &[Octet] {
         octets
+    }
+
+    #[inline(always)]
+    fn octet(octets: &mut [Octet; N], port: usize) -> &mut Octet {
+        &mut octets[port / EIGHT % N]
     }
 
     #[inline(always)]

@@ -96,11 +96,11 @@ impl<'f> Model<'f> {
     /// Simulates a router's outputs before `until`; see [`Visit::run`].
     #[inline(always)]
     fn run_router(&mut self, number: u32, until: Tick) -> Tick {
-        if self.ports.are_small {
-            let size = Small { shift: self.ports.size.shift };
-            self.hold(number, size).run(until)
-        } else {
-            self.hold(number, self.ports.size).run(until)
+        let shift = self.ports.size.shift;
+        match self.ports.small {
+            Some(1) => self.hold(number, Small::<1> { shift }).run(until),
+            Some(2) => self.hold(number, Small::<2> { shift }).run(until),
+            _ => self.hold(number, self.ports.size).run(until),
         }
     }
 

@@ -18,6 +18,7 @@ use flitlab::{
     traffic::{Kind, Message},
     units::{Bytes, Picoseconds, Rate},
 };
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
@@ -76,6 +77,14 @@ impl Scenario {
         Self::drawn_forwarding(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
     }
 
+    /// The same with a few switches of up to a hundred ports.
+    pub fn wide(seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        let sizes = Sizes { routers: 2..=3, terminals: 5..=35 };
+        let drawn = switched_fabric(random, sizes);
+        Self::on_table(random, drawn, MOST_WORK)
+    }
+
     /// The scenario of this seed.
     pub fn random(seed: u64) -> Self {
         Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
@@ -104,7 +113,15 @@ impl Scenario {
 
     /// As [`Self::forwarding`], from a generator, with about so much work.
     pub fn drawn_forwarding(random: &mut dyn Rng, work: u64) -> Self {
-        let (fabric, table) = switched_fabric(random);
+        let drawn = switched_fabric(random, Sizes { routers: 2..=14, terminals: 0..=3 });
+        Self::on_table(random, drawn, work)
+    }
+
+    fn on_table(
+        random: &mut dyn Rng,
+        (fabric, table): (Fabric, ForwardingTable),
+        work: u64,
+    ) -> Self {
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
         parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
@@ -171,17 +188,22 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
     }
 }
 
-/// A connected fabric with parallel cables and up to three terminals a router, and a table without a
-/// cycle in any lane.
-fn switched_fabric(random: &mut dyn Rng) -> (Fabric, ForwardingTable) {
+/// How many routers a fabric has, and terminals each.
+struct Sizes {
+    routers: RangeInclusive<u32>,
+    terminals: RangeInclusive<u32>,
+}
+
+/// A connected fabric with parallel cables, and a table without a cycle in any lane.
+fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTable) {
     loop {
-        let routers = random.random_range(2..=14);
+        let routers = random.random_range(sizes.routers.clone());
         let mut cabling = Cabling::default();
         for router in 0..routers {
             cabling.router(format!("S{router}"));
         }
         for router in 0..routers {
-            for number in 0..random.random_range(0..=3) {
+            for number in 0..random.random_range(sizes.terminals.clone()) {
                 cabling.terminal(format!("H{router}-{number}"), router);
             }
         }

@@ -1,9 +1,8 @@
 //! Which routers have something to do, so that a window costs nothing for those that have not.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
+use super::prefetch::prefetch;
 use super::tick::{NEVER, Tick, rebased};
 
 /// Routers of a block.
@@ -31,6 +30,12 @@ impl Active {
         *block = (*block).min(time);
     }
 
+    /// Has the memory fetched that [`lower`](Self::lower) needs.
+    #[inline(always)]
+    pub(super) fn approach(&self, router: u32) {
+        prefetch(&self.next[router as usize]);
+    }
+
     /// A router has been visited.
     #[inline]
     pub(super) fn set(&mut self, router: u32, time: Tick) {
@@ -42,30 +47,40 @@ impl Active {
         self.blocks.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// The number of blocks.
-    pub(super) fn blocks(&self) -> usize {
-        self.blocks.len()
+    /// Adds the routers in which something happens before `end` to `due`, block by block from this one on, until
+    /// there are so many, or no more blocks. The block to go on with.
+    #[inline]
+    pub(super) fn add_due(
+        &self,
+        mut block: usize,
+        end: Tick,
+        many: usize,
+        due: &mut Vec<u32>,
+    ) -> usize {
+        while block < self.blocks.len() && due.len() < many {
+            if self.blocks[block] < end {
+                let routers = block * BLOCK..self.next.len().min((block + 1) * BLOCK);
+                let is_due = |&router: &u32| self.next[router as usize] < end;
+                due.extend((routers.start as u32..routers.end as u32).filter(is_due));
+            }
+            block += 1;
+        }
+        block
     }
 
-    /// The routers of a block, if something happens in one of them before `end`.
+    /// All routers of these ones' blocks that were due have been visited.
     #[inline]
-    pub(super) fn due(&self, block: usize, end: Tick) -> Option<Range<u32>> {
-        let last = self.next.len().min((block + 1) * BLOCK);
-        (self.blocks[block] < end).then_some((block * BLOCK) as u32..last as u32)
-    }
-
-    /// Before when nothing happens in a router.
-    #[inline]
-    pub(super) fn next(&self, router: u32) -> Tick {
-        self.next[router as usize]
-    }
-
-    /// All routers of a block that are due have been visited.
-    #[inline]
-    pub(super) fn settle(&mut self, block: usize) {
-        let last = self.next.len().min((block + 1) * BLOCK);
-        let routers = &self.next[block * BLOCK..last];
-        self.blocks[block] = routers.iter().fold(NEVER, |least, &next| least.min(next));
+    pub(super) fn settle(&mut self, visited: &[u32]) {
+        let mut settled = usize::MAX;
+        for &router in visited {
+            let block = router as usize / BLOCK;
+            if block != settled {
+                settled = block;
+                let last = self.next.len().min((block + 1) * BLOCK);
+                let routers = &self.next[block * BLOCK..last];
+                self.blocks[block] = routers.iter().fold(NEVER, |least, &next| least.min(next));
+            }
+        }
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -85,25 +100,30 @@ mod tests {
         for (router, time) in [(3, 50), (63, 10), (64, 20), (149, 5)] {
             active.lower(router, time);
         }
-        let mut found = Vec::new();
-        for block in 0..active.blocks() {
-            let Some(routers) = active.due(block, 20) else { continue };
-            for router in routers {
-                if active.next(router) < 20 {
-                    found.push(router);
-                    active.set(router, 100);
-                    // What it sends wakes others, in blocks before and behind, after the window.
-                    active.lower(0, 70);
-                    active.lower(140, 60);
-                }
+        let (mut found, mut block) = (Vec::new(), 0);
+        loop {
+            let mut due = Vec::new();
+            block = active.add_due(block, 20, 1, &mut due);
+            if due.is_empty() {
+                break;
             }
-            active.settle(block);
+            due.iter().for_each(|&router| active.set(router, 100));
+            active.settle(&due);
+            // What it sends wakes others, in blocks before and behind, after the window.
+            active.lower(0, 70);
+            active.lower(140, 60);
+            found.extend(due);
         }
         assert_eq!(found, [63, 149]);
         assert_eq!(active.earliest(), 20);
-        assert_eq!(active.due(1, 21), Some(64..128));
+        let due = |active: &Active, end| {
+            let mut due = Vec::new();
+            assert_eq!(active.add_due(0, end, 1_000, &mut due), 3, "no more blocks");
+            due
+        };
+        assert_eq!(due(&active, 21), [64]);
         active.set(64, NEVER);
-        active.settle(1);
-        assert_eq!((active.due(1, NEVER), active.earliest()), (None, 50));
+        active.settle(&[64]);
+        assert_eq!((due(&active, 51), active.earliest()), (vec![3], 50));
     }
 }

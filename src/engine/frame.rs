@@ -42,12 +42,21 @@ pub(super) struct Schedule {
     pub window: Window,
     /// When something happens in each router of the part.
     pub active: Active,
+    /// Routers that are visited at a go; kept for its memory.
+    #[serde(skip)]
+    due: Vec<u32>,
 }
 
 impl Schedule {
     /// Of a part of so many routers, all idle, at time 0.
     pub(super) fn new(part: usize, routers: usize) -> Self {
-        Self { part, epoch: 0, window: Window::default(), active: Active::new(routers) }
+        Self {
+            part,
+            epoch: 0,
+            window: Window::default(),
+            active: Active::new(routers),
+            due: Vec::new(),
+        }
     }
 
     /// The time of a tick.
@@ -63,12 +72,30 @@ impl Schedule {
     }
 }
 
+/// How near the visit of a router is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Far,
+    Near,
+    Next,
+}
+
+/// How many visits before its own a router is approached.
+const AHEAD: [(usize, Stage); 3] = [(6, Stage::Far), (4, Stage::Near), (2, Stage::Next)];
+
+/// How many routers are visited, about, before what they send is delivered.
+const A_GO: usize = 64;
+
 /// A part of a network as the frame sees it: its routers, and the terminals at them.
 pub(super) trait RouterModel: Send {
     /// What a part sends another one in a window.
     type Mail: Letter;
 
     fn schedule(&mut self) -> &mut Schedule;
+
+    /// Has memory fetched that a visit soon to come will need; in several stages, as each tells what the next one
+    /// needs.
+    fn approach(&self, router: u32, stage: Stage);
 
     /// Does all that happens in a router before the window's end. When something happens in it next, or before.
     fn visit(&mut self, router: u32) -> Tick;
@@ -118,17 +145,27 @@ impl<M: RouterModel, O: Observer> Part<M, O> {
         let model = &mut self.model;
         let schedule = model.schedule();
         schedule.window = Window { start, end, ..schedule.window };
-        for block in 0..schedule.active.blocks() {
-            let Some(routers) = model.schedule().active.due(block, end) else { continue };
-            for router in routers {
-                if model.schedule().active.next(router) < end {
-                    let next = model.visit(router);
-                    model.schedule().active.set(router, next);
-                }
+        let mut due = std::mem::take(&mut schedule.due);
+        let mut block = 0;
+        loop {
+            due.clear();
+            block = model.schedule().active.add_due(block, end, A_GO, &mut due);
+            if due.is_empty() {
+                break;
             }
-            model.schedule().active.settle(block);
+            for (place, &router) in due.iter().enumerate() {
+                for (ahead, stage) in AHEAD {
+                    if let Some(&router) = due.get(place + ahead) {
+                        model.approach(router, stage);
+                    }
+                }
+                let next = model.visit(router);
+                model.schedule().active.set(router, next);
+            }
+            model.schedule().active.settle(&due);
             model.deliver();
         }
+        model.schedule().due = due;
         model.tell(&mut self.observer);
     }
 }
@@ -331,6 +368,10 @@ mod tests {
 
         fn schedule(&mut self) -> &mut Schedule {
             &mut self.schedule
+        }
+
+        fn approach(&self, router: u32, _: Stage) {
+            assert!(router < self.tokens.len() as u32);
         }
 
         fn visit(&mut self, router: u32) -> Tick {

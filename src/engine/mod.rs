@@ -89,6 +89,7 @@ mod octet;
 mod packet;
 mod parameters;
 mod ports;
+mod prefetch;
 mod rendezvous;
 mod router;
 mod saved;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::adaptive::Choosers;
 use super::credits::Credits;
-use super::frame::{RouterModel, Schedule};
+use super::frame::{RouterModel, Schedule, Stage};
 use super::mail::Mail;
 use super::packet::Packets;
 use super::ports::Ports;
@@ -18,6 +18,9 @@ use super::{Counters, Digest, Interruption, Observer};
 use crate::routing::{ForwardingTable, Routes};
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
+
+/// Bytes that a processor's second-level cache holds, about.
+const NEAR_MEMORY: usize = 2 << 20;
 
 /// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
 pub(super) struct Model<'f> {
@@ -39,6 +42,8 @@ pub(super) struct Model<'f> {
     pub hosts_answer: bool,
     pub digest: Digest,
     pub counters: Counters,
+    /// Whether its state is larger than the processor's nearer caches.
+    pub is_large: bool,
     /// What is to be sent to each part.
     pub mail: Vec<Mail>,
     /// When the latest thing happened: a packet that waits for an output that is free counts.
@@ -78,7 +83,9 @@ impl<'f> Model<'f> {
             mail: (0..whole.cut.parts()).map(|_| Mail::default()).collect(),
             whole: Arc::clone(whole),
             latest: 0,
+            is_large: false,
         };
+        model.is_large = model.memory() > NEAR_MEMORY;
         for terminal in 0..model.sources.adapters.len() as u32 {
             model.begin(terminal);
         }
@@ -116,6 +123,13 @@ impl RouterModel for Model<'_> {
     #[inline]
     fn schedule(&mut self) -> &mut Schedule {
         &mut self.schedule
+    }
+
+    #[inline]
+    fn approach(&self, router: u32, stage: Stage) {
+        if self.is_large {
+            self.approach_router(router, stage);
+        }
     }
 
     #[inline]
@@ -184,10 +198,10 @@ impl RouterModel for Model<'_> {
     // An output may be looked at once more after everything has been delivered; that is not counted.
     fn has_work(&self) -> bool {
         let has_events = self.schedule.active.earliest() != NEVER;
-        let waits = self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
-        let idle = self.packets.count() == 0 && !waits && self.first_errand() == NO_TIME;
+        let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
+        let busy = || self.packets.count() > 0 || waits() || self.first_errand() != NO_TIME;
         self.latest > self.schedule.window.limit
             || !self.sink.late.is_empty()
-            || has_events && !idle
+            || has_events && busy()
     }
 }

@@ -5,9 +5,11 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
+use super::frame::Stage;
 use super::model::Model;
 use super::octet::least;
 use super::ports::{AWAY, Ports};
+use super::prefetch::prefetch;
 use super::router::Visit;
 use super::sink::Delivery;
 use super::size::{Size, Small};
@@ -86,6 +88,67 @@ impl<'f> Model<'f> {
         }
     }
 
+    /// Has the memory fetched that the visit of a router will need.
+    #[inline(never)]
+    pub(super) fn approach_router(&self, number: u32, stage: Stage) {
+        let router = &self.ports.routers[number as usize];
+        let words = self.ports.size.words;
+        let arrived = &self.ports.arrived[number as usize * words..][..words];
+        if stage == Stage::Far {
+            prefetch(router);
+            return prefetch(&arrived[0]);
+        }
+        let (output, first) = (router.first_output as usize, self.ports.queue(router, 0));
+        let octets = &self.ports.octets[router.first_octet as usize..][..router.octets as usize];
+        if stage == Stage::Near {
+            octets.iter().for_each(prefetch);
+            prefetch(&self.ports.asking[output * words]);
+            prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
+            if let Some(due) = self.sources.due.get(router.first_terminal as usize) {
+                prefetch(due);
+            }
+        } else if let Some(octet) = octets.first() {
+            prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+        }
+        for (word, &arrived) in arrived.iter().enumerate() {
+            let mut bits = arrived;
+            while bits != 0 {
+                let pair = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let queue = &self.ports.queues[first + pair];
+                if stage == Stage::Near {
+                    prefetch(queue);
+                } else if let Some(packet) = self.packets.packets.get(queue.head as usize) {
+                    prefetch(packet);
+                }
+            }
+        }
+    }
+
+    /// Has the memory fetched that delivering what is some places further in the outbox will need.
+    #[inline(always)]
+    fn approach_delivery(&self, place: usize) {
+        if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place + 8)
+            && part as usize == self.schedule.part
+        {
+            prefetch(&self.ports.routers[router as usize]);
+            prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
+            prefetch(&self.packets.packets[slot as usize]);
+            self.schedule.active.approach(router);
+        }
+        if let Some(&Sent { router, pair, part, .. }) = self.outbox.sent.get(place + 4)
+            && part as usize == self.schedule.part
+        {
+            let router = &self.ports.routers[router as usize];
+            prefetch(&self.ports.queues[self.ports.queue(router, pair)]);
+        }
+        if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place + 4)
+            && feeder & AWAY == 0
+        {
+            prefetch(&self.credits.returning[feeder as usize + usize::from(lane)]);
+        }
+    }
+
     /// Whether packets have come to empty buffers of a router.
     #[inline(always)]
     fn has_arrivals(&self, number: u32) -> bool {
@@ -158,6 +221,9 @@ impl<'f> Model<'f> {
     /// Delivers what visits have sent to other routers.
     pub(super) fn send_out(&mut self) {
         for place in 0..self.outbox.sent.len() {
+            if self.is_large {
+                self.approach_delivery(place);
+            }
             let Sent { slot, part, router, pair } = self.outbox.sent[place];
             if part as usize == self.schedule.part {
                 self.join(router, pair, slot);

@@ -29,30 +29,34 @@
 //! A router's state, here with two input ports and two outputs on one lane:
 //!
 //! ```text
-//!   inputs              queues (input port, lane)              outputs
+//!   octet: inputs       queues (input port, lane)              octet: outputs
 //!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
 //!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
 //!
-//!   asking[output]   the queues whose heads want it, a bit each
-//!   due[output]      before when it can't grant
-//!   rooms[output]    flits free at the far end; returning[output]: credits on their way, with their times
-//!   arrived          the queues that have got a head since the last visit
+//!   octet: due[output]   before when it can't grant
+//!   asking[output]       the queues whose heads want it, a bit each
+//!   arrived              the queues that have got a head since the last visit
+//!   credits, by channel  room: flits free at the far end; returning: credits on their way, with their times
 //! ```
+//!
+//! Ports come in eights: eight times are compared without a branch, and eight of everything that a grant needs lie
+//! together. What a visit does is compiled once for routers of one octet, once for two, and once for any number.
 //!
 //! A part of the network is a range of routers, and each thread simulates one; parts exchange what crosses between
 //! them when a window ends. The same windows are used on one thread, so results don't depend on how many there are.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `frame` | windows, visits, what parts tell each other; knows no router |
+//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`RouterModel`); knows no router |
 //! | `active` | which routers have something to do |
 //! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
-//! | `model` | all that is in a part |
-//! | `ports` | a router's outputs, input ports and buffers |
+//! | `model` | all that is in a part: the one model of routers so far |
+//! | `ports`, `octet`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way |
 //! | `credits` | room in buffers, and credits on their way |
+//! | `prefetch` | memory fetched ahead, in networks larger than the caches |
 //! | `packet`, `way`, `legs`, `lanes` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |

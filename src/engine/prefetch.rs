@@ -21,3 +21,17 @@ pub(super) fn prefetch<T>(value: &T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_fetched_stays_as_it_is() {
+        let values = vec![[7u8; 100]; 3];
+        values.iter().for_each(prefetch);
+        prefetch(&values);
+        prefetch(&());
+        assert!(values.as_flattened().iter().all(|&value| value == 7));
+    }
+}

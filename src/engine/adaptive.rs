@@ -356,10 +356,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn look_for_escapes(&mut self, output: usize, now: Tick) {
         let pointer = u32::from(self.output(output).pointer);
         let words = self.words(output);
-        let transit = self.transit_pairs();
         let mut until = NEVER;
-        for (low, high) in [(0, transit), (transit, u32::MAX)].into_iter().filter(|it| it.0 < it.1)
-        {
+        for (low, high) in self.turns() {
             for step in 0..steps(words.len()) {
                 let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
                 let of_set = between(low, high, word as u32 * 64);

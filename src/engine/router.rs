@@ -272,10 +272,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let transit = self.transit_pairs();
-        for (low, high) in [(0, transit), (transit, u32::MAX)] {
-            for step in 0..steps(self.size.words()) {
-                let mut stretch = cyclic(pointer, step, self.size.words());
+        let sets = self.words(output);
+        for (low, high) in self.turns() {
+            for step in 0..steps(sets.len()) {
+                let mut stretch = cyclic(pointer, step, sets.len());
+                if self.asking[sets.start + stretch.word] == 0 {
+                    continue;
+                }
                 stretch.mask &= between(low, high, stretch.word as u32 * 64);
                 if self.look_along(output, (stretch, walk), blocked, now) {
                     return true;
@@ -285,13 +288,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         false
     }
 
-    /// The pairs that are served before the others.
+    /// The ranges of pairs that are served one after the other.
     #[inline]
-    pub(super) fn transit_pairs(&self) -> u32 {
-        match self.whole.parameters.arbitration {
+    pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
+        let transit = match self.whole.parameters.arbitration {
             Arbitration::RoundRobin => u32::MAX,
             Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
-        }
+        };
+        [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)
     }
 
     /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.

@@ -85,7 +85,6 @@ impl<'f> Model<'f> {
             latest: 0,
             is_large: false,
         };
-        model.is_large = model.memory() > NEAR_MEMORY;
         for terminal in 0..model.sources.adapters.len() as u32 {
             model.begin(terminal);
         }
@@ -150,6 +149,8 @@ impl RouterModel for Model<'_> {
     }
 
     fn move_limit(&mut self) {
+        let packets = self.packets.count() * self.packets.bytes();
+        self.is_large = self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
 

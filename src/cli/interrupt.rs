@@ -29,23 +29,14 @@ impl Interrupt {
     /// # Errors
     /// If the system does not let it take signals.
     pub(super) fn watch(farewell: impl FnOnce() + Send + 'static) -> Result<Self, Failure> {
-        let asked = Arc::new(AtomicBool::new(false));
-        // What asks for an end once, as `timeout` does, may signal the process and then its group.
-        let asked_before = Arc::new(AtomicBool::new(false));
-        register(&asked, &asked_before)?;
         let unfinished = Arc::new(Mutex::new(()));
         let interrupt = Self { unfinished: unfinished.clone() };
-        thread::spawn(move || {
-            while !asked.load(Ordering::Relaxed) {
-                thread::sleep(LOOK_EVERY);
-            }
-            thread::sleep(LOOK_EVERY);
-            asked_before.store(true, Ordering::Relaxed);
+        at_signal(&Arc::default(), move || {
             let _finished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
             farewell();
             // Threads that simulate are given up where they are.
             exit(INTERRUPTED);
-        });
+        })?;
         Ok(interrupt)
     }
 
@@ -55,8 +46,8 @@ impl Interrupt {
     /// # Errors
     /// If the system does not let it take signals.
     pub(super) fn note() -> Result<Arc<AtomicBool>, Failure> {
-        let asked = Arc::new(AtomicBool::new(false));
-        register(&asked, &asked)?;
+        let asked = Arc::default();
+        at_signal(&asked, || {})?;
         Ok(asked)
     }
 
@@ -66,12 +57,23 @@ impl Interrupt {
     }
 }
 
-/// Has a signal set one flag, and end the command if the other is set.
-fn register(asked: &Arc<AtomicBool>, asked_before: &Arc<AtomicBool>) -> Result<(), Failure> {
+/// Has the first signal set a flag and then do something; a second one ends the command at once.
+fn at_signal(asked: &Arc<AtomicBool>, then: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    // What asks for an end once, as `timeout` does, may signal the process and then its group.
+    let asked_before = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())
             .and_then(|_| flag::register(signal, asked.clone()))
             .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;
     }
+    let asked = asked.clone();
+    thread::spawn(move || {
+        while !asked.load(Ordering::Relaxed) {
+            thread::sleep(LOOK_EVERY);
+        }
+        thread::sleep(LOOK_EVERY);
+        asked_before.store(true, Ordering::Relaxed);
+        then();
+    });
     Ok(())
 }

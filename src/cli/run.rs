@@ -155,5 +155,5 @@ impl Run {
 fn give_up(bar: &Bar, results: &Path) {
     bar.finish();
     let _ = fs::remove_file(results.join("scenario.toml"));
-    say("interrupted, and nothing of it is kept; a run that is given --checkpoint FILE can go on");
+    say("interrupted: nothing of the run is kept; one that is given --checkpoint FILE can go on");
 }

@@ -63,7 +63,12 @@ fn an_interrupted_run_leaves_its_folder_free() {
     run.signal("INT");
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
-    assert!(said.contains("interrupted: a single run can't be resumed"), "{said}");
+    assert!(
+        said.contains(
+            "interrupted: nothing of the run is kept; one that is given --checkpoint FILE can go on"
+        ),
+        "{said}"
+    );
     assert_eq!(fs::read_dir(place.0.join("results/a")).unwrap().count(), 0);
     assert!(place.run(&["run", "a.toml"]).contains("results in results/a\n"));
 }

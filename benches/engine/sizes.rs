@@ -72,9 +72,9 @@ pub fn run() {
     plot(
         "time",
         "CPU time over the size of the torus, uniform traffic at load 0.2, one thread",
-        "CPU time in ns an event, in us a node",
+        "CPU time in ns a grant, in us a node",
         &[
-            ("simulating, ns an event", |row| row.cpu_ns_per_grant),
+            ("simulating, ns a grant", |row| row.cpu_ns_per_grant),
             ("set-up, us a node", |row| row.set_up_us_per_node),
         ],
     );

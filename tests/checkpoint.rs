@@ -190,5 +190,12 @@ fn the_log_of_the_digest_is_the_same_on_any_number_of_threads_and_ends_with_the_
     }
     assert!(logs.iter().all(|log| log == &logs[0]));
     let (code, errors) = place.fail(&["run", &scenario, "--log", "1.csv", "--out", "again"]);
-    assert!(code != 0 && errors.contains("1.csv"), "logs are never overwritten: {errors}");
+    assert!(code == 2 && errors.contains("1.csv is there"), "{errors}");
+    assert_eq!(place.read("1.csv"), logs[0].0, "logs are never overwritten");
+    // What is wrong elsewhere leaves no log in the way of the next try.
+    let (code, _) = place.fail(&["run", &scenario, "--log", "new.csv", "--out", "out1"]);
+    assert!(code == 2 && !place.0.join("new.csv").exists());
+    let (code, errors) =
+        place.fail(&["run", &scenario, "--checkpoint", "no/such/folder", "--out", "again"]);
+    assert!(code == 2 && errors.contains("can't write the checkpoint no/such/folder"), "{errors}");
 }

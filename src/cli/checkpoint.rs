@@ -15,7 +15,7 @@ use super::say::say;
 use crate::measure::Snapshot;
 use crate::scenario::Identity;
 use crate::sweep::Checkpoint;
-use crate::units::time_text;
+use crate::units::{Picoseconds, time_text};
 
 /// Whether and when a run keeps its state.
 #[derive(Debug, Args)]
@@ -35,6 +35,8 @@ pub(super) struct Keeper {
     identity: Identity,
     every: Option<Duration>,
     latest: Instant,
+    /// Simulated time of what the file holds, if it holds anything.
+    kept: Option<Picoseconds>,
     /// Whether a signal asked for an end.
     asked: Arc<AtomicBool>,
 }
@@ -43,7 +45,7 @@ impl Keeping {
     /// Who keeps the run's state, if it is to be kept, and what it goes on from, if it was.
     ///
     /// # Errors
-    /// If there is a file that it can't go on from.
+    /// If there is a file that it can't go on from, or none can be written there.
     pub(super) fn begin(
         &self,
         identity: impl FnOnce() -> Result<Identity, Failure>,
@@ -52,11 +54,16 @@ impl Keeping {
         let identity = identity()?;
         let from = Checkpoint::read(path, &identity)
             .map_err(|error| Failure::Input(format!("error: {error}")))?;
+        Checkpoint::try_place(path).map_err(|cause| {
+            let path = path.display();
+            Failure::Input(format!("error: can't write the checkpoint {path}: {cause}"))
+        })?;
         let every =
             self.checkpoint_every.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
         let asked = Interrupt::note()?;
-        let path = path.clone();
-        Ok(Some((Keeper { path, identity, every, latest: Instant::now(), asked }, from)))
+        let kept = from.as_ref().map(Checkpoint::now);
+        let (path, latest) = (path.clone(), Instant::now());
+        Ok(Some((Keeper { path, identity, every, latest, kept, asked }, from)))
     }
 }
 
@@ -67,21 +74,24 @@ impl Keeper {
         if !asked && self.every.is_none_or(|every| self.latest.elapsed() < every) {
             return;
         }
-        let kept = Checkpoint::write(&self.path, &self.identity, snapshot);
-        self.latest = Instant::now();
         let path = self.path.display();
-        if let Err(cause) = &kept {
-            bar.above(|| say(&format!("warning: can't write the checkpoint {path}: {cause}")));
+        match Checkpoint::write(&self.path, &self.identity, snapshot) {
+            Ok(()) => self.kept = Some(snapshot.now()),
+            Err(cause) => {
+                bar.above(|| say(&format!("warning: can't write the checkpoint {path}: {cause}")));
+            }
         }
+        self.latest = Instant::now();
         if asked {
             bar.finish();
             // The next run finds the folder free.
             let _ = fs::remove_file(results.join("scenario.toml"));
             let _ = fs::remove_dir(results);
-            let time = time_text(snapshot.now());
-            say(&match kept {
-                Ok(()) => format!("interrupted at {time}; the same command goes on from {path}"),
-                Err(_) => format!("interrupted at {time}, and nothing of it is kept"),
+            say(&match self.kept.map(time_text) {
+                Some(time) => {
+                    format!("interrupted: the same command goes on from {path}, at {time}")
+                }
+                None => "interrupted: nothing of the run is kept".into(),
             });
             std::process::exit(INTERRUPTED);
         }

@@ -53,15 +53,11 @@ impl Run {
         // The network stays cut as it was.
         let threads = from.as_ref().map_or(threads, Checkpoint::threads);
         let mut simulation = Simulation::new(&scenario)?.on_threads(threads);
-        let digests = self.log.as_ref().map(|path| match &from {
-            None => DigestLog::create(path),
-            Some(checkpoint) => DigestLog::resume(path, checkpoint.now()),
-        });
-        let digests = digests.transpose()?;
+        let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
+        let digests = self.log.as_deref().map(|path| open_log(path, from.as_ref())).transpose()?;
         if let Some(digests) = &digests {
             simulation = simulation.logging(digests.clone());
         }
-        let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {
             bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
@@ -83,8 +79,8 @@ impl Run {
         let interrupt = match keeper {
             Some(_) => None,
             None => Some(Interrupt::watch({
-                let (bar, results) = (bar.clone(), results.clone());
-                move || give_up(&bar, &results)
+                let (bar, results, log) = (bar.clone(), results.clone(), self.log.clone());
+                move || give_up(&bar, &results, log.as_deref())
             })?),
         };
         let outcome = simulation.run_from(
@@ -151,9 +147,24 @@ impl Run {
     }
 }
 
-/// Leaves nothing of a run that is interrupted, so that the next one finds the folder free.
-fn give_up(bar: &Bar, results: &Path) {
+/// Begins the log of the digest, or goes on with it.
+fn open_log(path: &Path, from: Option<&Checkpoint>) -> Result<DigestLog, Failure> {
+    match from {
+        Some(checkpoint) => Ok(DigestLog::resume(path, checkpoint.now())?),
+        None if path.exists() => Err(Failure::Input(format!(
+            "error: {} is there, and logs never replace others: name another file with --log, or remove it",
+            path.display()
+        ))),
+        None => Ok(DigestLog::create(path)?),
+    }
+}
+
+/// Leaves nothing of a run that is interrupted, so that the next one finds folder and log free.
+fn give_up(bar: &Bar, results: &Path, log: Option<&Path>) {
     bar.finish();
     let _ = fs::remove_file(results.join("scenario.toml"));
+    if let Some(log) = log {
+        let _ = fs::remove_file(log);
+    }
     say("interrupted: nothing of the run is kept; one that is given --checkpoint FILE can go on");
 }

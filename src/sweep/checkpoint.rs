@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -14,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::engine::EngineState;
 use crate::measure::{Collector, Snapshot, Standing};
 use crate::scenario::Identity;
+use crate::units::Picoseconds;
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;
@@ -21,7 +23,7 @@ const CHECKSUM: usize = 32;
 /// What a checkpoint is of.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
-    /// The version of the program: another one may lay out its state in another way.
+    /// The version of the program and the hash of its file: another build may lay out its state in another way.
     flitlab: String,
     /// The identity of the scenario.
     identity: String,
@@ -29,8 +31,22 @@ struct Header {
 
 impl Header {
     fn new(identity: &Identity) -> Self {
-        Self { flitlab: env!("CARGO_PKG_VERSION").into(), identity: identity.to_string() }
+        Self { flitlab: build().into(), identity: identity.to_string() }
     }
+}
+
+/// What tells this build of the program from all others. It is looked up once, before the file may be replaced.
+fn build() -> &'static str {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    BUILD.get_or_init(|| {
+        let version = env!("CARGO_PKG_VERSION");
+        let program = std::env::current_exe().and_then(fs::read);
+        program.map_or(version.into(), |program| {
+            let hash = Sha256::digest(program);
+            let digits: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{version} (build {digits})")
+        })
+    })
 }
 
 /// The state of a run, from which it can go on.
@@ -45,8 +61,8 @@ pub enum CheckpointError {
     Read(PathBuf, io::Error),
     /// It is no checkpoint, or was cut short or changed.
     Damaged(PathBuf),
-    /// It is of another version of flitlab.
-    Version(PathBuf, String),
+    /// It is of another build of flitlab.
+    Build(PathBuf, String),
     /// It is of another scenario.
     Scenario(PathBuf),
 }
@@ -60,12 +76,12 @@ impl fmt::Display for CheckpointError {
                 "{} is no checkpoint, or was cut short: remove it to begin anew, or name another file",
                 path.display()
             ),
-            Self::Version(path, version) => write!(
+            Self::Build(path, other) => write!(
                 formatter,
-                "{} was written by flitlab {version}, and this is {}: go on with that one, or remove the file to \
-                 begin anew",
+                "{} was written by flitlab {other}, and this is {}: go on with that program, or remove the \
+                 file to begin anew",
                 path.display(),
-                env!("CARGO_PKG_VERSION")
+                build()
             ),
             Self::Scenario(path) => write!(
                 formatter,
@@ -83,7 +99,7 @@ impl Checkpoint {
     /// Reads the checkpoint of a scenario; `None` if there is no such file.
     ///
     /// # Errors
-    /// If the file can't be read, is damaged, or is of another version or scenario.
+    /// If the file can't be read, is damaged, or is of another build or scenario.
     pub fn read(path: &Path, identity: &Identity) -> Result<Option<Self>, CheckpointError> {
         let contents = match fs::read(path) {
             Ok(contents) => contents,
@@ -102,7 +118,7 @@ impl Checkpoint {
             postcard::take_from_bytes::<Header>(contents).map_err(|_| damaged())?;
         let own = Header::new(identity);
         if header.flitlab != own.flitlab {
-            return Err(CheckpointError::Version(path.into(), header.flitlab));
+            return Err(CheckpointError::Build(path.into(), header.flitlab));
         }
         if header != own {
             return Err(CheckpointError::Scenario(path.into()));
@@ -111,12 +127,21 @@ impl Checkpoint {
         Ok(Some(Self { engine, standing }))
     }
 
+    /// Whether a checkpoint could be written there, tried beside its place.
+    ///
+    /// # Errors
+    /// If it could not.
+    pub fn try_place(path: &Path) -> io::Result<()> {
+        File::create(partial(path))?;
+        fs::remove_file(partial(path))
+    }
+
     /// Writes a checkpoint beside its place, then moves it there: the file is always a whole one.
     ///
     /// # Errors
     /// If it can't be written.
     pub fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result<()> {
-        let partial = path.with_extension("partial");
+        let partial = partial(path);
         let mut file = Summed { file: BufWriter::new(File::create(&partial)?), sum: Sha256::new() };
         file.write_all(MAGIC)?;
         let written = postcard::to_io(&Header::new(identity), &mut file)
@@ -134,11 +159,18 @@ impl Checkpoint {
         self.engine.threads()
     }
 
-    /// How far the run had come, in picoseconds of simulated time.
+    /// How far the run had come.
     #[must_use]
-    pub fn now(&self) -> u64 {
+    pub fn now(&self) -> Picoseconds {
         self.engine.now()
     }
+}
+
+/// Where a checkpoint is written before it is whole.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
 }
 
 /// A file and the hash of what was written to it.
@@ -156,5 +188,30 @@ impl<W: Write> Write for Summed<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Document, Scenario};
+
+    #[test]
+    fn what_another_build_has_written_is_refused() {
+        let document = Document::parse(
+            "a",
+            "[topology.torus]\ndimensions = [2]\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        );
+        let identity = Scenario::identity(&document).unwrap();
+        let header = Header { flitlab: "0.0.9 (build 0)".into(), ..Header::new(&identity) };
+        let header = postcard::to_stdvec(&header).unwrap();
+        let mut contents = [MAGIC, &header, b"another state"].concat();
+        contents.extend_from_slice(&Sha256::digest(&contents));
+        let path = std::env::temp_dir().join(format!("flitlab-{}.checkpoint", std::process::id()));
+        fs::write(&path, contents).unwrap();
+        let error = Checkpoint::read(&path, &identity).err().unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(&error, CheckpointError::Build(_, build) if build == "0.0.9 (build 0)"));
+        assert!(build().contains("(build "), "{}", build());
     }
 }

@@ -13,6 +13,7 @@ mod simulation;
 pub mod slurm;
 mod store;
 mod survey;
+mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};

@@ -1,0 +1,99 @@
+//! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
+
+use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, LoadMeasurement, MOST_WINDOWS, Status};
+use crate::report::PointRow;
+use crate::scenario::Scenario;
+use crate::units::time_text;
+
+/// Says that only so many channels are listed, of how many.
+pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
+    (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
+}
+
+/// Says what the numbers don't, and what to type next.
+pub(super) fn load_warnings(
+    measured: &LoadMeasurement,
+    offered: f64,
+    row: &PointRow,
+    Scenario { measure, .. }: &Scenario,
+) -> Vec<String> {
+    let windows = measured.windows;
+    let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
+    let longer = format!("--set measure.maximum_windows={}", four_times(windows.max(10)));
+    let warning = match &measured.status {
+        Status::NotSteady(cause) => not_steady(cause, offered, row, &longer),
+        Status::Undecided(Doubt::TooLittle { messages }) => {
+            let auto = measure.window.map_or(String::new(), |window| {
+                format!(" of {} (measure.window)", time_text(window))
+            });
+            format!(
+                "undecided: only {messages} messages were received in {windows} windows{auto}, too few to tell \
+                 whether the load is steady, which takes {ENOUGH_MESSAGES}; try {}",
+                if measure.window.is_some() { "--set measure.window=auto" } else { &longer }
+            )
+        }
+        Status::Undecided(Doubt::WarmUp) => format!(
+            "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
+             clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
+            measure.warm_up_windows,
+            measure.warm_up_windows.max(5).saturating_mul(2).min(MOST_WINDOWS)
+        ),
+        Status::Undecided(Doubt::Source { terminal, others }) => format!(
+            "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \
+             empty often enough, so load {offered:.3} is near saturation; try longer with {longer}",
+            match others {
+                0 => String::new(),
+                1 => " and of another".into(),
+                _ => format!(" and of {others} others"),
+            }
+        ),
+        Status::SteadyImprecise => format!(
+            "{} {windows} windows: for more precision, try {longer}",
+            row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
+                "the mean latency has no confidence interval after".into(),
+                |(half, mean)| format!(
+                    "the mean latency is known to +-{:.1}% only, after",
+                    half as f64 / mean.max(1) as f64 * 100.0
+                )
+            ),
+        ),
+        Status::Interrupted(recovery) if recovery.recovery.is_none() => {
+            "the network had not recovered at the end: more was under way than before the failure; a \
+             lower load, or less that fails, leaves it time to"
+                .into()
+        }
+        Status::Deadlock(_) | Status::Steady | Status::Interrupted(_) => return Vec::new(),
+    };
+    vec![warning]
+}
+
+/// A load to try, of three digits and never 0.
+fn advised(load: f64) -> String {
+    if load >= 0.01 { format!("{load:.3}") } else { format!("{:.2e}", load.max(1e-9)) }
+}
+
+/// Why a load is not steady, and what load may be.
+fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> String {
+    let latencies = "latencies depend on how long was simulated";
+    let accepted = row.accepted_load.unwrap_or(0.0);
+    match cause {
+        Cause::Bound { name, excess } => format!(
+            "not steady: {name} can carry load {:.4} at most, and {offered:.4} is offered; {latencies}. Try \
+             --set traffic.load={}",
+            offered / excess,
+            advised(offered / excess * 0.9)
+        ),
+        Cause::Source { terminal, growth } => format!(
+            "not steady: the source queue of terminal {terminal} grew by {:.1}% of what a source offers in the \
+             mean, so load {offered:.3} is past saturation for it; {latencies}. Try a lower load, or {longer}",
+            growth * 100.0
+        ),
+        Cause::Whole { growth } => format!(
+            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
+             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}, or \
+             a longer warm-up with --set measure.warm_up_windows=200",
+            growth * 100.0,
+            advised(accepted)
+        ),
+    }
+}

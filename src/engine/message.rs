@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use super::parameters::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// What a message's last packet brings about.
@@ -27,26 +28,55 @@ impl Role {
     }
 }
 
-/// A message that waits in a source queue, or whose packets are being injected: one cache line, since a
-/// long queue's messages are far from any cache.
+/// A message that waits in a source queue, or whose packets are being injected: half a cache line, since a long
+/// queue's messages are far from any cache.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(align(64))]
+#[repr(align(32))]
 pub(super) struct Queued {
-    /// When the message, for a response the read, was created.
-    pub started: Picoseconds,
-    /// When its packets were: behind the send overhead.
+    /// When its packets were created: behind the send overhead.
     pub created: Picoseconds,
     /// Payload that is still to be injected; what fits into one packet goes with the last.
     pub bytes_left: u64,
     pub destination: u32,
-    pub role: Role,
-    pub injection_channel: u8,
-    pub tag: u32,
-    /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first packet, and if
-    /// that is the only one and says all.
-    pub arrival: u32,
     /// The message behind it in its source queue.
     pub next: u32,
+    /// Its [`Note`]; [`NONE`](crate::topology::NONE) of data without a tag of which nothing has been injected.
+    pub note: u32,
+}
+
+/// What else there is to know of some messages that wait.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// When the message, for a response the read, was created.
+    pub started: Picoseconds,
+    pub role: Role,
+    pub tag: u32,
+    /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first
+    /// packet, and if that is the only one and says all.
+    pub arrival: u32,
+}
+
+/// How a message is cut into packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Packing {
+    pub bytes: u64,
+    /// Flits of all its packets.
+    pub flits: u64,
+    /// Payload in bytes and flits of its first packet.
+    pub payload: u32,
+    pub packet_flits: u16,
+}
+
+impl Packing {
+    pub(super) fn new(bytes: u64, parameters: &Parameters) -> Self {
+        let payload = bytes.min(parameters.maximum_payload.0);
+        Self {
+            bytes,
+            flits: parameters.message_flits(bytes),
+            payload: narrow(payload),
+            packet_flits: narrow(parameters.packet_flits(payload)),
+        }
+    }
 }
 
 /// A message of several packets, or one that is answered or acknowledged, as its sink knows it from its

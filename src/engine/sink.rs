@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::{Arrival, Numbers, Queued, Role, Slots};
+use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::model::Model;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
@@ -26,7 +26,7 @@ pub(super) struct Delivery {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Errand {
     /// A response enters its source queue.
-    Respond { message: u32 },
+    Respond { message: Queued, injection_channel: u8 },
     /// A message of its own has left, or its read's response has been received.
     Sent,
     /// A message with this tag has been received.
@@ -210,18 +210,11 @@ impl Model<'_> {
         let Arrival { started, bytes, role, tag, .. } = arrival;
         if let Role::Request(bytes) = role {
             let created = time + self.whole.parameters.service_time;
-            let message = self.sources.queued.insert(Queued {
-                started,
-                created,
-                bytes_left: bytes,
-                destination: source,
-                role: Role::Response,
-                injection_channel,
-                tag,
-                arrival: NONE,
-                next: NONE,
-            });
-            return self.list(terminal, created, Errand::Respond { message });
+            let note = Note { started, role: Role::Response, tag, arrival: NONE };
+            let note = self.sources.notes.insert(note);
+            let message =
+                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            return self.list(terminal, created, Errand::Respond { message, injection_channel });
         }
         let completed = time + self.whole.parameters.receive_overhead;
         let name = self.sources.adapters[terminal as usize].name;
@@ -280,7 +273,9 @@ impl Model<'_> {
                 self.sources.adapters[terminal as usize].errands = next;
                 self.sink.errands.remove(head);
                 match errand {
-                    Errand::Respond { message } => responses.push(message),
+                    Errand::Respond { message, injection_channel } => {
+                        responses.push((message, injection_channel));
+                    }
                     _ => self.run(terminal, errand, now),
                 }
             } else if create_at <= now {
@@ -289,9 +284,9 @@ impl Model<'_> {
                 break;
             }
         }
-        for message in responses {
+        for (message, injection_channel) in responses {
             self.latest = self.latest.max(now);
-            self.enqueue(terminal, message, now);
+            self.enqueue(terminal, injection_channel, Role::Response, message);
         }
     }
 

@@ -3,17 +3,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::{Arrival, Queued, Role, Slots};
+use super::message::{Arrival, Note, Packing, Queued, Role, Slots};
 use super::model::Model;
 use super::network::ChannelKind;
 use super::packet::{Origin, Packet};
+use super::parameters::Parameters;
 use super::ports::Ports;
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use super::way::{Address, MOST_WORDS, Way};
 use super::whole::Whole;
 use crate::routing::Routes;
 use crate::topology::NONE;
-use crate::traffic::{Kind, Message, Wake};
+use crate::traffic::{Kind, Wake};
 use crate::units::Picoseconds;
 
 /// First and last message of a source queue.
@@ -83,12 +84,13 @@ pub(super) struct Sources {
     pub injections: Vec<Injection>,
     /// By injection channel, then lane.
     queues: Vec<SourceQueue>,
-    pub queued: Slots<Queued>,
+    queued: Slots<Queued>,
+    pub notes: Slots<Note>,
+    /// The packing that was looked for last: most messages of a load are of one size.
+    packing: Packing,
     /// Whether the sources hold back their packets.
     pub paused: bool,
     pub messages_created: u64,
-    #[serde(skip)]
-    created: Vec<Message>,
 }
 
 impl Sources {
@@ -122,9 +124,10 @@ impl Sources {
             injections: vec![injection; injections],
             queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
             queued: Slots::new(),
+            notes: Slots::new(),
+            packing: Packing::new(0, &whole.parameters),
             paused: false,
             messages_created: 0,
-            created: Vec::new(),
         }
     }
 
@@ -134,6 +137,16 @@ impl Sources {
             + size_of_val(&*self.injections)
             + size_of_val(&*self.queues)
             + self.queued.memory()
+            + self.notes.memory()
+    }
+
+    /// How a message of so many bytes is cut into packets.
+    #[inline]
+    fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
+        if self.packing.bytes != bytes {
+            self.packing = Packing::new(bytes, parameters);
+        }
+        self.packing
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -194,8 +207,10 @@ impl Model<'_> {
         let adapter = &self.sources.adapters[terminal as usize];
         if adapter.errands != NONE {
             self.run_errands(terminal, time);
-        } else if adapter.create_at == time {
-            self.create(terminal, time);
+        } else {
+            while self.sources.adapters[terminal as usize].create_at == time {
+                self.create(terminal, time);
+            }
         }
         let channels = self.whole.parameters.injection_channels;
         for injection in terminal * channels..(terminal + 1) * channels {
@@ -208,59 +223,56 @@ impl Model<'_> {
         self.sources.due[terminal as usize] = due;
     }
 
-    /// A terminal creates its messages of this instant (the send overhead lies behind them).
+    /// A terminal creates a message (the send overhead lies behind it), if it has any to create now.
     #[inline]
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
         let overhead = self.whole.parameters.send_overhead;
-        let mut messages = std::mem::take(&mut self.sources.created);
         let name = self.sources.adapters[terminal as usize].name;
-        let next = self.workload.create(name, now - overhead, &mut messages);
-        self.sources.adapters[terminal as usize].create_at =
-            next.map_or(NO_TIME, |next| next + overhead);
+        let (message, next) = self.workload.create(name, now - overhead);
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
         self.latest = self.latest.max(now);
-        for message in messages.drain(..) {
-            debug_assert_eq!((message.source, message.time), (name, now - overhead));
-            let (role, bytes) = match message.kind {
-                Kind::Data => (Role::Data, message.bytes),
-                Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
-            };
-            self.sources.messages_created += 1;
-            if self.is_cut_off(name, message.destination, now) {
-                let flits = self.whole.parameters.message_flits(bytes);
-                self.counters.flits_created += flits;
-                self.counters.flits_lost += flits;
-                self.counters.messages_lost += 1;
-                continue;
-            }
-            let adapter = &mut self.sources.adapters[terminal as usize];
-            let injection_channel = adapter.next_channel;
-            adapter.next_channel += 1;
-            if u32::from(adapter.next_channel) == self.whole.parameters.injection_channels {
-                adapter.next_channel = 0;
-            }
-            let message = self.sources.queued.insert(Queued {
-                started: message.time,
-                created: now,
-                bytes_left: bytes,
-                destination: message.destination,
-                role,
-                injection_channel,
-                tag: message.tag,
-                arrival: NONE,
-                next: NONE,
-            });
-            self.enqueue(terminal, message, now);
+        let Some(message) = message else { return };
+        debug_assert_eq!((message.source, message.time), (name, now - overhead));
+        self.sources.messages_created += 1;
+        let (role, bytes) = match message.kind {
+            Kind::Data => (Role::Data, message.bytes),
+            Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
+        };
+        if self.is_cut_off(name, message.destination, now) {
+            let flits = self.whole.parameters.message_flits(bytes);
+            self.counters.flits_created += flits;
+            self.counters.flits_lost += flits;
+            self.counters.messages_lost += 1;
+            return;
         }
-        self.sources.created = messages;
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        let injection_channel = adapter.next_channel;
+        adapter.next_channel += 1;
+        if u32::from(adapter.next_channel) == self.whole.parameters.injection_channels {
+            adapter.next_channel = 0;
+        }
+        let mut note = NONE;
+        if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
+            let (started, tag) = (message.time, message.tag);
+            note = self.sources.notes.insert(Note { started, role, tag, arrival: NONE });
+        }
+        let queued = Queued {
+            created: now,
+            bytes_left: bytes,
+            destination: message.destination,
+            next: NONE,
+            note,
+        };
+        self.enqueue(terminal, injection_channel, role, queued);
     }
 
-    /// A message joins its source queue.
+    /// A message joins a source queue of an injection channel, now that it is created.
     #[inline]
-    pub(super) fn enqueue(&mut self, terminal: u32, message: u32, now: Picoseconds) {
+    pub(super) fn enqueue(&mut self, terminal: u32, channel: u8, role: Role, message: Queued) {
         let whole = &*self.whole;
-        let Queued { bytes_left, injection_channel, role, destination, .. } =
-            *self.sources.queued.at(message);
-        let flits = whole.parameters.message_flits(bytes_left);
+        let Queued { created: now, bytes_left, destination, .. } = message;
+        let Packing { flits, .. } = self.sources.packing(bytes_left, &whole.parameters);
         self.counters.flits_created += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
         if adapter.queue.flits == 0 {
@@ -275,16 +287,16 @@ impl Model<'_> {
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
             (role, _) => whole.lanes.lane(role.virtual_channel()),
         };
-        let injection =
-            terminal * whole.parameters.injection_channels + u32::from(injection_channel);
+        let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
         let queue = injection as usize * whole.lanes.count() + usize::from(lane);
+        let message = self.sources.queued.insert(message);
         let tail = std::mem::replace(&mut self.sources.queues[queue].tail, message);
         if self.sources.queues[queue].head != NONE {
             self.sources.queued.at(tail).next = message;
             return;
         }
         self.sources.queues[queue].head = message;
-        self.next_packet(queue);
+        self.next_packet(queue, bytes_left);
         let injection = &mut self.sources.injections[injection as usize];
         injection.waiting |= 1 << lane;
         if !self.sources.paused {
@@ -293,15 +305,12 @@ impl Model<'_> {
         }
     }
 
-    /// Notes the size of the packet that a source queue sends next.
+    /// Notes the size of the packet that a source queue sends next, of a message of which so much is left.
     #[inline]
-    fn next_packet(&mut self, queue: usize) {
+    fn next_packet(&mut self, queue: usize, bytes_left: u64) {
+        let packing = self.sources.packing(bytes_left, &self.whole.parameters);
         let queue = &mut self.sources.queues[queue];
-        if let Some(message) = self.sources.queued.get(queue.head) {
-            let payload = message.bytes_left.min(self.whole.parameters.maximum_payload.0);
-            queue.payload = payload as u32;
-            queue.flits = self.whole.parameters.packet_flits(payload) as u16;
-        }
+        (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
 
     /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
@@ -364,34 +373,25 @@ impl Model<'_> {
         let message = self.sources.queued.at(slot);
         let bytes = message.bytes_left;
         message.bytes_left = bytes.saturating_sub(self.whole.parameters.maximum_payload.0.max(1));
-        let message = *message;
-        let is_last = message.bytes_left == 0;
+        let Queued { created, bytes_left, destination, next, note } = *message;
+        let is_last = bytes_left == 0;
         if is_last {
-            queue.head = message.next;
-            if queue.head == NONE {
-                self.sources.injections[number as usize].waiting &= !(1 << lane);
-            }
+            queue.head = next;
             self.sources.queued.remove(slot);
         }
-        self.next_packet(place);
-        let is_data = message.role == Role::Data;
-        let wants_receipts = self.workload.wants_receipts();
-        let mut arrival = message.arrival;
-        if arrival == NONE && !(is_last && is_data && !wants_receipts) {
-            let (full, rest) = self.whole.parameters.packets(bytes);
-            let announced = Arrival {
-                started: message.started,
-                bytes,
-                packets_left: u32::try_from(full + u64::from(rest.is_some()))
-                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
-                role: message.role,
-                tag: message.tag,
-                lost: false,
-            };
-            arrival = self.announce(message.destination, announced);
-            if !is_last {
-                self.sources.queued.at(slot).arrival = arrival;
-            }
+        if !is_last {
+            self.next_packet(place, bytes_left);
+        } else if next == NONE {
+            self.sources.injections[number as usize].waiting &= !(1 << lane);
+        } else {
+            let bytes_left = self.sources.queued.at(next).bytes_left;
+            self.next_packet(place, bytes_left);
+        }
+        let tells_host = self.workload.wants_receipts();
+        let (mut arrival, mut role) = (NONE, Role::Data);
+        if !is_last || note != NONE || tells_host {
+            let message = Queued { created, bytes_left: bytes, destination, next, note };
+            (arrival, role) = self.announced(message, (!is_last).then_some(slot));
         }
         let time = self.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -412,16 +412,16 @@ impl Model<'_> {
             way: Way::default(),
         };
         let last = self.whole.send(&mut packet, ChannelKind::Injection, now);
-        let times = (message.created, time);
-        let mut origin = Origin::new(times, arrival, payload, 0, message.injection_channel);
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let mut origin = Origin::new((created, time), arrival, payload, 0, of_terminal as u8);
         let mut rest = [0; MOST_WORDS];
         let rest = &mut rest[..self.whole.rest];
-        self.direct(terminal, lane, message.destination, &mut packet, &mut origin, rest);
+        self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
 
         let whole = &*self.whole;
-        let of_terminal = number - terminal * whole.parameters.injection_channels;
         let channel = whole.channel_of_injection(self.schedule.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
@@ -434,9 +434,41 @@ impl Model<'_> {
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
         let pair = (of_router << self.ports.size.shift) + u32::from(lane);
         self.join(router, pair, slot);
-        if is_last && is_data && wants_receipts {
+        if is_last && role == Role::Data && tells_host {
             self.message_sent(terminal, self.time(free_at));
         }
+    }
+
+    /// The number under which the sink of a message is told of it, which has several packets, or is answered or
+    /// acknowledged; and what it is for. Of the message so much is left as before the packet at hand; `slot` is where
+    /// it stays for the next one.
+    #[inline(never)]
+    fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role) {
+        let started = message.created - self.whole.parameters.send_overhead;
+        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE };
+        let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
+        if note.arrival == NONE {
+            let (full, rest) = self.whole.parameters.packets(message.bytes_left);
+            let arrival = Arrival {
+                started: note.started,
+                bytes: message.bytes_left,
+                packets_left: u32::try_from(full + u64::from(rest.is_some()))
+                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
+                role: note.role,
+                tag: note.tag,
+                lost: false,
+            };
+            note.arrival = self.announce(message.destination, arrival);
+        }
+        match slot {
+            Some(slot) if message.note == NONE => {
+                self.sources.queued.at(slot).note = self.sources.notes.insert(note);
+            }
+            Some(_) => *self.sources.notes.at(message.note) = note,
+            None if message.note != NONE => _ = self.sources.notes.remove(message.note),
+            None => {}
+        }
+        (note.arrival, note.role)
     }
 
     /// Tells a new packet its way to a terminal.
@@ -483,13 +515,17 @@ impl Model<'_> {
                 let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
                 let mut last = NONE;
                 while at != NONE {
-                    let Queued { next, destination, bytes_left, .. } = *self.sources.queued.at(at);
+                    let Queued { next, destination, bytes_left, note, .. } =
+                        *self.sources.queued.at(at);
                     if unreachable(destination) {
                         let flits = self.whole.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
                         self.counters.flits_lost += flits;
                         self.counters.messages_lost += 1;
                         self.sources.queued.remove(at);
+                        if note != NONE {
+                            self.sources.notes.remove(note);
+                        }
                     } else {
                         if last == NONE {
                             self.sources.queues[queue].head = at;
@@ -503,7 +539,9 @@ impl Model<'_> {
                 self.sources.queues[queue].tail = last;
                 if last != NONE {
                     self.sources.queued.at(last).next = NONE;
-                    self.next_packet(queue);
+                    let head = self.sources.queues[queue].head;
+                    let bytes_left = self.sources.queued.at(head).bytes_left;
+                    self.next_packet(queue, bytes_left);
                 } else {
                     self.sources.injections[injection as usize].waiting &= !(1 << lane);
                 }

@@ -286,24 +286,32 @@ impl Exchange {
         any.then_some(0)
     }
 
-    pub(super) fn create(&mut self, terminal: u32, now: Picoseconds, messages: &mut Vec<Message>) {
-        let progress = self.progress(terminal);
-        let steps = match self.between {
-            Between::Nothing => 0..self.total,
-            _ if progress.sent => return,
-            _ => progress.step..progress.step + 1,
+    pub(super) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        let Progress { step, sent } = self.progress(terminal);
+        let partner = |step| Some((step, self.partner(terminal, step)?));
+        let found = match self.between {
+            // The steps behind it follow at once.
+            Between::Nothing => (step..self.total).find_map(partner),
+            _ if sent => None,
+            _ => partner(step),
         };
-        messages.extend(steps.filter_map(|step| {
-            let destination = self.partner(terminal, step)?;
-            Some(Message {
-                time: now,
-                source: terminal,
-                destination,
-                bytes: self.bytes,
-                kind: self.kind,
-                tag: step,
-            })
-        }));
+        let message = found.map(|(step, destination)| Message {
+            time: now,
+            source: terminal,
+            destination,
+            bytes: self.bytes,
+            kind: self.kind,
+            tag: step,
+        });
+        if self.between != Between::Nothing {
+            return (message, None);
+        }
+        self.progress_mut(terminal).step = found.map_or(self.total, |(step, _)| step + 1);
+        (message, message.map(|_| now))
     }
 
     pub(super) fn sent(&mut self, terminal: u32, now: Picoseconds) -> Wake {

@@ -42,15 +42,10 @@ impl Script {
         &mut self,
         terminal: u32,
         now: Picoseconds,
-        messages: &mut Vec<Message>,
-    ) -> Option<Picoseconds> {
-        while let Some(&message) = self.upcoming(terminal)
-            && message.time <= now
-        {
-            messages.push(message);
-            self.next[terminal as usize] += 1;
-        }
-        self.first(terminal)
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        let message = self.upcoming(terminal).filter(|message| message.time <= now).copied();
+        self.next[terminal as usize] += usize::from(message.is_some());
+        (message, self.first(terminal))
     }
 
     /// For each terminal, the place of its next message.

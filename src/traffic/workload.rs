@@ -65,7 +65,7 @@ impl Workload {
         }
     }
 
-    /// When a terminal creates its first messages; `None` if it creates none, or only when woken.
+    /// When a terminal creates its first message; `None` if it creates none, or only when woken.
     pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         match self {
             Self::Script(script) => script.first(terminal),
@@ -74,25 +74,21 @@ impl Workload {
         }
     }
 
-    /// Adds the messages that a terminal creates at `now` and says when it creates the next ones.
+    /// The message that a terminal creates at `now`, if it creates one, and when it is to be asked for the next one,
+    /// if that is known: at `now` if there may be more.
     #[inline]
     pub fn create(
         &mut self,
         terminal: u32,
         now: Picoseconds,
-        messages: &mut Vec<Message>,
-    ) -> Option<Picoseconds> {
+    ) -> (Option<Message>, Option<Picoseconds>) {
         match self {
-            Self::Script(script) => script.create(terminal, now, messages),
+            Self::Script(script) => script.create(terminal, now),
             Self::Load(load) => {
                 let (message, next) = load.create(terminal, now);
-                messages.push(message);
-                Some(next).filter(within_reach)
+                (Some(message), Some(next).filter(within_reach))
             }
-            Self::Exchange(exchange) => {
-                exchange.create(terminal, now, messages);
-                None
-            }
+            Self::Exchange(exchange) => exchange.create(terminal, now),
         }
     }
 

@@ -11,8 +11,6 @@ use std::ops::Range;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use serde::{Deserialize, Serialize};
-
 use super::interval::simplest_fraction;
 use super::{
     Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
@@ -80,16 +78,35 @@ impl From<PatternError> for LoadError {
     }
 }
 
-/// A terminal's random stream and the number of its next message.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Terminal {
-    random: ChaCha8Rng,
+/// How many messages of a terminal are drawn at a time.
+const BLOCK: usize = 16;
+
+/// Words of a terminal's random stream for each message, several times what patterns draw. So it is known where
+/// those of a block start, and no terminal has to keep its generator.
+const WORDS: u128 = 16;
+
+/// Messages of a terminal that have been drawn: as many as a block has, from a multiple of this number on.
+#[derive(Clone, Debug)]
+struct Terminal {
+    /// The number of its next message, which is in the block.
     index: u64,
+    /// What [`Arrivals::draw`] says of each.
+    drawn: [u64; BLOCK],
+    destinations: [u32; BLOCK],
+}
+
+impl Terminal {
+    const NEW: Self = Self { index: 0, drawn: [0; BLOCK], destinations: [0; BLOCK] };
+
+    /// The next message's place in the block.
+    fn place(&self) -> usize {
+        self.index as usize % BLOCK
+    }
 }
 
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
-/// the others: they depend on the specification, the seed and the terminal's number only. Takes about
-/// 320 bytes a terminal, nearly all of them its random stream.
+/// the others: they depend on the specification, the seed and the terminal's number only. Takes 200 bytes a
+/// terminal.
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,
@@ -97,6 +114,8 @@ pub struct OpenLoad {
     kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
+    /// A generator with the seed; a terminal's number is the number of its stream.
+    random: ChaCha8Rng,
     /// Those from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
@@ -155,19 +174,13 @@ impl OpenLoad {
             }
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
-        let unnumbered = ChaCha8Rng::seed_from_u64(seed);
-        let terminals = (0..fabric.terminals()).map(|terminal| {
-            let mut random = unnumbered.clone();
-            random.set_stream(u64::from(terminal));
-            Terminal { random, index: 0 }
-        });
-        let terminals = terminals.collect();
         Ok(Self {
             pattern,
             bytes,
             kind,
             arrivals,
-            terminals,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
             fraction,
             flits,
@@ -182,9 +195,26 @@ impl OpenLoad {
         if !self.pattern.sends(terminal) {
             return None;
         }
+        self.draw(terminal);
+        let first = &self.terminals[(terminal - self.first_terminal) as usize];
+        Some(of_terminal(&self.arrivals, terminal).first(first.drawn[0]))
+    }
+
+    /// Draws the block in which a terminal's next message is.
+    fn draw(&mut self, terminal: u32) {
+        let block = &mut self.terminals[(terminal - self.first_terminal) as usize];
+        let first = block.index - block.place() as u64;
+        let mut random = self.random.clone();
+        random.set_stream(terminal.into());
+        random.set_word_pos(u128::from(first) * WORDS);
         let arrivals = of_terminal(&self.arrivals, terminal);
-        let place = (terminal - self.first_terminal) as usize;
-        Some(arrivals.first(&mut self.terminals[place].random))
+        for (index, destination) in (first..).zip(&mut block.destinations) {
+            let drawn = self.pattern.destination(terminal, index, &mut random);
+            *destination = drawn.expect("only terminals that send create messages");
+        }
+        for (index, drawn) in (first..).zip(&mut block.drawn) {
+            *drawn = arrivals.draw(index, &mut random);
+        }
     }
 
     /// The message that a terminal creates at `now`, the time announced last for it, and when it
@@ -195,33 +225,41 @@ impl OpenLoad {
     #[inline]
     pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
         let place = (terminal - self.first_terminal) as usize;
-        let Terminal { random, index } = &mut self.terminals[place];
-        let destination = self.pattern.destination(terminal, *index, random);
+        let own = &mut self.terminals[place];
         let message = Message {
             time: now,
             source: terminal,
-            destination: destination.expect("only terminals that send create messages"),
+            destination: own.destinations[own.place()],
             bytes: self.bytes,
             kind: self.kind,
             tag: 0,
         };
-        let next = of_terminal(&self.arrivals, terminal).next(now, *index, random);
-        *index += 1;
-        (message, next)
+        own.index += 1;
+        if own.place() == 0 {
+            self.draw(terminal);
+        }
+        let own = &self.terminals[place];
+        let drawn = own.drawn[own.place()];
+        (message, of_terminal(&self.arrivals, terminal).next(now, own.index, drawn))
     }
 
-    /// The terminals' random streams and message numbers.
-    pub(super) fn state(&self) -> &[Terminal] {
-        &self.terminals
+    /// The numbers of the terminals' next messages.
+    pub(super) fn state(&self) -> Vec<u64> {
+        self.terminals.iter().map(|terminal| terminal.index).collect()
     }
 
     /// Goes on where a load like this one was; false if it had other terminals.
-    pub(super) fn resume(&mut self, terminals: Vec<Terminal>) -> bool {
-        let fits = terminals.len() == self.terminals.len();
-        if fits {
-            self.terminals = terminals;
+    pub(super) fn resume(&mut self, indices: &[u64]) -> bool {
+        if indices.len() != self.terminals.len() {
+            return false;
         }
-        fits
+        for (terminal, &index) in (self.first_terminal..).zip(indices) {
+            self.terminals[(terminal - self.first_terminal) as usize].index = index;
+            if self.pattern.sends(terminal) {
+                self.draw(terminal);
+            }
+        }
+        true
     }
 
     /// The same load for each of these ranges of terminals, which follow each other from the first on.

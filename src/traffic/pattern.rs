@@ -275,6 +275,7 @@ impl Pattern {
     }
 
     /// Any live terminal but `source`.
+    #[inline]
     fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> u32 {
         let drawn = random.random_range(0..self.live.count() - 1);
         self.live.at(drawn + u32::from(drawn >= self.live.rank(source)))

@@ -9,15 +9,15 @@ use rand_chacha::ChaCha8Rng;
 use super::{Interval, Process};
 use crate::units::Picoseconds;
 
-/// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time, the
-/// message's number and the random stream.
+/// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time, the message's
+/// number and what was drawn for it.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     process: Process,
     slot: Picoseconds,
     interval: Interval,
-    /// Logarithm of the probability that a slot has no message; minus infinity if each has one.
-    log_miss: f64,
+    /// 1 over the logarithm of the probability that a slot has no message; 0 if each has one.
+    slots_a_miss: f64,
 }
 
 impl Arrivals {
@@ -34,39 +34,50 @@ impl Arrivals {
     pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
         assert!(slot > 0 && interval.whole >= slot, "at most one message a slot");
         let log_miss = libm::log1p(-(slot as f64 / interval.picoseconds()).min(1.0));
-        Self { process, slot, interval, log_miss }
+        Self { process, slot, interval, slots_a_miss: 1.0 / log_miss }
     }
 
     /// Whether gaps between messages differ by chance.
     #[must_use]
     pub fn is_random(&self) -> bool {
-        self.process == Process::Bernoulli && self.log_miss.is_finite()
+        self.process == Process::Bernoulli && self.slots_a_miss != 0.0
     }
 
-    /// Creation time of the first message, number 0.
-    pub fn first(&self, random: &mut ChaCha8Rng) -> Picoseconds {
+    /// Draws what the chance in the creation time of message `index` is: for [`Process::Bernoulli`] how many slots
+    /// it is behind the message before, the first one behind slot -1; for [`Process::Periodic`] the phase, with
+    /// message 0. Where there is no chance it draws nothing.
+    #[inline]
+    pub fn draw(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
         match self.process {
-            Process::Bernoulli => (self.gap(random) - 1).saturating_mul(self.slot),
-            Process::Periodic { in_step: true } => 0,
-            Process::Periodic { in_step: false } => {
+            Process::Bernoulli => self.gap(random),
+            Process::Periodic { in_step: false } if index == 0 => {
                 let partial = u64::from(self.interval.rest > 0);
                 random.random_range(0..self.interval.whole.saturating_add(partial))
             }
+            Process::Periodic { .. } => 0,
         }
     }
 
-    /// Creation time of the message after number `index`, which was created at `previous`. Saturates
-    /// at `u64::MAX`, which is never.
-    #[inline]
-    pub fn next(&self, previous: Picoseconds, index: u64, random: &mut ChaCha8Rng) -> Picoseconds {
+    /// Creation time of the first message, number 0, for which this was drawn.
+    #[must_use]
+    pub fn first(&self, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli => {
-                previous.saturating_add(self.gap(random).saturating_mul(self.slot))
-            }
+            Process::Bernoulli => (drawn - 1).saturating_mul(self.slot),
+            Process::Periodic { .. } => drawn,
+        }
+    }
+
+    /// Creation time of message `index`, 1 or more, for which this was drawn; the one before was created at
+    /// `previous`. Saturates at `u64::MAX`, which is never.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
+        match self.process {
+            Process::Bernoulli => previous.saturating_add(drawn.saturating_mul(self.slot)),
             Process::Periodic { .. } if previous == Picoseconds::MAX => previous,
             Process::Periodic { .. } => {
-                let phase = previous - self.interval.times(index);
-                self.interval.times(index + 1).saturating_add(phase)
+                let phase = previous - self.interval.times(index - 1);
+                self.interval.times(index).saturating_add(phase)
             }
         }
     }
@@ -75,14 +86,15 @@ impl Arrivals {
     /// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
     #[inline]
     fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
-        const ONE: u64 = 1 << 53;
-        let uniform = (random.random_range(0..ONE) + 1) as f64 / ONE as f64;
+        const BITS: u32 = 53;
+        let drawn = random.random::<u64>() >> (u64::BITS - BITS);
+        let uniform = (drawn + 1) as f64 / (1_u64 << BITS) as f64;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "0 or more, and what is beyond u64 is never"
         )]
-        let misses = (libm::log(uniform) / self.log_miss) as u64;
+        let misses = (libm::log(uniform) * self.slots_a_miss) as u64;
         misses.saturating_add(1)
     }
 }
@@ -100,9 +112,10 @@ mod tests {
 
     fn times(arrivals: &Arrivals, count: u64) -> Vec<Picoseconds> {
         let mut random = random();
-        let mut times = vec![arrivals.first(&mut random)];
-        for index in 0..count - 1 {
-            times.push(arrivals.next(times[index as usize], index, &mut random));
+        let mut times = vec![arrivals.first(arrivals.draw(0, &mut random))];
+        for index in 1..count {
+            let drawn = arrivals.draw(index, &mut random);
+            times.push(arrivals.next(times[index as usize - 1], index, drawn));
         }
         times
     }
@@ -129,7 +142,7 @@ mod tests {
     fn the_first_bernoulli_message_is_as_likely_in_slot_0_as_in_any_other() {
         let arrivals = Arrivals::new(Process::Bernoulli, 1, Interval::new(4, 1).unwrap());
         let mut random = random();
-        let zero = (0..10_000).filter(|_| arrivals.first(&mut random) == 0).count();
+        let zero = (0..10_000).filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == 0).count();
         assert!(zero.abs_diff(2_500) < 4 * 44, "{zero}");
     }
 
@@ -176,7 +189,7 @@ mod tests {
         let arrivals = Arrivals::new(Process::Periodic { in_step: false }, 1, interval);
         let mut random = random();
         let mut seen = [0; 4];
-        (0..4_000).for_each(|_| seen[arrivals.first(&mut random) as usize] += 1);
+        (0..4_000).for_each(|_| seen[arrivals.draw(0, &mut random) as usize] += 1);
         assert!(seen.iter().all(|count| (880..1_120).contains(count)), "{seen:?}");
     }
 }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::Course;
-use super::load::Terminal;
 use super::{Exchange, Kind, Message, OpenLoad, Script};
 use crate::units::Picoseconds;
 
@@ -39,7 +38,7 @@ pub enum Workload {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum TrafficState<'a> {
     Script(Cow<'a, [usize]>),
-    Load(Cow<'a, [Terminal]>),
+    Load(Vec<u64>),
     Exchange(Course<'a>),
 }
 
@@ -48,7 +47,7 @@ impl Workload {
     pub(crate) fn state(&self) -> TrafficState<'_> {
         match self {
             Self::Script(script) => TrafficState::Script(script.state().into()),
-            Self::Load(load) => TrafficState::Load(load.state().into()),
+            Self::Load(load) => TrafficState::Load(load.state()),
             Self::Exchange(exchange) => TrafficState::Exchange(exchange.state()),
         }
     }
@@ -57,9 +56,7 @@ impl Workload {
     pub(crate) fn resume(&mut self, state: TrafficState<'_>) -> bool {
         match (self, state) {
             (Self::Script(script), TrafficState::Script(next)) => script.resume(next.into_owned()),
-            (Self::Load(load), TrafficState::Load(terminals)) => {
-                load.resume(terminals.into_owned())
-            }
+            (Self::Load(load), TrafficState::Load(indices)) => load.resume(&indices),
             (Self::Exchange(exchange), TrafficState::Exchange(course)) => exchange.resume(course),
             _ => false,
         }

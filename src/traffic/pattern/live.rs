@@ -24,6 +24,7 @@ impl Live {
     }
 
     /// Number of live terminals: at least 2, since no fabric has fewer.
+    #[inline]
     pub(super) fn count(&self) -> u32 {
         self.terminals - narrow::<u32>(self.failed.len())
     }
@@ -39,16 +40,19 @@ impl Live {
     }
 
     /// Whether this is a terminal that has not failed.
+    #[inline]
     pub(super) fn contains(&self, terminal: u32) -> bool {
         terminal < self.terminals && self.failed.binary_search(&terminal).is_err()
     }
 
     /// How many live terminals have a lower number; a live terminal's rank.
+    #[inline]
     pub(super) fn rank(&self, terminal: u32) -> u32 {
         terminal - narrow::<u32>(self.failed.partition_point(|&failed| failed < terminal))
     }
 
     /// The live terminal of this rank, which must be below [`Self::count`].
+    #[inline]
     pub(super) fn at(&self, rank: u32) -> u32 {
         rank + narrow::<u32>(self.live_below.partition_point(|&below| below <= rank))
     }

@@ -268,10 +268,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         };
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in ports(options) {
-            let word = self.word(output, pair);
-            self.asking[word] |= 1 << (pair % 64);
-            let free_at = self.output(output).free_at;
-            self.lower(output, ask.max(free_at));
+            self.add_asker(output, pair, ask);
         }
         let word = self.word(escape, pair);
         self.escapes[word] |= 1 << (pair % 64);
@@ -284,16 +281,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in ports(options).filter(|&output| output != granted) {
-            let stall = self.output(output).stall;
+            let word = self.word(output, pair);
+            self.asking[word] &= !(1 << (pair % 64));
             // It counts until now among those that wait; then the reason may be another.
+            let stall = self.output(output).stall;
             if stall == Stall::OutputBusy as u8 {
-                let asked = self.first_ask(output);
-                self.end_stall(output, asked, now);
+                self.end_stall(output, now);
+                self.output(output).since = self.waited_for_since(output, now);
             } else if stall != NOT_STALLED {
                 *self.due(output) = now;
             }
-            let word = self.word(output, pair);
-            self.asking[word] &= !(1 << (pair % 64));
         }
         let word = self.word(escape, pair);
         self.escapes[word] &= !(1 << (pair % 64));

@@ -49,8 +49,8 @@ pub(super) const NOT_STALLED: u8 = u8::MAX;
 pub(super) struct Output {
     /// When the last flit of the latest packet has left.
     pub free_at: Tick,
-    /// Since when packets wait for it for this reason ([`Stall`](super::Stall)): while it is busy, since then
-    /// or since the first of them asked.
+    /// Since when packets wait for it, and why ([`Stall`](super::Stall)); never if none does. While it is busy this
+    /// may lie ahead: the first of them asks then.
     pub since: Tick,
     pub stall: u8,
     pub kind: ChannelKind,
@@ -74,7 +74,7 @@ impl Output {
     /// A port that leads nowhere.
     pub(super) const VACANT: Self = Self {
         free_at: 0,
-        since: 0,
+        since: NEVER,
         stall: NOT_STALLED,
         kind: ChannelKind::Network,
         in_ring: false,

@@ -220,7 +220,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn ask(&mut self, pair: u32, output: u16, onto: u8) {
         let (input, _) = self.place(pair);
         let straight = self.input(input).straight;
-        let &mut Output { in_ring, free_at, .. } = self.output(usize::from(output));
+        let in_ring = self.output(usize::from(output)).in_ring;
         let queue = &mut self.queues[pair as usize];
         // No branch: which of them it is can't be foreseen.
         let enters = in_ring & (straight != output);
@@ -228,10 +228,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.options = 0;
         queue.output = output;
         queue.onto = onto;
-        let due = queue.ask.max(free_at);
-        let word = self.word(usize::from(output), pair);
+        let ask = queue.ask;
+        self.add_asker(usize::from(output), pair, ask);
+    }
+
+    /// Notes that the head of a buffer asks for an output from some time on.
+    #[inline(always)]
+    pub(super) fn add_asker(&mut self, output: usize, pair: u32, ask: Tick) {
+        let word = self.word(output, pair);
         self.asking[word] |= 1 << (pair % 64);
-        self.lower(usize::from(output), due);
+        let state = self.output(output);
+        // No branch here either.
+        let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
+        state.since = state.since.min(waits);
+        let due = ask.max(state.free_at);
+        self.lower(output, due);
     }
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
@@ -253,13 +264,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             return self.pass_over(output);
         }
         // Nobody can have it now.
-        self.end_stall_at(output, now);
+        self.end_stall(output, now);
         if blocked.stall.is_some() {
             *self.latest = (*self.latest).max(self.time(now));
         }
         let state = self.output(output);
-        state.stall = blocked.stall.map_or(NOT_STALLED, |stall| stall as u8);
-        state.since = now;
+        (state.stall, state.since) =
+            blocked.stall.map_or((NOT_STALLED, NEVER), |stall| (stall as u8, now));
         debug_assert!(blocked.until > now);
         *self.due(output) = blocked.until;
     }
@@ -389,7 +400,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Sends the head of a buffer through a free output, onto a lane that has room.
     #[inline(always)]
     pub(super) fn grant(&mut self, output: usize, pair: u32, onto: u8, now: Tick) {
-        self.end_stall_at(output, now);
+        self.end_stall(output, now);
         self.router.next_output = output as u16 + 1;
         let channel = self.router.first_output + output as u32;
         let (input, lane) = self.place(pair);
@@ -412,7 +423,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         state.free_at = released;
         state.pointer = pair as u16 + 1;
         state.stall = Stall::OutputBusy as u8;
-        state.since = now;
         let goes_on = state.kind == ChannelKind::Network && !state.dead;
         if goes_on {
             self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
@@ -440,7 +450,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         // The other packets that ask for it, and the one behind it.
         let word = self.word(output, pair);
         self.asking[word] &= !(1 << (pair % 64));
-        *self.due(output) = if self.is_asked(output) { released } else { NEVER };
+        let since = self.waited_for_since(output, now);
+        self.output(output).since = since;
+        *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
         if !is_empty {
             self.head(pair);
         }
@@ -449,15 +461,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline(always)]
     fn time(&self, tick: Tick) -> Picoseconds {
         self.epoch + Picoseconds::from(tick)
-    }
-
-    /// Whether a packet asks for an output now or soon.
-    #[inline(always)]
-    fn is_asked(&self, output: usize) -> bool {
-        if self.size.words() == 1 {
-            return self.asking[output] != 0;
-        }
-        self.asking[self.words(output)].iter().any(|&word| word != 0)
     }
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
-use super::ports::{NOT_STALLED, Output};
+use super::ports::Output;
 use super::router::Visit;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
@@ -88,45 +88,21 @@ impl Statistics {
 }
 
 impl<S: Size> Visit<'_, '_, S> {
-    /// Counts the time for which packets have waited for an output until `now`, when it can be granted or its reason
-    /// changes. `asked` is when the first of them asked.
-    pub(super) fn end_stall(&mut self, output: usize, asked: Tick, now: Tick) {
-        let channel = self.router.first_output as usize + output;
-        let state = self.output(output);
-        let (stall, since) = (state.stall, state.since);
-        if stall == NOT_STALLED {
-            return;
-        }
-        let (from, to) = if stall == Stall::OutputBusy as u8 {
-            (since.max(asked), state.free_at.min(now))
-        } else {
-            (since, now)
-        };
-        state.since = now;
-        if from < to {
+    /// Counts the time for which packets have waited for an output until `now`.
+    #[inline(always)]
+    pub(super) fn end_stall(&mut self, output: usize, now: Tick) {
+        let &mut Output { stall, free_at, since, .. } = self.output(output);
+        let until = if stall == Stall::OutputBusy as u8 { free_at.min(now) } else { now };
+        if since < until {
+            let channel = self.router.first_output as usize + output;
             let stalled = &mut self.statistics.stalled[channel];
-            stalled[usize::from(stall)] += Picoseconds::from(to - from);
+            stalled[usize::from(stall)] += Picoseconds::from(until - since);
         }
     }
 
-    /// The same at an instant at which an output is free. If it was busy and is looked at later than when it became
-    /// free, nobody asked before.
+    /// Since when packets wait for an output from `now` on, while it is busy: never if none asks for it.
     #[inline(always)]
-    pub(super) fn end_stall_at(&mut self, output: usize, now: Tick) {
-        let &mut Output { stall, free_at, .. } = self.output(output);
-        if stall == Stall::OutputBusy as u8 {
-            if free_at == now {
-                let asked = self.first_ask(output);
-                self.end_stall(output, asked, now);
-            }
-        } else if stall != NOT_STALLED {
-            self.end_stall(output, NEVER, now);
-        }
-    }
-
-    /// When the first of the packets that ask for an output asked, or asks.
-    #[inline(always)]
-    pub(super) fn first_ask(&self, output: usize) -> Tick {
+    pub(super) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
         for word in 0..self.size.words() {
             let mut bits = self.asking[output * self.size.words() + word];
@@ -136,16 +112,15 @@ impl<S: Size> Visit<'_, '_, S> {
                 first = first.min(self.queues[pair].ask);
             }
         }
-        first
+        first.max(now)
     }
 
     /// Counts all stalls until `now`; what waits goes on waiting.
     fn settle_stalls(&mut self, now: Tick) {
         for output in 0..usize::from(self.router.outputs) {
-            if self.output(output).stall != NOT_STALLED {
-                let asked = self.first_ask(output);
-                self.end_stall(output, asked, now);
-            }
+            self.end_stall(output, now);
+            let since = &mut self.output(output).since;
+            *since = (*since).max(now);
         }
     }
 }

@@ -52,8 +52,9 @@ fn run(
     interruption: &Interruption,
 ) -> (Log, Counters, InterruptionReport) {
     let workload = Workload::Script(Script::new(messages.to_vec()));
-    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
-    engine.interrupt(interruption);
+    let log = Log::default();
+    let mut engine =
+        Engine::interrupted(1, fabric, routes, parameters, workload, log, Some(interruption));
     assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
     assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
     assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));

@@ -9,7 +9,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Observer;
-use super::frame::Part;
 use super::model::Model;
 use super::simulator::Simulator;
 use crate::routing::ForwardingTable;
@@ -113,14 +112,6 @@ impl Course {
 }
 
 impl<'f, O: Observer> Simulator<'f, O> {
-    pub(super) fn interrupt(&mut self, interruption: &'f Interruption) {
-        for Part { model, .. } in &mut self.parts {
-            assert!(model.table.is_some(), "interruptions need forwarding tables");
-            model.interruption = Some(interruption);
-        }
-        self.interruption = Some((interruption, Course::Ahead));
-    }
-
     /// Lets a due interruption go on.
     pub(super) fn go_on_with(
         &mut self,

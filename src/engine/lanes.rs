@@ -1,7 +1,7 @@
 //! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
 
 use super::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
-use crate::routing::Routes;
+use crate::routing::{ForwardingTable, Routes};
 
 /// The virtual channels in use, in ascending order: a lane is a place in this order.
 #[derive(Clone, Debug)]
@@ -11,16 +11,19 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Of traffic that has messages of data, and reads.
+    /// Of traffic that has messages of data, and reads. By a table packets take its lanes; `later` is the one that
+    /// may take its place.
     pub(super) fn new(
         routes: &Routes,
+        later: Option<&ForwardingTable>,
         parameters: &Parameters,
         (data, reads): (bool, bool),
     ) -> Self {
         let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
-        if let Routes::Forwarding(_) = routes {
-            (0..parameters.virtual_channels).for_each(&mut use_channel);
+        if let Routes::Forwarding(table) = routes {
+            let most = table.lane_count().max(later.map_or(0, ForwardingTable::lane_count));
+            (0..most.min(parameters.virtual_channels)).for_each(&mut use_channel);
         } else {
             if reads {
                 use_channel(REQUEST_CHANNEL);

@@ -58,7 +58,7 @@ fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
 #[must_use]
 pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) -> u64 {
     let adaptive = matches!(routes, Routes::Adaptive(_));
-    let lanes = Lanes::new(routes, parameters, (true, true)).count() as u64;
+    let lanes = Lanes::new(routes, None, parameters, (true, true)).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);

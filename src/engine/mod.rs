@@ -241,11 +241,32 @@ impl<'f, O: Observer> Engine<'f, O> {
         workload: Workload,
         observer: O,
     ) -> Self {
-        Self(Simulator::new(threads, fabric, routes, parameters, workload, observer))
+        Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
+    }
+
+    /// Like [`on_threads`](Self::on_threads), and something fails while the network is at work, if anything is given.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), and if something fails but packets don't go by a forwarding table.
+    #[must_use]
+    pub fn interrupted(
+        threads: usize,
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        workload: Workload,
+        observer: O,
+        interruption: Option<&'f Interruption>,
+    ) -> Self {
+        let by_table = matches!(routes, Routes::Forwarding(_));
+        assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
+        let simulator =
+            Simulator::new(threads, fabric, routes, parameters, workload, observer, interruption);
+        Self(simulator)
     }
 
     /// Goes on where a simulation of the same network, traffic, observer and [threads](EngineState::threads) was, and
-    /// with the same [interruption](Self::interrupt) if it had one: from then on all is as if it had been this one.
+    /// with the same [interruption](Self::interrupted) if it had one: from then on all is as if it had been this one.
     /// False if it was another one; then this one is of no use any more.
     pub fn resume(&mut self, state: EngineState<O>) -> bool
     where
@@ -259,14 +280,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// their logs do.
     pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
         self.0.log = Some(Box::new(log));
-    }
-
-    /// Lets something fail while the network is at work.
-    ///
-    /// # Panics
-    /// If packets don't go by a forwarding table.
-    pub fn interrupt(&mut self, interruption: &'f Interruption) {
-        self.0.interrupt(interruption);
     }
 
     /// What the interruption brought about so far, if there is one.

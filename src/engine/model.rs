@@ -52,7 +52,12 @@ pub(super) struct Model<'f> {
 
 impl<'f> Model<'f> {
     /// An empty part at time 0.
-    pub(super) fn new(whole: &Arc<Whole<'f>>, part: usize, workload: Workload) -> Self {
+    pub(super) fn new(
+        whole: &Arc<Whole<'f>>,
+        part: usize,
+        workload: Workload,
+        interruption: Option<&'f Interruption>,
+    ) -> Self {
         let ports = Ports::new(whole, part);
         let choosers = match whole.routes {
             Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
@@ -69,7 +74,7 @@ impl<'f> Model<'f> {
                 Routes::Forwarding(table) => Some(table),
                 _ => None,
             },
-            interruption: None,
+            interruption,
             sources: Sources::new(whole, part, &ports),
             workload,
             sink: Sink::new(whole.cut.parts()),

@@ -46,10 +46,12 @@ impl<'f, O: Observer> Simulator<'f, O> {
         parameters: &Parameters,
         workload: Workload,
         observer: O,
+        interruption: Option<&'f Interruption>,
     ) -> Self {
         let stay = parameters.longest_stay();
         assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
-        let whole = Arc::new(Whole::new(threads, fabric, routes, parameters, &workload));
+        let whole = Whole::new(threads, fabric, routes, parameters, &workload, interruption);
+        let whole = Arc::new(whole);
         let window = window(&whole, &workload);
         let parts = whole.cut.parts();
         let terminals: Vec<_> = (0..parts).map(|part| whole.cut.terminals(part)).collect();
@@ -57,7 +59,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
         let parts = workloads.enumerate().map(|(number, (workload, observer))| Part {
-            model: Model::new(&whole, number, workload),
+            model: Model::new(&whole, number, workload, interruption),
             observer,
         });
         Self {
@@ -68,7 +70,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
             statistics_since: 0,
             others: Duration::ZERO,
             log: None,
-            interruption: None,
+            interruption: interruption.map(|interruption| (interruption, Course::Ahead)),
             under_way_when_it_came: 0,
         }
     }

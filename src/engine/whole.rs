@@ -3,6 +3,7 @@
 use super::cut::Cut;
 use super::lanes::Lanes;
 use super::legs::Legs;
+use super::interruption::Interruption;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
 use super::tick::Tick;
@@ -73,10 +74,12 @@ impl<'f> Whole<'f> {
         routes: &'f Routes,
         parameters: &Parameters,
         workload: &Workload,
+        interruption: Option<&Interruption>,
     ) -> Self {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
-        let lanes = Lanes::new(routes, parameters, workload.kinds());
+        let later = interruption.map(|interruption| &interruption.table);
+        let lanes = Lanes::new(routes, later, parameters, workload.kinds());
         let mut of_router: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
         for terminal in fabric.live_terminals() {
             of_router[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);

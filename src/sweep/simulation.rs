@@ -329,10 +329,16 @@ impl Simulation {
         let collector = Collector::new(self.fabric().terminals());
         let (fabric, routes) = (self.fabric(), self.routes());
         let parameters = &self.scenario.parameters;
-        // What is lost is counted by one thread.
-        let threads = if self.interruption.is_some() { 1 } else { self.threads };
-        let mut engine =
-            Engine::on_threads(threads, fabric, routes, parameters, workload, collector);
+        let (threads, interruption) = (self.threads, self.interruption.as_ref());
+        let mut engine = Engine::interrupted(
+            threads,
+            fabric,
+            routes,
+            parameters,
+            workload,
+            collector,
+            interruption,
+        );
         if let Some(digests) = self.digests.clone() {
             engine.log(move |time, grants, digest| digests.add(time, grants, digest));
         }
@@ -352,9 +358,6 @@ impl Simulation {
         let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
         let offered = self.offered(&load, spec, senders.len());
         let mut engine = self.engine(Workload::Load(load));
-        if let Some(interruption) = &self.interruption {
-            engine.interrupt(interruption);
-        }
         go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());

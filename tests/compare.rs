@@ -62,7 +62,7 @@ fn a_slower_link_is_named_and_its_effect_is_significant() {
     let latency = &found["points"][0]["values"][1];
     assert_eq!(
         (&latency["measure"], &latency["significant"]),
-        (&"packet-latency".into(), &true.into())
+        (&"packet_latency_mean".into(), &true.into())
     );
     assert!(latency["change"].as_f64().unwrap() > 0.05);
 }
@@ -143,7 +143,7 @@ fn what_is_no_result_is_refused_with_the_way_out() {
     refused("loads", "no loads: a finite exchange");
     let (code, _, errors) = compare(&place, &[right, right, "--tolerance", "5"]);
     assert_eq!((code, errors.contains("write 5% if percent are meant")), (2, true), "{errors}");
-    let (code, _, errors) = compare(&place, &[right, right, "--measure", "packet-latency-p99"]);
+    let (code, _, errors) = compare(&place, &[right, right, "--measure", "packet_latency_p99"]);
     assert_eq!((code, errors.as_str()), (0, "note: A and B are the same folder\n"));
 }
 
@@ -162,7 +162,7 @@ fn searches_for_saturation_are_compared_by_what_they_found() {
     let found = object(&json);
     let points = found["points"].as_array().unwrap_or_else(|| panic!("{errors}"));
     assert_eq!(points.len(), 2);
-    assert_eq!(points[0]["values"][0]["measure"], "sustained-load");
+    assert_eq!(points[0]["values"][0]["measure"], "sustained_load");
     sweep(&place, "loads", &[]);
     let (code, _, errors) = compare(&place, &["a", "loads"]);
     assert_eq!((code, errors.contains("a is a search for saturation")), (2, true), "{errors}");

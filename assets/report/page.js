@@ -152,12 +152,12 @@ function drawValues() {
   section.hidden = false;
   if (allPoints.length === 1) {
     const [only] = allPoints;
-    const filled = columns.filter(({ role, name }) => role !== "name" && only.value(name) !== null && name !== "digest");
+    const filled = columns.filter(({ role, name }) => role !== "label" && only.value(name) !== null && name !== "digest");
     section.append(factList(filled.map((column) =>
       ({ name: column.title, value: `${shown(only.value(column.name), column)} ${column.unit}` }))));
     return;
   }
-  const quantities = columns.filter(({ role, name }) => ["exchange", "latency", "throughput"].includes(role)
+  const quantities = columns.filter(({ role, name }) => ["completion", "latency", "throughput"].includes(role)
     && singles.some((curve) => curve.points.some((at) => at.value(name) !== null)));
   section.append(new Bars(quantities.map(({ name }) => name)).place);
 }
@@ -181,7 +181,7 @@ function drawPoints() {
       name: column.name,
       title: column.title,
       unit: column.unit,
-      number: column.role !== "name" || column.name === "point" || column.name === "seed",
+      number: column.role !== "label" || column.name === "point" || column.name === "seed",
       value: (row) => (column.name === "seed" ? Number(row.value("seed")) : row.value(column.name)),
       cell: (row) => shown(row.value(column.name), column),
       mood: (row) => (column.name === "status" ? { "not steady": "warn", deadlock: "bad" }[row.status] : null),

@@ -62,7 +62,7 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
             Status::Steady => format!(
                 "steady; {:.1} us warm-up, then {} windows in {:.1} us",
                 microseconds(row.warm_up),
-                row.windows,
+                row.windows.unwrap_or(0),
                 microseconds(row.simulated_time) - microseconds(row.warm_up)
             ),
             Status::NotSteady => "not steady (see the warning)".into(),

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Stall;
 use super::model::Model;
-use super::packet::{Origin, Packet};
 use super::octet::EIGHT;
+use super::packet::{Origin, Packet};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::router::{Visit, Walk};
 use super::size::Size;

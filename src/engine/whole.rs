@@ -1,9 +1,9 @@
 //! What does not change while a network is simulated, and is the same for all its parts.
 
 use super::cut::Cut;
+use super::interruption::Interruption;
 use super::lanes::Lanes;
 use super::legs::Legs;
-use super::interruption::Interruption;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
 use super::tick::Tick;

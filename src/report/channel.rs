@@ -1,67 +1,68 @@
 //! One channel at one load point as a flat row of `channels.csv`.
 
-use serde::{Deserialize, Serialize};
-
-use super::columns::fraction;
+use super::table::{Count, Given, Number, Text, table};
 use crate::engine::{ChannelKind, ChannelReport, Stall};
 
-/// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).
-///
-/// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
-/// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
-/// names. The four reasons exclude each other at an instant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ChannelRow {
-    /// As in the point's row.
-    pub series: String,
-    /// The point's number, as in its row.
-    pub point: u32,
-    /// For a torus the source router and the direction: `(0,0,1) +x`.
-    pub channel: String,
-    pub kind: ChannelKind,
-    pub flits: u64,
-    #[serde(with = "fraction")]
-    pub utilisation: f64,
-    /// No room downstream for the packet.
-    #[serde(with = "fraction")]
-    pub stalled_no_credit: f64,
-    /// Room for the packet, but not for the bubble that a ring must keep.
-    #[serde(with = "fraction")]
-    pub stalled_bubble: f64,
-    /// The output was sending another packet.
-    #[serde(with = "fraction")]
-    pub stalled_output_busy: f64,
-    /// The packet's input was sending another packet.
-    #[serde(with = "fraction")]
-    pub stalled_input_busy: f64,
-    /// Flits by virtual channel; nothing for those that the router has not.
-    pub flits_vc0: Option<u64>,
-    pub flits_vc1: Option<u64>,
-    pub flits_vc2: Option<u64>,
-    pub flits_vc3: Option<u64>,
-    pub flits_vc4: Option<u64>,
-    #[serde(default)]
-    pub flits_vc5: Option<u64>,
-    #[serde(default)]
-    pub flits_vc6: Option<u64>,
-    #[serde(default)]
-    pub flits_vc7: Option<u64>,
-    #[serde(default)]
-    pub flits_vc8: Option<u64>,
-    #[serde(default)]
-    pub flits_vc9: Option<u64>,
-    #[serde(default)]
-    pub flits_vc10: Option<u64>,
-    #[serde(default)]
-    pub flits_vc11: Option<u64>,
-    #[serde(default)]
-    pub flits_vc12: Option<u64>,
-    #[serde(default)]
-    pub flits_vc13: Option<u64>,
-    #[serde(default)]
-    pub flits_vc14: Option<u64>,
-    #[serde(default)]
-    pub flits_vc15: Option<u64>,
+table! {
+    /// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).
+    ///
+    /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
+    /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
+    /// names. The four reasons exclude each other at an instant.
+    pub struct ChannelRow {
+        /// As in the point's row.
+        series: String as Text<String>, "series", "series", Label, usual;
+        /// The point's number, as in its row.
+        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
+        /// For a torus the source router and the direction: `(0,0,1) +x`.
+        channel: String as Text<String>, "channel", "channel", Label, usual;
+        /// What it connects: `network` (two routers), `injection` or `ejection`.
+        kind: ChannelKind as Text<ChannelKind>, "kind", "kind", Label, usual;
+        /// Flits that crossed it.
+        flits: u64 as Given<Count<u64>>, "flits", "flits", Count, usual;
+        /// Share of the time in which flits crossed it.
+        utilisation: f64 as Given<Number>, "utilisation", "utilisation", Throughput, usual;
+        /// Share of the time in which packets waited since there was no room downstream for one.
+        stalled_no_credit: f64 as Given<Number>, "stalled_no_credit", "waiting for credits", Throughput, usual;
+        /// Share of the time in which there was room for a packet, but not for the bubble that a ring must keep.
+        stalled_bubble: f64 as Given<Number>, "stalled_bubble", "waiting for the bubble", Throughput, usual;
+        /// Share of the time in which packets waited while the output was sending another packet.
+        stalled_output_busy: f64 as Given<Number>, "stalled_output_busy", "output busy", Throughput, usual;
+        /// Share of the time in which packets waited since their inputs were sending other packets.
+        stalled_input_busy: f64 as Given<Number>, "stalled_input_busy", "input busy", Throughput, usual;
+        /// Flits in virtual channel 0; nothing if the router has not as many.
+        flits_vc0: Option<u64> as Count<u64>, "flits_vc0", "flits, virtual channel 0", Count, more;
+        /// Flits in virtual channel 1; nothing if the router has not as many.
+        flits_vc1: Option<u64> as Count<u64>, "flits_vc1", "flits, virtual channel 1", Count, more;
+        /// Flits in virtual channel 2; nothing if the router has not as many.
+        flits_vc2: Option<u64> as Count<u64>, "flits_vc2", "flits, virtual channel 2", Count, more;
+        /// Flits in virtual channel 3; nothing if the router has not as many.
+        flits_vc3: Option<u64> as Count<u64>, "flits_vc3", "flits, virtual channel 3", Count, more;
+        /// Flits in virtual channel 4; nothing if the router has not as many.
+        flits_vc4: Option<u64> as Count<u64>, "flits_vc4", "flits, virtual channel 4", Count, more;
+        /// Flits in virtual channel 5; nothing if the router has not as many.
+        flits_vc5: Option<u64> as Count<u64>, "flits_vc5", "flits, virtual channel 5", Count, more;
+        /// Flits in virtual channel 6; nothing if the router has not as many.
+        flits_vc6: Option<u64> as Count<u64>, "flits_vc6", "flits, virtual channel 6", Count, more;
+        /// Flits in virtual channel 7; nothing if the router has not as many.
+        flits_vc7: Option<u64> as Count<u64>, "flits_vc7", "flits, virtual channel 7", Count, more;
+        /// Flits in virtual channel 8; nothing if the router has not as many.
+        flits_vc8: Option<u64> as Count<u64>, "flits_vc8", "flits, virtual channel 8", Count, more;
+        /// Flits in virtual channel 9; nothing if the router has not as many.
+        flits_vc9: Option<u64> as Count<u64>, "flits_vc9", "flits, virtual channel 9", Count, more;
+        /// Flits in virtual channel 10; nothing if the router has not as many.
+        flits_vc10: Option<u64> as Count<u64>, "flits_vc10", "flits, virtual channel 10", Count, more;
+        /// Flits in virtual channel 11; nothing if the router has not as many.
+        flits_vc11: Option<u64> as Count<u64>, "flits_vc11", "flits, virtual channel 11", Count, more;
+        /// Flits in virtual channel 12; nothing if the router has not as many.
+        flits_vc12: Option<u64> as Count<u64>, "flits_vc12", "flits, virtual channel 12", Count, more;
+        /// Flits in virtual channel 13; nothing if the router has not as many.
+        flits_vc13: Option<u64> as Count<u64>, "flits_vc13", "flits, virtual channel 13", Count, more;
+        /// Flits in virtual channel 14; nothing if the router has not as many.
+        flits_vc14: Option<u64> as Count<u64>, "flits_vc14", "flits, virtual channel 14", Count, more;
+        /// Flits in virtual channel 15; nothing if the router has not as many.
+        flits_vc15: Option<u64> as Count<u64>, "flits_vc15", "flits, virtual channel 15", Count, more;
+    }
 }
 
 impl ChannelRow {

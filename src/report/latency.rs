@@ -1,25 +1,22 @@
 //! The distribution of a point's packet latencies as rows of `latencies.csv`.
 
-use serde::{Deserialize, Serialize};
-
-use super::columns::{fraction, time};
+use super::table::{Count, Given, Nanoseconds, Number, Text, table};
 use crate::measure::Quantile;
 use crate::units::Picoseconds;
 
-/// A step of the distribution function: this share of the packets took at most this long. A point has at
-/// most 137 of them, in ascending order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LatencyRow {
-    /// As in the point's row.
-    pub series: String,
-    /// The point's number, as in its row.
-    pub point: u32,
-    /// From a packet's creation to its last flit at the sink.
-    #[serde(rename = "packet_latency_ns", with = "time::nanoseconds")]
-    pub packet_latency: Picoseconds,
-    /// Share of the packets that took no longer.
-    #[serde(with = "fraction")]
-    pub share: f64,
+table! {
+    /// A step of the distribution function: this share of the packets took at most this long. A point has at
+    /// most 137 of them, in ascending order.
+    pub struct LatencyRow {
+        /// As in the point's row.
+        series: String as Text<String>, "series", "series", Label, usual;
+        /// The point's number, as in its row.
+        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
+        /// From a packet's creation to its last flit at the sink.
+        packet_latency: Picoseconds as Given<Nanoseconds>, "packet_latency_ns", "packet latency", Latency, usual;
+        /// Share of the packets that took no longer.
+        share: f64 as Given<Number>, "share", "share of packets", Throughput, usual;
+    }
 }
 
 impl LatencyRow {

@@ -1,90 +1,48 @@
-//! A load's repetitions as one row of `means.csv`.
+//! `means.csv`: the repetitions of each point, which differ in their seeds alone, as one row.
 
-use serde::{Deserialize, Serialize};
-
-use super::columns::{microseconds, nanoseconds, optional};
-use super::{PointRow, Status};
+use super::table::Cell;
+use super::{PointRow, Role, Status};
 use crate::measure::half_width_95_of_few;
-use crate::narrow::{narrow, try_rounded};
-use crate::units::Picoseconds;
 
-/// The mean over the repetitions of a point, which differ in their seeds only, with the half widths of
-/// the 95% confidence intervals (Student's t over the repetitions). `None` is an empty cell: no
-/// repetition has the value, or, for an interval, fewer than two have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MeanRow {
-    pub series: String,
-    pub figure: String,
-    /// The number of the first repetition's point.
-    pub point: u32,
-    pub repetitions: u32,
-    /// Repetitions that reached a steady state, or ran to their end.
-    pub steady: u32,
-    #[serde(with = "optional")]
-    pub offered_load: Option<f64>,
-    #[serde(with = "optional")]
-    pub accepted_load: Option<f64>,
-    #[serde(with = "optional")]
-    pub accepted_load_ci95: Option<f64>,
-    #[serde(rename = "packet_latency_mean_ns", with = "nanoseconds")]
-    pub packet_latency_mean: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_mean_ci95_ns", with = "nanoseconds")]
-    pub packet_latency_mean_ci95: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p99_ns", with = "nanoseconds")]
-    pub packet_latency_p99: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p99_ci95_ns", with = "nanoseconds")]
-    pub packet_latency_p99_ci95: Option<Picoseconds>,
-    #[serde(rename = "completion_time_us", with = "microseconds")]
-    pub completion_time: Option<Picoseconds>,
-    #[serde(rename = "completion_time_ci95_us", with = "microseconds")]
-    pub completion_time_ci95: Option<Picoseconds>,
-}
+/// The labels that a point's repetitions have in common.
+const LABELS: [&str; 4] = ["series", "figure", "point", "settings"];
 
-impl MeanRow {
-    /// One row for each `repetitions` points, which follow each other.
-    #[must_use]
-    pub fn of(points: &[PointRow], repetitions: u32) -> Vec<Self> {
-        let place = |row: &PointRow| row.point / repetitions.max(1);
-        points.chunk_by(|a, b| a.series == b.series && place(a) == place(b)).map(mean).collect()
-    }
-}
+/// The means over each `repetitions` points, which follow each other, as a CSV file. Every measured value has a column
+/// under its name in points.csv, and one with the half width of its 95% confidence interval (Student's t over the
+/// repetitions), whose name has `_ci95`. A cell is empty if no repetition has the value, or, for an interval, fewer
+/// than two have. `point` is the number of the first repetition's point, `steady` how many repetitions reached a
+/// steady state, or ran to their end.
+#[must_use]
+pub fn means_text(points: &[PointRow], repetitions: u32) -> String {
+    let labels =
+        || LABELS.into_iter().map(|name| PointRow::column(name).expect("one of its labels"));
+    let of =
+        |role: fn(Role) -> bool| PointRow::COLUMNS.iter().filter(move |column| role(column.role));
+    let mut header: Vec<String> = labels().map(|column| column.name.into()).collect();
+    header.extend(["repetitions".into(), "steady".into()]);
+    header.extend(of(|role| role == Role::Load).map(|column| column.name.to_owned()));
+    header.extend(of(Role::is_measured).flat_map(|it| [it.name.to_owned(), it.interval()]));
 
-fn mean(rows: &[PointRow]) -> MeanRow {
-    let first = &rows[0];
-    let steady = |row: &&PointRow| matches!(row.status, Status::Steady | Status::Completed);
-    let loads = |value: fn(&PointRow) -> Option<f64>| over(rows.iter().filter_map(value));
-    let times = |value: fn(&PointRow) -> Option<Picoseconds>| {
-        let (mean, half) = over(rows.iter().filter_map(value).map(|time| time as f64));
-        let whole = |value| try_rounded(value).unwrap_or(Picoseconds::MAX);
-        (mean.map(whole), half.map(whole))
-    };
-    let (accepted_load, accepted_load_ci95) = loads(|row| row.accepted_load);
-    let (packet_latency_mean, packet_latency_mean_ci95) = times(|row| row.packet_latency_mean);
-    let (packet_latency_p99, packet_latency_p99_ci95) = times(|row| row.packet_latency_p99);
-    let (completion_time, completion_time_ci95) = times(|row| row.completion_time);
-    MeanRow {
-        series: first.series.clone(),
-        figure: first.figure.clone(),
-        point: first.point,
-        repetitions: narrow(rows.len()),
-        steady: narrow(rows.iter().filter(steady).count()),
-        offered_load: first.offered_load,
-        accepted_load,
-        accepted_load_ci95,
-        packet_latency_mean,
-        packet_latency_mean_ci95,
-        packet_latency_p99,
-        packet_latency_p99_ci95,
-        completion_time,
-        completion_time_ci95,
-    }
-}
+    let place = |row: &PointRow| row.point / repetitions.max(1);
+    let rows = points.chunk_by(|a, b| a.series == b.series && place(a) == place(b)).map(|runs| {
+        let steady = |row: &&PointRow| matches!(row.status, Status::Steady | Status::Completed);
+        let counts = [runs.len(), runs.iter().filter(steady).count()];
+        let mut row: Vec<Cell> = labels().map(|column| (column.cell)(&runs[0])).collect();
+        row.extend(counts.map(|count| Cell::Whole(count as i128)));
+        row.extend(of(|role| role == Role::Load).map(|column| (column.cell)(&runs[0])));
+        row.extend(of(Role::is_measured).flat_map(|column| {
+            let values: Vec<f64> =
+                runs.iter().filter_map(|run| (column.cell)(run).number()).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            [Some(mean), half_width_95_of_few(&values)].map(Cell::number_or_empty)
+        }));
+        row
+    });
 
-/// The mean of a sample, and the half width of its 95% confidence interval.
-fn over(values: impl Iterator<Item = f64>) -> (Option<f64>, Option<f64>) {
-    let values: Vec<f64> = values.collect();
-    let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    (mean, half_width_95_of_few(&values))
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).expect("a buffer in memory");
+    rows.for_each(|row| writer.serialize(row).expect("plain cells"));
+    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
 }
 
 #[cfg(test)]
@@ -105,12 +63,19 @@ mod tests {
             row(2, 104_000, Status::NotSteady),
             row(3, 200_000, Status::Steady),
         ];
-        let means = MeanRow::of(&rows, 3);
+        let text = means_text(&rows, 3);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let means: Vec<_> = reader.records().map(Result::unwrap).collect();
         assert_eq!(means.len(), 2);
-        assert_eq!((means[0].repetitions, means[0].steady), (3, 2));
-        assert_eq!(means[0].packet_latency_mean, Some(102_000));
-        // Standard deviation 2000, 2 degrees of freedom: 4.3027 * 2000 / sqrt(3).
-        assert_eq!(means[0].packet_latency_mean_ci95, Some(4_968));
-        assert_eq!((means[1].point, means[1].packet_latency_mean_ci95), (3, None));
+        let cell = |row: usize, name: &str| {
+            &means[row][header.iter().position(|column| column == name).unwrap()]
+        };
+        assert_eq!((cell(0, "repetitions"), cell(0, "steady")), ("3", "2"));
+        assert_eq!(cell(0, "packet_latency_mean_ns"), "102");
+        // Standard deviation 2, 2 degrees of freedom: 4.3026534 * 2 / sqrt(3).
+        assert_eq!(cell(0, "packet_latency_mean_ci95_ns"), "4.968276");
+        assert_eq!((cell(1, "point"), cell(1, "packet_latency_mean_ci95_ns")), ("3", ""));
+        assert_eq!(cell(0, "accepted_load"), "");
     }
 }

@@ -8,7 +8,6 @@
 //! between two results.
 
 mod channel;
-mod columns;
 pub mod comparison;
 mod csv;
 mod deadlock;
@@ -21,6 +20,7 @@ mod load;
 mod mean;
 mod point;
 mod result_rows;
+mod table;
 mod window;
 
 pub use channel::ChannelRow;
@@ -33,7 +33,8 @@ pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
 pub use latency::LatencyRow;
 pub use load::LoadRow;
-pub use mean::MeanRow;
+pub use mean::means_text;
 pub use point::{PointRow, Status};
 pub use result_rows::ResultRows;
+pub use table::{Cell, Column, Role};
 pub use window::{WindowPhase, WindowRow};

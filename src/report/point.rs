@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{hexadecimal, microseconds, nanoseconds, optional};
+use super::table::{
+    Column, Count, Given, Hexadecimal, Microseconds, Nanoseconds, Number, RateOfNode, RateOfSource,
+    Text, table,
+};
 use crate::units::Picoseconds;
 
 /// How the simulation of a point ended.
@@ -27,6 +30,23 @@ pub enum Status {
     Completed,
 }
 
+impl PointRow {
+    /// The column of this name, if there is one.
+    #[must_use]
+    pub fn column(name: &str) -> Option<&'static Column<Self>> {
+        Self::COLUMNS.iter().find(|column| column.name == name)
+    }
+}
+
+impl Column<PointRow> {
+    /// The value in a row, and half its confidence interval if the row has that.
+    pub(super) fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
+        let half = PointRow::column(&self.interval());
+        let half = half.and_then(|column| (column.cell)(row).number());
+        Some(((self.cell)(row).number()?, half))
+    }
+}
+
 impl Status {
     /// Whether a load ran on without being shown to be steady.
     #[must_use]
@@ -35,113 +55,103 @@ impl Status {
     }
 }
 
-/// What was measured at one load point of one series, or in one finite exchange.
-///
-/// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
-/// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
-/// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
-/// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PointRow {
-    /// What the point's curve is called in a legend; may be empty.
-    pub series: String,
-    /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
-    /// it as one of its parts.
-    pub figure: String,
-    /// The point's number in its run or sweep, from 0; channels.csv refers to it.
-    pub point: u32,
-    pub seed: u64,
-    pub status: Status,
-    #[serde(with = "optional")]
-    pub offered_load: Option<f64>,
-    #[serde(rename = "offered_payload_GB_per_s_per_node", with = "optional")]
-    pub offered_payload: Option<f64>,
-    #[serde(with = "optional")]
-    pub accepted_load: Option<f64>,
-    #[serde(rename = "accepted_payload_GB_per_s_per_node", with = "optional")]
-    pub accepted_payload: Option<f64>,
-    /// The payload of the source that got the least through.
-    #[serde(rename = "accepted_minimum_source_GB_per_s", with = "optional")]
-    pub accepted_minimum_source: Option<f64>,
-    /// Jain's fairness index of the sources' accepted payload: 1 if all are equal.
-    #[serde(with = "optional")]
-    pub jain_fairness: Option<f64>,
-    /// Packets in the measured windows.
-    pub packets: u64,
-    /// From a packet's creation to its last flit at the sink.
-    #[serde(rename = "packet_latency_mean_ns", with = "nanoseconds")]
-    pub packet_latency_mean: Option<Picoseconds>,
-    /// Half width of the 95% confidence interval of the mean.
-    #[serde(rename = "packet_latency_mean_ci95_ns", with = "nanoseconds")]
-    pub packet_latency_mean_ci95: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p50_ns", with = "nanoseconds")]
-    pub packet_latency_p50: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p95_ns", with = "nanoseconds")]
-    pub packet_latency_p95: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p99_ns", with = "nanoseconds")]
-    pub packet_latency_p99: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_p999_ns", with = "nanoseconds")]
-    pub packet_latency_p999: Option<Picoseconds>,
-    #[serde(rename = "packet_latency_max_ns", with = "nanoseconds")]
-    pub packet_latency_max: Option<Picoseconds>,
-    /// From the header's injection to the last flit at the sink.
-    #[serde(rename = "network_latency_mean_ns", with = "nanoseconds")]
-    pub network_latency_mean: Option<Picoseconds>,
-    #[serde(rename = "message_latency_mean_ns", with = "nanoseconds")]
-    pub message_latency_mean: Option<Picoseconds>,
-    #[serde(rename = "message_latency_p50_ns", with = "nanoseconds")]
-    pub message_latency_p50: Option<Picoseconds>,
-    #[serde(rename = "message_latency_p95_ns", with = "nanoseconds")]
-    pub message_latency_p95: Option<Picoseconds>,
-    #[serde(rename = "message_latency_p99_ns", with = "nanoseconds")]
-    pub message_latency_p99: Option<Picoseconds>,
-    #[serde(rename = "message_latency_p999_ns", with = "nanoseconds")]
-    pub message_latency_p999: Option<Picoseconds>,
-    #[serde(rename = "message_latency_max_ns", with = "nanoseconds")]
-    pub message_latency_max: Option<Picoseconds>,
-    /// Channels between routers that a packet crosses.
-    #[serde(with = "optional")]
-    pub hops_mean: Option<f64>,
-    /// Shares of packets led off the shortest ways: through an intermediate node just outside them,
-    /// through one on the other side of rings, in another orthant. Of routings that may only.
-    #[serde(with = "optional")]
-    pub derouted_outflank: Option<f64>,
-    #[serde(with = "optional")]
-    pub derouted_wraparound: Option<f64>,
-    #[serde(with = "optional")]
-    pub derouted_orthant: Option<f64>,
-    /// Finite exchanges: from the start to the last message's receipt.
-    #[serde(rename = "completion_time_us", with = "microseconds")]
-    pub completion_time: Option<Picoseconds>,
-    /// Finite exchanges: payload received by a node over the completion time.
-    #[serde(rename = "bandwidth_GB_per_s_per_node", with = "optional")]
-    pub bandwidth: Option<f64>,
-    #[serde(rename = "simulated_time_us", with = "microseconds")]
-    pub simulated_time: Option<Picoseconds>,
-    #[serde(rename = "warm_up_us", with = "microseconds")]
-    pub warm_up: Option<Picoseconds>,
-    /// Windows measured after the warm-up.
-    pub windows: u32,
-    /// Channels granted to packets, those of terminals included (until results version 5, events of all kinds).
-    pub events: u64,
-    /// Digest of the event stream: equal for equal runs.
-    #[serde(with = "hexadecimal")]
-    pub digest: Option<u64>,
-    /// Nodes of the network, the failed ones not counted.
-    #[serde(default)]
-    pub nodes: Option<u32>,
-    /// Where something failed during operation: packets cut or swallowed, and messages that are not received
-    /// for it, those of failed nodes included.
-    #[serde(default)]
-    pub packets_lost: Option<u64>,
-    #[serde(default)]
-    pub messages_lost: Option<u64>,
-    /// From the failure until sources went on with new tables, and until no more was under way than before.
-    #[serde(rename = "interruption_us", default, with = "microseconds")]
-    pub interruption: Option<Picoseconds>,
-    #[serde(rename = "recovery_us", default, with = "microseconds")]
-    pub recovery: Option<Picoseconds>,
-    /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
-    #[serde(default)]
-    pub settings: String,
+table! {
+    /// What was measured at one load point of one series, or in one finite exchange.
+    ///
+    /// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
+    /// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
+    /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
+    /// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
+    pub struct PointRow {
+        /// What the point's curve is called in a legend; may be empty.
+        series: String as Text<String>, "series", "series", Label, usual;
+        /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
+        /// it as one of its parts.
+        figure: String as Text<String>, "figure", "figure", Label, more;
+        /// The point's number in its run or sweep, from 0; channels.csv refers to it.
+        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
+        /// The seed of its random numbers.
+        seed: u64 as Given<Count<u64>>, "seed", "seed", Label, more;
+        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock` or `completed`.
+        status: Status as Text<Status>, "status", "state", Label, usual;
+        /// Offered flits as a fraction of the fabric's capacity.
+        offered_load: Option<f64> as Number, "offered_load", "offered load", Load, usual;
+        /// Offered payload of a node that sends.
+        offered_payload: Option<f64> as RateOfNode, "offered_payload_GB_per_s_per_node", "offered payload", Load, more;
+        /// Delivered flits as a fraction of the fabric's capacity.
+        accepted_load: Option<f64> as Number, "accepted_load", "accepted load", Throughput, usual;
+        /// Delivered payload of a node that sends.
+        accepted_payload: Option<f64> as RateOfNode, "accepted_payload_GB_per_s_per_node", "accepted payload", Throughput, more;
+        /// The payload of the source that got the least through.
+        accepted_minimum_source: Option<f64> as RateOfSource, "accepted_minimum_source_GB_per_s", "least served source", Throughput, more;
+        /// Jain's fairness index of the sources' accepted payload: 1 if all are equal.
+        jain_fairness: Option<f64> as Number, "jain_fairness", "Jain fairness", Throughput, more;
+        /// Packets in the measured windows.
+        packets: Option<u64> as Count<u64>, "packets", "packets", Count, more;
+        /// Packets' latency, from a packet's creation to its last flit at the sink: the mean.
+        packet_latency_mean: Option<Picoseconds> as Nanoseconds, "packet_latency_mean_ns", "mean packet latency", Latency, usual;
+        /// Half width of the 95% confidence interval of the mean packet latency.
+        packet_latency_mean_ci95: Option<Picoseconds> as Nanoseconds, "packet_latency_mean_ci95_ns", "\u{b1} (95%)", Interval, usual;
+        /// The latency that half of the packets do not exceed.
+        packet_latency_p50: Option<Picoseconds> as Nanoseconds, "packet_latency_p50_ns", "packet latency p50", Latency, usual;
+        /// The latency that 95% of the packets do not exceed.
+        packet_latency_p95: Option<Picoseconds> as Nanoseconds, "packet_latency_p95_ns", "packet latency p95", Latency, more;
+        /// The latency that 99% of the packets do not exceed.
+        packet_latency_p99: Option<Picoseconds> as Nanoseconds, "packet_latency_p99_ns", "packet latency p99", Latency, usual;
+        /// The latency that 99.9% of the packets do not exceed.
+        packet_latency_p999: Option<Picoseconds> as Nanoseconds, "packet_latency_p999_ns", "packet latency p99.9", Latency, more;
+        /// The latency of the slowest packet.
+        packet_latency_max: Option<Picoseconds> as Nanoseconds, "packet_latency_max_ns", "packet latency maximum", Latency, usual;
+        /// Mean time from the header's injection to the last flit at the sink.
+        network_latency_mean: Option<Picoseconds> as Nanoseconds, "network_latency_mean_ns", "mean latency from injection", Latency, more;
+        /// Messages' latency, from a message's creation until all of it is received, both overheads included: the
+        /// mean. Of a read until the response is received.
+        message_latency_mean: Option<Picoseconds> as Nanoseconds, "message_latency_mean_ns", "mean message latency", Latency, more;
+        /// The latency that half of the messages do not exceed.
+        message_latency_p50: Option<Picoseconds> as Nanoseconds, "message_latency_p50_ns", "message latency p50", Latency, more;
+        /// The latency that 95% of the messages do not exceed.
+        message_latency_p95: Option<Picoseconds> as Nanoseconds, "message_latency_p95_ns", "message latency p95", Latency, more;
+        /// The latency that 99% of the messages do not exceed.
+        message_latency_p99: Option<Picoseconds> as Nanoseconds, "message_latency_p99_ns", "message latency p99", Latency, more;
+        /// The latency that 99.9% of the messages do not exceed.
+        message_latency_p999: Option<Picoseconds> as Nanoseconds, "message_latency_p999_ns", "message latency p99.9", Latency, more;
+        /// The latency of the slowest message.
+        message_latency_max: Option<Picoseconds> as Nanoseconds, "message_latency_max_ns", "message latency maximum", Latency, more;
+        /// Channels between routers that a packet crosses in the mean.
+        hops_mean: Option<f64> as Number, "hops_mean", "mean hops", Throughput, usual;
+        /// Share of packets led off the shortest ways, through an intermediate node just outside them. Of routings
+        /// that may only.
+        derouted_outflank: Option<f64> as Number, "derouted_outflank", "derouted by outflank nodes", Throughput, more;
+        /// Share of packets led through an intermediate node on the other side of rings.
+        derouted_wraparound: Option<f64> as Number, "derouted_wraparound", "derouted by wraparound nodes", Throughput, more;
+        /// Share of packets led off the shortest ways into another orthant.
+        derouted_orthant: Option<f64> as Number, "derouted_orthant", "derouted into other orthants", Throughput, more;
+        /// Finite exchanges: from the start to the last message's receipt.
+        completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
+        /// Finite exchanges: payload received by a node over the completion time.
+        bandwidth: Option<f64> as RateOfNode, "bandwidth_GB_per_s_per_node", "bandwidth", Completion, usual;
+        /// How much was simulated in all.
+        simulated_time: Option<Picoseconds> as Microseconds, "simulated_time_us", "simulated time", Count, more;
+        /// How long was waited for a steady state before measuring.
+        warm_up: Option<Picoseconds> as Microseconds, "warm_up_us", "warm-up", Count, more;
+        /// Windows measured after the warm-up.
+        windows: Option<u32> as Count<u32>, "windows", "windows", Count, more;
+        /// Channels granted to packets, those of terminals included (until results version 5, events of all kinds).
+        events: u64 as Given<Count<u64>>, "events", "events", Count, more;
+        /// Digest of all grants: equal for equal runs.
+        digest: Option<u64> as Hexadecimal, "digest", "digest", Count, more;
+        /// Nodes of the network, the failed ones not counted.
+        nodes: Option<u32> as Count<u32>, "nodes", "nodes", Label, more;
+        /// Where something failed during operation: packets cut or swallowed.
+        packets_lost: Option<u64> as Count<u64>, "packets_lost", "packets lost", Completion, usual;
+        /// Where something failed during operation: messages that are not received for it, those of failed nodes
+        /// included.
+        messages_lost: Option<u64> as Count<u64>, "messages_lost", "messages lost", Completion, more;
+        /// From the failure until sources went on with new tables.
+        interruption: Option<Picoseconds> as Microseconds, "interruption_us", "interruption", Completion, usual;
+        /// From the failure until no more was under way than before.
+        recovery: Option<Picoseconds> as Microseconds, "recovery_us", "recovery", Completion, usual;
+        /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
+        settings: String as Text<String>, "settings", "keys of the sweep", Label, more;
+    }
 }

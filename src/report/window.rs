@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{nanoseconds, optional, time};
+use super::table::{Count, Given, Microseconds, Nanoseconds, Number, Text, table};
 use crate::units::Picoseconds;
 
 /// What a window was for.
@@ -15,31 +15,29 @@ pub enum WindowPhase {
     Measured,
 }
 
-/// What happened in a window, from the first of the warm-up on. `None` is an empty cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WindowRow {
-    /// As in the point's row.
-    pub series: String,
-    /// The point's number, as in its row.
-    pub point: u32,
-    pub phase: WindowPhase,
-    #[serde(rename = "start_us", with = "time::microseconds")]
-    pub start: Picoseconds,
-    #[serde(rename = "end_us", with = "time::microseconds")]
-    pub end: Picoseconds,
-    /// Delivered flits, as a fraction of the fabric's capacity.
-    #[serde(with = "optional")]
-    pub accepted_load: Option<f64>,
-    /// Of the packets delivered in the window.
-    #[serde(rename = "packet_latency_mean_ns", with = "nanoseconds")]
-    pub packet_latency_mean: Option<Picoseconds>,
-    /// Flits created and not yet delivered at the window's end, source queues included.
-    pub flits_under_way: u64,
-    /// Mean over the channels between routers, from what the packets delivered in the window have crossed.
-    #[serde(with = "optional")]
-    pub utilisation_mean: Option<f64>,
-    /// Of the busiest channel, injection and ejection channels included, since the warm-up or the
-    /// measurement began.
-    #[serde(with = "optional")]
-    pub utilisation_busiest: Option<f64>,
+table! {
+    /// What happened in a window, from the first of the warm-up on. `None` is an empty cell.
+    pub struct WindowRow {
+        /// As in the point's row.
+        series: String as Text<String>, "series", "series", Label, usual;
+        /// The point's number, as in its row.
+        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
+        /// What the window was for: `warm-up` or `measured`.
+        phase: WindowPhase as Text<WindowPhase>, "phase", "phase", Label, usual;
+        /// When it began.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ended.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// Delivered flits, as a fraction of the fabric's capacity.
+        accepted_load: Option<f64> as Number, "accepted_load", "accepted load", Throughput, usual;
+        /// Mean latency of the packets delivered in the window.
+        packet_latency_mean: Option<Picoseconds> as Nanoseconds, "packet_latency_mean_ns", "mean packet latency", Latency, usual;
+        /// Flits created and not yet delivered at the window's end, source queues included.
+        flits_under_way: u64 as Given<Count<u64>>, "flits_under_way", "flits under way", Count, usual;
+        /// Mean over the channels between routers, from what the packets delivered in the window have crossed.
+        utilisation_mean: Option<f64> as Number, "utilisation_mean", "mean utilisation", Throughput, usual;
+        /// Of the busiest channel, injection and ejection channels included, since the warm-up or the
+        /// measurement began.
+        utilisation_busiest: Option<f64> as Number, "utilisation_busiest", "busiest channel", Throughput, usual;
+    }
 }

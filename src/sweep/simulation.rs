@@ -389,7 +389,7 @@ impl Simulation {
             hops_mean: measured.hops,
             simulated_time: Some(measured.warm_up + measured.measured),
             warm_up: Some(measured.warm_up),
-            windows: measured.windows,
+            windows: Some(measured.windows),
             events: measured.counters.grants,
             digest: Some(measured.digest.0),
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
@@ -585,7 +585,7 @@ fn with_latencies(
     messages: Option<Distribution>,
 ) -> PointRow {
     PointRow {
-        packets: packets.map_or(0, |latency| latency.count),
+        packets: packets.map(|latency| latency.count),
         packet_latency_mean: packets.map(|latency| whole(latency.mean)),
         packet_latency_p50: packets.map(|latency| latency.p50),
         packet_latency_p95: packets.map(|latency| latency.p95),

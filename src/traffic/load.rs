@@ -15,6 +15,7 @@ use super::interval::simplest_fraction;
 use super::{
     Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
 };
+use crate::narrow::narrow;
 use crate::topology::Fabric;
 use crate::units::{Bytes, Picoseconds};
 
@@ -100,7 +101,7 @@ impl Terminal {
 
     /// The next message's place in the block.
     fn place(&self) -> usize {
-        self.index as usize % BLOCK
+        narrow(self.index % BLOCK as u64)
     }
 }
 
@@ -114,8 +115,8 @@ pub struct OpenLoad {
     kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
-    /// A generator with the seed; a terminal's number is the number of its stream.
-    random: ChaCha8Rng,
+    /// What the generator starts with; a terminal's number is the number of its stream.
+    key: [u8; 32],
     /// Those from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
@@ -179,7 +180,7 @@ impl OpenLoad {
             bytes,
             kind,
             arrivals,
-            random: ChaCha8Rng::seed_from_u64(seed),
+            key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
             terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
             fraction,
@@ -204,7 +205,7 @@ impl OpenLoad {
     fn draw(&mut self, terminal: u32) {
         let block = &mut self.terminals[(terminal - self.first_terminal) as usize];
         let first = block.index - block.place() as u64;
-        let mut random = self.random.clone();
+        let mut random = ChaCha8Rng::from_seed(self.key);
         random.set_stream(terminal.into());
         random.set_word_pos(u128::from(first) * WORDS);
         let arrivals = of_terminal(&self.arrivals, terminal);

@@ -142,7 +142,8 @@ mod tests {
     fn the_first_bernoulli_message_is_as_likely_in_slot_0_as_in_any_other() {
         let arrivals = Arrivals::new(Process::Bernoulli, 1, Interval::new(4, 1).unwrap());
         let mut random = random();
-        let zero = (0..10_000).filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == 0).count();
+        let zero =
+            (0..10_000).filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == 0).count();
         assert!(zero.abs_diff(2_500) < 4 * 44, "{zero}");
     }
 

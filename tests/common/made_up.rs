@@ -52,7 +52,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
                 accepted_payload: Some(load.min(capacity) * 6.4),
                 accepted_minimum_source: Some(load.min(capacity) * 6.0),
                 jain_fairness: Some(0.999_987),
-                packets: 123_456,
+                packets: Some(123_456),
                 packet_latency_mean: picoseconds(zero_load + wait),
                 packet_latency_mean_ci95: picoseconds(2.0 + wait * 0.02),
                 packet_latency_p50: picoseconds(zero_load + wait * 0.7),
@@ -64,7 +64,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
                 hops_mean: Some(4.033_333),
                 simulated_time: Some(2_345_678_901),
                 warm_up: Some(345_678_000),
-                windows: 17,
+                windows: Some(17),
                 events: 98_765_432,
                 digest: Some(0x0123_4567_89ab_cdef),
                 ..PointRow::default()

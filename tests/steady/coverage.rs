@@ -46,7 +46,7 @@ fn coverage(text: &str, replications: u64, windows: u32) -> (f64, usize, f64) {
     let mean = steady.iter().map(|row| row.packet_latency_mean.unwrap() as f64).sum::<f64>();
     let bias = mean / steady.len() as f64 / truth - 1.0;
     let windows =
-        steady.iter().map(|row| f64::from(row.windows)).sum::<f64>() / steady.len() as f64;
+        steady.iter().map(|row| f64::from(row.windows.unwrap())).sum::<f64>() / steady.len() as f64;
     println!("windows {windows:.1}, mean {truth:.0} ps");
     (holds.count() as f64 / steady.len() as f64, steady.len(), bias)
 }

@@ -75,7 +75,7 @@ fn attempt(fabric: usize, seed: usize, share: f64, budget: u32, long: bool) -> T
     let load = format!("traffic.load={}", share * bound(&text, &[&seed]));
     let outcome = run(&text, &[&seed, &load, &format!("measure.maximum_windows={budget}")]);
     let long = long.then(|| {
-        let windows = 30 * outcome.row.windows;
+        let windows = 30 * outcome.row.windows.unwrap();
         let [fewest, most] =
             ["minimum", "maximum"].map(|it| format!("measure.{it}_windows={windows}"));
         run(&text, &[&seed, &load, &fewest, &most, "measure.warm_up_windows=1000"]).row.status

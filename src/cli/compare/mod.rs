@@ -11,7 +11,7 @@ use super::Failure;
 use super::results::Results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
-use crate::report::comparison::{Comparison, MEASURES, Measure, USUAL_MEASURES, Verdict};
+use crate::report::comparison::{Comparison, MEASURES, Measure, Verdict};
 use crate::scenario::{Difference, differences};
 
 /// Compare two results: what differs in scenario and in values, and whether it is more than chance
@@ -29,7 +29,7 @@ use crate::scenario::{Difference, differences};
 #[command(after_help = "Examples:\n  \
     flitlab compare results/desmos-uniform results/desmos-uniform-2\n  \
     flitlab compare baseline results/new --tolerance 2% && echo as before\n  \
-    flitlab compare results/bfs results/sssp --measure packet-latency-p99 --all\n  \
+    flitlab compare results/bfs results/sssp --measure packet_latency_p99 --all\n  \
     flitlab compare baseline results/new --json | jq .largest_change\n\n\
     Exit codes: 0 nothing differs, 2 not two results that can be compared, 4 a point differs or only one \
     has it.")]
@@ -43,8 +43,8 @@ pub(super) struct Compare {
     /// How far a value of B may be from that of A, relative to A: 5% or 0.05
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = tolerance)]
     tolerance: f64,
-    /// A value to compare; may be given several times [default: accepted-load, packet-latency,
-    /// completion-time]
+    /// A value to compare, a column of points.csv without its unit; may be given several times [default:
+    /// accepted_load, packet_latency_mean, completion_time]
     #[arg(long, value_name = "NAME", value_enum)]
     measure: Vec<Measure>,
     /// Accept points that only one of them has
@@ -100,9 +100,10 @@ struct Report {
 impl Compare {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let (a, b) = (Results::open(&self.a)?, Results::open(&self.b)?);
-        let measures = if self.measure.is_empty() { &USUAL_MEASURES[..] } else { &self.measure };
+        let measures =
+            if self.measure.is_empty() { Measure::usual() } else { self.measure.clone() };
         let found = match (a.saturation().is_empty(), b.saturation().is_empty()) {
-            (true, true) => Comparison::new(&a.points, &b.points, measures, self.tolerance),
+            (true, true) => Comparison::new(&a.points, &b.points, &measures, self.tolerance),
             (false, false) => {
                 Comparison::of_saturation(a.saturation(), b.saturation(), self.tolerance)
             }

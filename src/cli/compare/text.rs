@@ -268,7 +268,7 @@ fn values(report: &Report, all: bool) -> String {
             .filter(|(_, values)| all || values.verdict >= Verdict::Unclear)
             .map(|(point, values)| Line::new(&point.place, values))
             .collect();
-        text += &table(measure.title(), &rows);
+        text += &table(&measure.title(), &rows);
     }
     if text.contains("+-") {
         text += "\n+- is half of the 95% confidence interval\n";

@@ -12,7 +12,7 @@ use super::place::LAST_FILE;
 use crate::cli::say::say;
 use crate::report::figure::{Kind, Wish, draw_all};
 use crate::report::{
-    ChannelRow, DeadlockNote, MeanRow, PointRow, ResultRows, Row, RowWriter, Status, rows_text,
+    ChannelRow, DeadlockNote, PointRow, ResultRows, Row, RowWriter, Status, means_text,
 };
 use crate::scenario::{Point, Sweep};
 use crate::sweep::{Obtained, Simulation, StoredPoint};
@@ -136,7 +136,7 @@ impl<'f> Results<'f> {
         let means = self.folder.join(MEANS);
         let repeated = self.repetitions > 1;
         if repeated {
-            folder::write(&means, &rows_text(&MeanRow::of(&rows.points, self.repetitions)))?;
+            folder::write(&means, &means_text(&rows.points, self.repetitions))?;
         } else {
             remove(&means)?;
         }

@@ -12,7 +12,7 @@ mod pairing;
 mod saturation;
 
 pub use estimate::Estimate;
-pub use measure::{MEASURES, Measure, USUAL_MEASURES};
+pub use measure::{MEASURES, Measure};
 pub(in crate::report) use pairing::load_key;
 pub use pairing::{Place, series_without_seed};
 pub use saturation::SustainedLoad;
@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn compared(a: &[PointRow], b: &[PointRow], tolerance: f64) -> Comparison {
-        Comparison::new(a, b, &USUAL_MEASURES, tolerance)
+        Comparison::new(a, b, &Measure::usual(), tolerance)
     }
 
     #[test]

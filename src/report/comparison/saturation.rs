@@ -46,7 +46,7 @@ impl Comparison {
                 continue;
             };
             let (in_a, in_b) = (Some(one.estimate()), Some(other.estimate()));
-            let values = Values::new(Measure::SustainedLoad, in_a, in_b, tolerance);
+            let values = Values::new(Measure::sustained_load(), in_a, in_b, tolerance);
             found.points.push(ComparedPoint {
                 place: one.place(),
                 state: (Status::Completed, Status::Completed),

@@ -33,20 +33,6 @@ pub(super) struct CurvePoint {
     pub halves: BTreeMap<&'static str, f64>,
 }
 
-/// What of a run has an interval: the column, the value, and its own half width if it has one.
-type Measured = (&'static str, fn(&PointRow) -> Option<f64>, fn(&PointRow) -> Option<f64>);
-
-const MEASURED: [Measured; 4] = [
-    (
-        "packet_latency_mean_ns",
-        |row| nanoseconds(row.packet_latency_mean),
-        |row| nanoseconds(row.packet_latency_mean_ci95),
-    ),
-    ("packet_latency_p99_ns", |row| nanoseconds(row.packet_latency_p99), |_| None),
-    ("accepted_load", |row| row.accepted_load, |_| None),
-    ("completion_time_us", |row| nanoseconds(row.completion_time).map(|time| time / 1e3), |_| None),
-];
-
 /// The curves of a result, in the order in which their series appear.
 pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
@@ -74,19 +60,15 @@ pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
 impl CurvePoint {
     fn new(rows: Vec<usize>, points: &[PointRow]) -> Self {
         let runs: Vec<&PointRow> = rows.iter().map(|&row| &points[row]).collect();
-        let halves = MEASURED.iter().filter_map(|(column, value, half)| {
-            let runs: Vec<_> =
-                runs.iter().filter_map(|run| Some((value(run)?, half(run)))).collect();
+        let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
+        let halves = measured.filter_map(|column| {
+            let runs: Vec<_> = runs.iter().filter_map(|run| column.estimate(run)).collect();
             // The digits of points.csv.
             let half = Estimate::of_runs(&runs)?.half_width()?;
-            Some((*column, (half * SCALE).round() / SCALE))
+            Some((column.name, (half * SCALE).round() / SCALE))
         });
         Self { halves: halves.collect(), status: worst(&runs), rows }
     }
-}
-
-fn nanoseconds(time: Option<u64>) -> Option<f64> {
-    time.map(|time| time as f64 / 1e3)
 }
 
 #[cfg(test)]

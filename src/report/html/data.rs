@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::columns::{Cell, Cells, Column};
+use super::columns::{Cells, Column};
 use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, Report, Reported};
-use crate::report::{DeadlockNote, PointRow};
+use crate::report::{Cell, DeadlockNote, PointRow};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {

@@ -7,19 +7,20 @@
 //! | `narrow` | numbers taken to a smaller type, with a check |
 //! | [`units`] | time, rates and sizes, with their units |
 //! | [`memory`] | memory that something will take, compared with what there is |
+//! | [`printable`] | text of anybody, without control characters |
+//! | [`text_file`] | files of users, read with a limit |
 //! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
+//! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
 //! | [`traffic`] | who sends what to whom, when |
-//! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
-//! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
 //! | [`engine`] | the simulator: packets, buffers, channels, routers, terminals, deadlock |
+//! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
 //! | [`report`] | result rows, their files, figures, the page of a report |
 //! | [`scenario`] | TOML as written, and the checked scenario made of it |
 //! | [`sweep`] | a scenario simulated; many of them at once |
 //! | [`reproduce`] | published results computed again |
-//! | [`cli`] | the command line, one subcommand a file |
 //!
 //! What is simulated is written in `docs/model.md`.
 //!
@@ -53,20 +54,19 @@
 )]
 
 pub mod adaptive;
-pub mod cli;
 pub mod engine;
 mod invalid_line;
 pub mod measure;
 pub mod memory;
 mod narrow;
 pub mod output_queued;
-mod printable;
+pub mod printable;
 pub mod report;
 pub mod reproduce;
 pub mod routing;
 pub mod scenario;
 pub mod sweep;
-mod text_file;
+pub mod text_file;
 pub mod topology;
 pub mod traffic;
 pub mod units;

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod cli;
+
 fn main() -> ExitCode {
-    flitlab::cli::Arguments::parse().run()
+    cli::Arguments::parse().run()
 }

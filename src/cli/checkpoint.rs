@@ -12,10 +12,10 @@ use super::Failure;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::progress::Bar;
 use super::say::say;
-use crate::measure::Snapshot;
-use crate::scenario::Identity;
-use crate::sweep::Checkpoint;
-use crate::units::{Picoseconds, time_text};
+use flitlab::measure::Snapshot;
+use flitlab::scenario::Identity;
+use flitlab::sweep::Checkpoint;
+use flitlab::units::{Picoseconds, time_text};
 
 /// Whether and when a run keeps its state.
 #[derive(Debug, Args)]

@@ -11,11 +11,11 @@ use super::summary::{print_json, print_text};
 use super::text::torus_text;
 use super::threads::Threads;
 use super::{Failure, folder};
-use crate::report::figure::{Medium, Scale, Series, Style, xy_figure};
-use crate::report::rows_text;
-use crate::routing::angara::{self, resilience};
-use crate::scenario::Network;
-use crate::topology::{Faults, Torus};
+use flitlab::report::figure::{Medium, Scale, Series, Style, xy_figure};
+use flitlab::report::rows_text;
+use flitlab::routing::angara::{self, resilience};
+use flitlab::scenario::Network;
+use flitlab::topology::{Faults, Torus};
 
 /// Count how many random failures an Angara routing survives
 ///
@@ -142,7 +142,7 @@ fn text(rows: &[Row]) -> String {
     text
 }
 
-fn figure(rows: &[Row], failed: &str, title: &str) -> crate::report::figure::Figure {
+fn figure(rows: &[Row], failed: &str, title: &str) -> flitlab::report::figure::Figure {
     type Count = fn(&Row) -> u32;
     let shares: [(&str, Count); 4] = [
         ("connected", |row| row.connected),

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Failure;
 use super::input::reject;
-use crate::scenario::{Document, Scenario};
+use flitlab::scenario::{Document, Scenario};
 
 /// Where a command's results go.
 #[derive(Clone, Debug, Args)]

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::summary::{print_json, print_text};
 use super::text::fabric_text;
 use super::{Failure, terminal};
-use crate::scenario::{Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
-use crate::units::parse_bytes;
+use flitlab::scenario::{Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
+use flitlab::units::parse_bytes;
 
 /// Write a first scenario, with a comment for each key
 ///

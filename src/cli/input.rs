@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::scenario::{Diagnostics, Document, Scenario};
+use flitlab::scenario::{Diagnostics, Document, Scenario};
 
 /// A scenario file and what is set on top of it.
 #[derive(Debug, Args)]

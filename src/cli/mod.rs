@@ -37,10 +37,10 @@ use clap::{Parser, Subcommand};
 
 use say::{say, say_as_it_is};
 
-use crate::engine::Deadlock;
-use crate::report::ReportError;
-use crate::sweep::slurm::SlurmError;
-use crate::sweep::{PointError, SetupError, StoreError};
+use flitlab::engine::Deadlock;
+use flitlab::report::ReportError;
+use flitlab::sweep::slurm::SlurmError;
+use flitlab::sweep::{PointError, SetupError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
@@ -179,6 +179,50 @@ impl From<PointError> for Failure {
         match error {
             PointError::Setup(error) => error.into(),
             PointError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Arguments;
+
+    /// The words of an example, up to what the shell does with it.
+    fn words(example: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for letter in example.chars() {
+            match letter {
+                '"' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                _ => words.last_mut().unwrap().push(letter),
+            }
+        }
+        let end = words.iter().position(|word| ["|", ">", "&&"].contains(&word.as_str()));
+        words.truncate(end.unwrap_or(words.len()));
+        words
+    }
+
+    #[test]
+    fn examples_in_the_help_are_commands_and_name_files_that_exist() {
+        let whole = Arguments::command();
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        for command in [&whole].into_iter().chain(whole.get_subcommands()) {
+            let help = command.get_after_help().expect("every command has examples").to_string();
+            let examples: Vec<&str> =
+                help.lines().map(str::trim).filter(|line| line.starts_with("flitlab ")).collect();
+            assert!(!examples.is_empty(), "{}", command.get_name());
+            for example in examples {
+                let words = words(example);
+                if let Err(error) = Arguments::command().try_get_matches_from(&words) {
+                    panic!("{example}: {error}");
+                }
+                for file in words.iter().filter(|word| word.starts_with("scenarios/")) {
+                    assert!(root.join(file).exists(), "{example}");
+                }
+            }
         }
     }
 }

@@ -12,8 +12,8 @@ use super::Failure;
 use super::results::no_results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
-use crate::report::ResultRows;
-use crate::report::figure::{
+use flitlab::report::ResultRows;
+use flitlab::report::figure::{
     Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
 };
 

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::{Width, terminal_size_of};
 
 use super::text::duration;
-use crate::measure::{Phase, Progress};
-use crate::units::time_text;
+use flitlab::measure::{Phase, Progress};
+use flitlab::units::time_text;
 
 /// How long work may take before its progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -9,8 +9,8 @@ use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
-use crate::report::figure::Medium;
-use crate::reproduce::{
+use flitlab::report::figure::Medium;
+use flitlab::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
     nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
 };

@@ -8,10 +8,12 @@ use serde::Deserialize;
 use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::summary::Expectation;
-use crate::report::comparison::SustainedLoad;
-use crate::report::{ChannelRow, DeadlockNote, PointRow, ReportError, read_channels, read_points};
-use crate::scenario::Document;
-use crate::sweep::Store;
+use flitlab::report::comparison::SustainedLoad;
+use flitlab::report::{
+    ChannelRow, DeadlockNote, PointRow, ReportError, read_channels, read_points,
+};
+use flitlab::scenario::Document;
+use flitlab::sweep::Store;
 
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";

@@ -14,11 +14,11 @@ use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
-use crate::report::figure::{Wish, draw_all};
-use crate::report::{DeadlockNote, DigestLog, PointRow, ResultRows, RowWriter};
-use crate::scenario::Scenario;
-use crate::sweep::{Checkpoint, Simulation};
-use crate::units::time_text;
+use flitlab::report::figure::{Wish, draw_all};
+use flitlab::report::{DeadlockNote, DigestLog, PointRow, ResultRows, RowWriter};
+use flitlab::scenario::Scenario;
+use flitlab::sweep::{Checkpoint, Simulation};
+use flitlab::units::time_text;
 
 /// Simulate a scenario once
 ///

@@ -3,7 +3,7 @@
 
 use std::io::{Write, stderr};
 
-use crate::printable::printable_lines;
+use flitlab::printable::printable_lines;
 
 /// Prints a line, without control characters.
 pub(super) fn say(text: &str) {

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::folder;
 use super::{Failure, text};
-use crate::measure::Saturation;
-use crate::printable::printable_lines;
-use crate::report::comparison::SustainedLoad;
-use crate::report::{ChannelRow, DeadlockNote, PointRow};
-use crate::scenario::{Point, WorkloadSpec};
-use crate::sweep::{CRITERION, Simulation, Work};
+use flitlab::measure::Saturation;
+use flitlab::printable::printable_lines;
+use flitlab::report::comparison::SustainedLoad;
+use flitlab::report::{ChannelRow, DeadlockNote, PointRow};
+use flitlab::scenario::{Point, WorkloadSpec};
+use flitlab::sweep::{CRITERION, Simulation, Work};
 
 /// What is known of a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

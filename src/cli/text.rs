@@ -1,12 +1,12 @@
 //! Results as text for people.
 
 use super::terminal;
-use crate::engine::ChannelKind;
-use crate::report::{ChannelRow, PointRow, Status};
-use crate::scenario::{Network, TopologySpec};
-use crate::sweep::{Simulation, Work};
-use crate::topology::{Fabric, Torus};
-use crate::units::{Picoseconds, time_text};
+use flitlab::engine::ChannelKind;
+use flitlab::report::{ChannelRow, PointRow, Status};
+use flitlab::scenario::{Network, TopologySpec};
+use flitlab::sweep::{Simulation, Work};
+use flitlab::topology::{Fabric, Torus};
+use flitlab::units::{Picoseconds, time_text};
 
 /// How many of the busiest channels are listed.
 const BUSIEST: usize = 8;
@@ -16,7 +16,7 @@ pub(super) fn torus_text(torus: &Torus) -> String {
     let sizes: Vec<String> = torus.sizes().iter().map(u32::to_string).collect();
     let open: Vec<&str> = (0..torus.dimensions())
         .filter(|&dimension| torus.open(dimension))
-        .map(|dimension| crate::topology::DIMENSION_NAMES[dimension])
+        .map(|dimension| flitlab::topology::DIMENSION_NAMES[dimension])
         .collect();
     let sizes = sizes.join("x");
     match open.len() {

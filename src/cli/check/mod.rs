@@ -10,10 +10,10 @@ use super::input::{Input, reject};
 use super::progress::Bar;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
-use crate::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
-use crate::scenario::{Reference, RoutingSpec, Scenario, Sweep, WorkloadSpec};
-use crate::sweep::Simulation;
-use crate::units::{Rate, bytes_text, flit_time, rate_text, time_text};
+use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
+use flitlab::scenario::{Reference, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::sweep::Simulation;
+use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///

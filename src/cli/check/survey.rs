@@ -9,8 +9,8 @@ use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::terminal;
 use crate::cli::text::duration;
-use crate::scenario::{Network, Point, Scenario, Sweep};
-use crate::sweep::Simulation;
+use flitlab::scenario::{Network, Point, Scenario, Sweep};
+use flitlab::sweep::Simulation;
 
 /// How long tables are made.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::Report;
 use super::text::{state_name, verdict, verdict_name};
 use crate::cli::results::Results;
-use crate::report::comparison::{ComparedPoint, Estimate, Place, Values};
-use crate::scenario::Difference;
+use flitlab::report::comparison::{ComparedPoint, Estimate, Place, Values};
+use flitlab::scenario::Difference;
 
 #[derive(Serialize)]
 pub(super) struct Object<'r> {

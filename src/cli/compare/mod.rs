@@ -5,14 +5,15 @@ mod text;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::Failure;
 use super::results::Results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
-use crate::report::comparison::{Comparison, MEASURES, Measure, Verdict};
-use crate::scenario::{Difference, differences};
+use flitlab::report::comparison::{Comparison, MEASURES, Measure, Verdict};
+use flitlab::scenario::{Difference, differences};
 
 /// Compare two results: what differs in scenario and in values, and whether it is more than chance
 ///
@@ -45,7 +46,7 @@ pub(super) struct Compare {
     tolerance: f64,
     /// A value to compare, a column of points.csv without its unit; may be given several times [default:
     /// accepted_load, packet_latency_mean, completion_time]
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[arg(long, value_name = "NAME", value_parser = measures())]
     measure: Vec<Measure>,
     /// Accept points that only one of them has
     #[arg(long)]
@@ -58,14 +59,9 @@ pub(super) struct Compare {
     json: bool,
 }
 
-impl ValueEnum for Measure {
-    fn value_variants<'a>() -> &'a [Self] {
-        &MEASURES
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.name()))
-    }
+fn measures() -> impl TypedValueParser<Value = Measure> {
+    PossibleValuesParser::new(MEASURES.iter().map(|measure| measure.name()))
+        .map(|name| Measure::named(&name).expect("a possible value"))
 }
 
 /// A share, as a percentage or a fraction. A number that could be meant as either is refused.

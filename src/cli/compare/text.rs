@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::Report;
 use crate::cli::results::Results;
 use crate::cli::terminal;
-use crate::report::Status;
-use crate::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
-use crate::scenario::{Difference, Setting};
+use flitlab::report::Status;
+use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
+use flitlab::scenario::{Difference, Setting};
 
 /// Where facts begin.
 const COLUMN: usize = 18;

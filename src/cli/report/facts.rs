@@ -2,8 +2,8 @@
 
 use crate::cli::results::Results;
 use crate::cli::summary::Expectation;
-use crate::report::html::Fact;
-use crate::scenario::{Document, Setting};
+use flitlab::report::html::Fact;
+use flitlab::scenario::{Document, Setting};
 
 /// Swept values that are listed; of more, the ends.
 const LISTED: usize = 8;
@@ -17,7 +17,7 @@ pub(super) fn name(results: &Results) -> String {
 
 /// The scenario's title, where no summary says it yet.
 pub(super) fn title(results: &Results) -> Option<String> {
-    let keys = crate::scenario::settings(results.scenario.as_ref()?);
+    let keys = flitlab::scenario::settings(results.scenario.as_ref()?);
     keys.into_iter().find_map(|(key, value)| match value {
         Setting::One(text) if key == "title" => Some(text),
         _ => None,
@@ -167,7 +167,7 @@ pub(super) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::settings;
+    use flitlab::scenario::settings;
 
     #[test]
     fn a_choice_is_named_with_its_algorithm_and_what_varies() {

@@ -11,8 +11,8 @@ use super::results::Results;
 use super::summary::{print_json, print_text};
 use super::{Failure, folder};
 use crate::cli::say::say;
-use crate::report::html::{Contrast, Report as Page, Reported, page};
-use crate::scenario::{Document, Network, Setting, Sweep, differences, settings};
+use flitlab::report::html::{Contrast, Report as Page, Reported, page};
+use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
 /// What the report of one folder is called in it.
 const NAME: &str = "report.html";

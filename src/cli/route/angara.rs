@@ -10,11 +10,11 @@ use cpu_time::ProcessTime;
 use super::angara_report::Report;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::say::say;
-use crate::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
-use crate::routing::{Flaw, Quality, Region, TableFile, prove};
-use crate::scenario::{Network, enough_memory};
-use crate::topology::Fabric;
-use crate::units::memory_text;
+use flitlab::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
+use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
+use flitlab::scenario::{Network, enough_memory};
+use flitlab::topology::Fabric;
+use flitlab::units::memory_text;
 
 /// A table that takes more than this many bytes is announced.
 const LARGE: u64 = 500_000_000;

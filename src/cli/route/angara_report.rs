@@ -5,9 +5,8 @@ use serde::Serialize;
 use super::{deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::torus_text;
-use crate::narrow::narrow;
-use crate::routing::angara::{Choices, LowerBound, lower_bound};
-use crate::routing::{LoadFigures, Proof, Quality, RouteTable};
+use flitlab::routing::angara::{Choices, LowerBound, lower_bound};
+use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
 
 /// What is known of a table.
 #[derive(Debug, Serialize)]
@@ -50,7 +49,7 @@ impl Report {
         let bound = bound.unwrap_or_else(|| {
             let mut loads = vec![0; fabric.channel_slots() as usize];
             for &(channel, load) in &quality.loads {
-                loads[channel as usize] = narrow(load);
+                loads[channel as usize] = u32::try_from(load).expect("fewer than 2^32 routes");
             }
             lower_bound(choices, &loads)
         });
@@ -63,7 +62,7 @@ impl Report {
                 .collect()
         };
         Self {
-            fabric: torus_text(fabric.coordinates()),
+            fabric: torus_text(fabric.torus().expect("Angara's tables are of tori")),
             nodes: choices.region().nodes().len(),
             algorithm: None,
             routed_pairs: quality.routed,

@@ -8,11 +8,11 @@ use super::forwarding::judge;
 use super::forwarding_report::Report;
 use super::{Failure, Route, read, wrong_line};
 use crate::cli::folder;
-use crate::routing::agnostic::find_lanes;
-use crate::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
-use crate::routing::{ForwardingTable, Lanes, MANAGEMENT_LANE, MAXIMUM_LANES};
-use crate::scenario::Network;
-use crate::topology::netlist::Netlist;
+use flitlab::routing::agnostic::find_lanes;
+use flitlab::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
+use flitlab::routing::{ForwardingTable, Lanes, MANAGEMENT_LANE, MAXIMUM_LANES};
+use flitlab::scenario::Network;
+use flitlab::topology::netlist::Netlist;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";

@@ -7,12 +7,12 @@ use cpu_time::ProcessTime;
 use super::forwarding_report::Report;
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
-use crate::routing::agnostic::{self, ALGORITHMS, Algorithm, NoTable, Parameters};
-use crate::routing::{
+use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, NoTable, Parameters};
+use flitlab::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, LaneChannel, prove_forwarding,
 };
-use crate::scenario::{Network, OpenSmTable};
-use crate::topology::Fabric;
+use flitlab::scenario::{Network, OpenSmTable};
+use flitlab::topology::Fabric;
 
 /// Whether the algorithm parts paths among lanes.
 fn takes_lanes(algorithm: Algorithm) -> bool {

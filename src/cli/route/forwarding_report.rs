@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{deviation_text, load_text};
 use crate::cli::terminal;
-use crate::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
-use crate::topology::Fabric;
+use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
+use flitlab::topology::Fabric;
 
 /// What is known of a table.
 #[derive(Debug, Default, Serialize)]
@@ -84,7 +84,7 @@ impl Report {
         let minimal = LoadBound::new(fabric, Paths::Minimal);
         // What holds for any table holds for these too, and its search may have found more.
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
-        let place = |place: &crate::routing::LaneChannel| Place {
+        let place = |place: &flitlab::routing::LaneChannel| Place {
             channel: fabric.channel_name(place.channel),
             lane: place.lane,
         };

@@ -16,12 +16,12 @@ use super::input::{Input, reject};
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
-use crate::report::figure::{Medium, load_heat_map, load_histogram};
-use crate::report::{LoadRow, RowWriter};
-use crate::routing::angara::Freedoms;
-use crate::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
-use crate::scenario::{Network, OpenSmTable, RoutingSpec};
-use crate::topology::Fabric;
+use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
+use flitlab::report::{LoadRow, RowWriter};
+use flitlab::routing::angara::Freedoms;
+use flitlab::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
+use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
+use flitlab::topology::Fabric;
 
 /// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
 const SHOWN: usize = 10;
@@ -229,7 +229,7 @@ fn deviation_text(load: &LoadFigures) -> String {
 
 /// The text of a file.
 fn read(path: &Path) -> Result<String, Failure> {
-    crate::text_file::read_text(path)
+    flitlab::text_file::read_text(path)
         .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))
 }
 

@@ -11,7 +11,7 @@ use super::super::{Failure, text};
 use super::results::Results;
 use super::survey::{self, Begun};
 use crate::cli::say::say;
-use crate::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
+use flitlab::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
 
 /// Write the results of a sweep that Slurm has computed
 ///

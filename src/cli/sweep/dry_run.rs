@@ -11,8 +11,8 @@ use super::super::text::duration;
 use super::options::Executor;
 use super::submit::shares;
 use super::{Sweep, place};
-use crate::scenario::{self, Point};
-use crate::sweep::{Plan, Store, plan};
+use flitlab::scenario::{self, Point};
+use flitlab::sweep::{Plan, Store, plan};
 
 /// A point, or the search for a series' saturation.
 #[derive(Debug, Serialize)]

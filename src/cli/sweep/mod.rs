@@ -28,10 +28,9 @@ use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
-use crate::narrow::narrow;
-use crate::scenario::{self, Point};
-use crate::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_search};
 pub(super) use command::SweepCommand;
+use flitlab::scenario::{self, Point};
+use flitlab::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_search};
 use options::{Executor, SlurmOptions};
 use place::Place;
 use results::Results;
@@ -161,7 +160,9 @@ impl Sweep {
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
-        let place = |number: usize| (order[number], narrow(number));
+        let place = |number: usize| {
+            (order[number], u32::try_from(number).expect("a sweep has fewer points"))
+        };
         let threads = self.threads.count();
         let left_out =
             run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use super::super::Failure;
-use crate::scenario::{SlurmSettings, check_sbatch_option, check_slurm_name};
-use crate::units::{Bytes, ClockTime, parse_bytes, parse_clock_time};
+use flitlab::scenario::{SlurmSettings, check_sbatch_option, check_slurm_name};
+use flitlab::units::{Bytes, ClockTime, parse_bytes, parse_clock_time};
 
 /// What computes the points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

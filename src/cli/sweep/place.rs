@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Failure, folder};
 use crate::cli::say::say;
-use crate::scenario::Point;
-use crate::sweep::{Store, StoreError};
+use flitlab::scenario::Point;
+use flitlab::sweep::{Store, StoreError};
 
 /// The folder of everybody's results.
 const RESULTS: &str = "results";

@@ -10,12 +10,12 @@ use super::super::summary::{Expectation, Printed, SaturationNote, Summary, menti
 use super::super::{Failure, folder, text};
 use super::place::LAST_FILE;
 use crate::cli::say::say;
-use crate::report::figure::{Kind, Wish, draw_all};
-use crate::report::{
+use flitlab::report::figure::{Kind, Wish, draw_all};
+use flitlab::report::{
     ChannelRow, DeadlockNote, PointRow, ResultRows, Row, RowWriter, Status, means_text,
 };
-use crate::scenario::{Point, Sweep};
-use crate::sweep::{Obtained, Simulation, StoredPoint};
+use flitlab::scenario::{Point, Sweep};
+use flitlab::sweep::{Obtained, Simulation, StoredPoint};
 
 const POINTS: &str = "points.csv";
 const MEANS: &str = "means.csv";

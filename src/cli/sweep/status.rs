@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::super::Failure;
 use super::super::summary::{print_json, print_text};
 use super::survey::{self, Begun};
-use crate::scenario::{self, SlurmSettings};
-use crate::sweep::Progress;
-use crate::sweep::slurm::{End, Standing, Standings, Submission, TaskStanding};
-use crate::units::{Bytes, ClockTime, clock_time_text};
+use flitlab::scenario::{self, SlurmSettings};
+use flitlab::sweep::Progress;
+use flitlab::sweep::slurm::{End, Standing, Standings, Submission, TaskStanding};
+use flitlab::units::{Bytes, ClockTime, clock_time_text};
 
 /// Tasks that are listed for people, and points of a task.
 const TASKS_LISTED: usize = 10;

@@ -11,10 +11,10 @@ use super::super::{Failure, folder, text};
 use super::options::SlurmOptions;
 use super::survey::{self, Begun};
 use super::{Sweep, place};
-use crate::scenario::{self, SlurmSettings};
-use crate::sweep::slurm::{self, JobArray, SlurmError, Standings, Submission};
-use crate::sweep::{Progress, Simulation, Store, low_loads_first};
-use crate::units::{clock_time_text, memory_text};
+use flitlab::scenario::{self, SlurmSettings};
+use flitlab::sweep::slurm::{self, JobArray, SlurmError, Standings, Submission};
+use flitlab::sweep::{Progress, Simulation, Store, low_loads_first};
+use flitlab::units::{clock_time_text, memory_text};
 
 /// Submit what is missing of a sweep on Slurm
 ///

@@ -7,10 +7,9 @@ use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
 use crate::cli::say::say;
-use crate::narrow::narrow;
-use crate::scenario::{self, Document};
-use crate::sweep::slurm::{Standings, Submission};
-use crate::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
+use flitlab::scenario::{self, Document};
+use flitlab::sweep::slurm::{Standings, Submission};
+use flitlab::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
 
 /// A sweep as it was begun.
 pub(super) struct Begun {
@@ -61,7 +60,7 @@ pub(super) fn look(
     let Some(wanted) = sweep.saturation else {
         let order = order(points);
         let progress = survey_grid(points, sweep.past_saturation, results, |number, point| {
-            each((order[number], narrow(number)), point)
+            each((order[number], u32::try_from(number).expect("a sweep has fewer points")), point)
         })?;
         return Ok((progress, Vec::new()));
     };

@@ -10,10 +10,10 @@ use super::super::input::reject;
 use super::super::summary::print_text;
 use super::super::threads::Threads;
 use super::results::point_text;
-use crate::measure::Saturation;
-use crate::scenario::{self, Document};
-use crate::sweep::slurm::Submission;
-use crate::sweep::{Obtained, Store, in_parallel, run_search, run_share};
+use flitlab::measure::Saturation;
+use flitlab::scenario::{self, Document};
+use flitlab::sweep::slurm::Submission;
+use flitlab::sweep::{Obtained, Store, in_parallel, run_search, run_share};
 
 /// Compute the points of one task of a job array; job scripts call this
 #[derive(Debug, Args)]

@@ -44,6 +44,7 @@ mod route_check;
 mod shell;
 mod slurm;
 mod steady;
+mod structure;
 mod sweeps;
 mod threads;
 mod validation;

@@ -4,7 +4,7 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, LoadMeasurement, Offered, Settings, Status, Watch, ZeroLoad, measure_load, outlook,
+    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, measure_load, outlook,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
@@ -90,7 +90,7 @@ const UNIFORM: PatternSpec = PatternSpec::Uniform { include_self: false };
 #[test]
 fn uniform_takes_40_cycles_at_load_030() {
     let measured = run(UNIFORM, 0.3, Arbitration::RoundRobin);
-    assert_eq!(measured.status, Status::Steady);
+    assert_eq!(measured.ending, Ending::Steady);
     let cycles = measured.packet_latency.unwrap().mean / 1e3;
     assert!((cycles - 40.1).abs() < 1.0, "{cycles}");
 }
@@ -113,7 +113,7 @@ fn neighbor_comes_within_5_percent_of_the_bound() {
 #[test]
 fn tornado_is_steady_at_020_and_collapses_when_pushed() {
     let steady = run(PatternSpec::Tornado, 0.2, Arbitration::RoundRobin);
-    assert!(steady.status.sustained(), "{:?}", steady.status);
+    assert!(steady.ending.sustained(), "{:?}", steady.ending);
     assert!((steady.accepted_flits - 0.2).abs() < 0.005, "{}", steady.accepted_flits);
     let pushed = accepted(PatternSpec::Tornado, 0.3, Arbitration::RoundRobin);
     assert!((pushed - 0.12).abs() < 0.02, "{pushed}");

@@ -6,7 +6,7 @@
 //! network has recovered with the first window, after that, at whose end no more is under way, but for a
 //! twentieth, than at the ends of the windows measured before the failure.
 
-use super::load_point::{LoadPoint, Status};
+use super::load_point::{Ending, LoadPoint};
 use super::watch::Watch;
 use super::{Collector, LoadMeasurement, Offered, Phase, Settings};
 use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
@@ -70,8 +70,8 @@ pub fn measure_interruption<'f>(
         })
     };
     let status = match run() {
-        Ok(recovery) => Status::Interrupted(recovery),
-        Err(deadlock) => Status::Deadlock(deadlock),
+        Ok(recovery) => Ending::Interrupted(recovery),
+        Err(deadlock) => Ending::Deadlock(deadlock),
     };
     let windows = point.standing().history.iter().filter(|it| it.phase == Phase::Measuring).count();
     point.result(status, half, narrow(windows), None, senders)

@@ -44,7 +44,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// How a measurement ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Status {
+pub enum Ending {
     /// Steady, and the mean latency is as precise as asked for.
     Steady,
     /// Steady, but the budget of windows ended before the mean latency was precise enough.
@@ -59,7 +59,7 @@ pub enum Status {
     Interrupted(Recovery),
 }
 
-impl Status {
+impl Ending {
     /// Whether the load was shown to be one that the network sustains.
     #[must_use]
     pub fn sustained(&self) -> bool {
@@ -92,7 +92,7 @@ pub enum Doubt {
 /// What a load point gave. Rates are means over the terminals that send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadMeasurement {
-    pub status: Status,
+    pub ending: Ending,
     /// Accepted flits in flits a flit time of a network channel.
     pub accepted_flits: f64,
     /// Accepted payload in bytes a second: mean, and of the least served source.
@@ -361,20 +361,20 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             }
         }
         let status = match (deadlock, beyond, finding) {
-            (Some(deadlock), _, _) => Status::Deadlock(deadlock),
-            (_, Some(beyond), _) => Status::NotSteady(beyond),
+            (Some(deadlock), _, _) => Ending::Deadlock(deadlock),
+            (_, Some(beyond), _) => Ending::NotSteady(beyond),
             (_, _, Finding::Grows { terminal, rate }) => {
-                Status::NotSteady(self.cause(terminal, rate, senders))
+                Ending::NotSteady(self.cause(terminal, rate, senders))
             }
             _ if !self.enough() => {
-                Status::Undecided(Doubt::TooLittle { messages: self.messages_received() })
+                Ending::Undecided(Doubt::TooLittle { messages: self.messages_received() })
             }
             (_, _, Finding::Open { terminal, others }) => {
-                Status::Undecided(Doubt::Source { terminal, others })
+                Ending::Undecided(Doubt::Source { terminal, others })
             }
-            _ if !level => Status::Undecided(Doubt::WarmUp),
-            _ if self.precise(interval, settings) => Status::Steady,
-            _ => Status::SteadyImprecise,
+            _ if !level => Ending::Undecided(Doubt::WarmUp),
+            _ if self.precise(interval, settings) => Ending::Steady,
+            _ => Ending::SteadyImprecise,
         };
         self.result(status, start, measured, interval, senders)
     }
@@ -425,7 +425,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     /// What was measured from `start` on.
     pub(super) fn result(
         &mut self,
-        status: Status,
+        ending: Ending,
         start: Picoseconds,
         windows: u32,
         interval: Option<f64>,
@@ -444,7 +444,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let a_second = 1e12 / time;
         let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
         LoadMeasurement {
-            status,
+            ending,
             accepted_flits: total.flits as f64 * self.offered.flit_time as f64 / time / terminals,
             accepted_payload: total.payload as f64 * a_second / terminals,
             accepted_payload_minimum: least as f64 * a_second,

@@ -25,7 +25,7 @@ pub use exchange::{ExchangeMeasurement, measure_exchange};
 pub use interruption::{Recovery, measure_interruption};
 pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{
-    Cause, Doubt, ENOUGH_MESSAGES, LoadMeasurement, Offered, Status, ZeroLoad, measure_load,
+    Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };
 pub use saturation::{Saturation, bisect};
 pub use settings::{MOST_WINDOWS, Settings};

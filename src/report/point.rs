@@ -6,27 +6,24 @@ use super::table::{
     Column, Count, Given, Hexadecimal, Microseconds, Nanoseconds, Number, RateOfNode, RateOfSource,
     Text, table,
 };
+use crate::measure::Ending;
 use crate::units::Picoseconds;
 
 /// How the simulation of a point ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Status {
     /// The measurement is of a steady state.
     #[default]
-    #[serde(rename = "steady")]
     Steady,
     /// What is under way grows for ever: past saturation. Latencies depend on how long was simulated.
-    #[serde(rename = "not steady")]
     NotSteady,
     /// Too little was simulated to tell whether the load is steady: too few messages were received, or it
     /// is too near to saturation.
-    #[serde(rename = "undecided")]
     Undecided,
     /// Packets wait for one another in a cycle.
-    #[serde(rename = "deadlock")]
     Deadlock,
     /// A finite workload ran to its end.
-    #[serde(rename = "completed")]
     Completed,
 }
 
@@ -47,7 +44,49 @@ impl Column<PointRow> {
     }
 }
 
+impl From<Status> for &'static str {
+    fn from(status: Status) -> Self {
+        status.name()
+    }
+}
+
+impl TryFrom<String> for Status {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|status| status.name() == name);
+        named.ok_or_else(|| format!("`{name}` is no state of a point"))
+    }
+}
+
+impl From<&Ending> for Status {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Steady | Ending::SteadyImprecise => Self::Steady,
+            Ending::NotSteady(_) => Self::NotSteady,
+            Ending::Undecided(_) => Self::Undecided,
+            Ending::Deadlock(_) => Self::Deadlock,
+            Ending::Interrupted(_) => Self::Completed,
+        }
+    }
+}
+
 impl Status {
+    const ALL: [Self; 5] =
+        [Self::Steady, Self::NotSteady, Self::Undecided, Self::Deadlock, Self::Completed];
+
+    /// In files, and for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady",
+            Self::NotSteady => "not steady",
+            Self::Undecided => "undecided",
+            Self::Deadlock => "deadlock",
+            Self::Completed => "completed",
+        }
+    }
+
     /// Whether a load ran on without being shown to be steady.
     #[must_use]
     pub fn lacks_steady_state(self) -> bool {

@@ -14,14 +14,14 @@ use super::warnings::{channels_warning, load_warnings};
 use crate::adaptive::Derouting;
 use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memory_needed};
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Delivered, Distribution, ExchangeMeasurement, Offered,
-    Outlook, Phase, Progress, Quantile, Snapshot, Status, Watch, Window, ZeroLoad,
+    Bottleneck, Collector, CompletionBound, Delivered, Distribution, Ending, ExchangeMeasurement,
+    Offered, Outlook, Phase, Progress, Quantile, Snapshot, Watch, Window, ZeroLoad,
     completion_bound, looks_at_all_pairs, measure_exchange, measure_interruption, measure_load,
     outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::{rounded, rounded_down};
-use crate::report::{self, ChannelRow, DigestLog, LatencyRow, PointRow, WindowPhase, WindowRow};
+use crate::report::{ChannelRow, DigestLog, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
@@ -371,13 +371,7 @@ impl Simulation {
         let work = Work::new(started, built, measured.counters, memory, nodes, others);
         let to_fraction = 1.0 / self.fabric().capacity();
         let row = PointRow {
-            status: match measured.status {
-                Status::Steady | Status::SteadyImprecise => report::Status::Steady,
-                Status::NotSteady(_) => report::Status::NotSteady,
-                Status::Undecided(_) => report::Status::Undecided,
-                Status::Deadlock(_) => report::Status::Deadlock,
-                Status::Interrupted(_) => report::Status::Completed,
-            },
+            status: (&measured.ending).into(),
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
             accepted_load: Some(measured.accepted_flits * to_fraction),
@@ -394,8 +388,8 @@ impl Simulation {
             digest: Some(measured.digest.0),
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
-        let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.status);
-        let stuck = row.status == report::Status::Deadlock;
+        let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
+        let stuck = row.status == Status::Deadlock;
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&row, &measured.channels);
         let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
@@ -412,12 +406,12 @@ impl Simulation {
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
-        if let Status::Deadlock(_) = measured.status {
+        if let Ending::Deadlock(_) = measured.ending {
             warnings.extend(self.scenario.deadlock_advice());
         }
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
-        let deadlock = match measured.status {
-            Status::Deadlock(deadlock) => Some(deadlock),
+        let deadlock = match measured.ending {
+            Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
         Outcome { row, channels, latencies, windows, deadlock, warnings, work }
@@ -506,7 +500,7 @@ impl Simulation {
             }
             Err(deadlock) => Outcome {
                 row: PointRow {
-                    status: report::Status::Deadlock,
+                    status: Status::Deadlock,
                     simulated_time: Some(deadlock.time),
                     events: engine.counters().grants,
                     digest: Some(engine.digest().0),
@@ -554,8 +548,8 @@ fn without_results(row: PointRow) -> PointRow {
 }
 
 /// Fills in how an interruption passed, if there was one.
-fn with_recovery(row: PointRow, status: &Status) -> PointRow {
-    let Status::Interrupted(recovery) = status else { return row };
+fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
+    let Ending::Interrupted(recovery) = ending else { return row };
     PointRow {
         packets_lost: Some(recovery.report.packets_lost),
         messages_lost: Some(recovery.report.messages_lost),
@@ -567,7 +561,7 @@ fn with_recovery(row: PointRow, status: &Status) -> PointRow {
 
 fn exchange_row(row: PointRow, measured: &ExchangeMeasurement) -> PointRow {
     PointRow {
-        status: report::Status::Completed,
+        status: Status::Completed,
         network_latency_mean: measured.network_latency.map(whole),
         hops_mean: measured.hops,
         completion_time: Some(measured.completion),

@@ -1,6 +1,6 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
-use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, LoadMeasurement, MOST_WINDOWS, Status};
+use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
 use crate::report::PointRow;
 use crate::scenario::Scenario;
 use crate::units::time_text;
@@ -20,9 +20,9 @@ pub(super) fn load_warnings(
     let windows = measured.windows;
     let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
     let longer = format!("--set measure.maximum_windows={}", four_times(windows.max(10)));
-    let warning = match &measured.status {
-        Status::NotSteady(cause) => not_steady(cause, offered, row, &longer),
-        Status::Undecided(Doubt::TooLittle { messages }) => {
+    let warning = match &measured.ending {
+        Ending::NotSteady(cause) => not_steady(cause, offered, row, &longer),
+        Ending::Undecided(Doubt::TooLittle { messages }) => {
             let auto = measure.window.map_or(String::new(), |window| {
                 format!(" of {} (measure.window)", time_text(window))
             });
@@ -32,13 +32,13 @@ pub(super) fn load_warnings(
                 if measure.window.is_some() { "--set measure.window=auto" } else { &longer }
             )
         }
-        Status::Undecided(Doubt::WarmUp) => format!(
+        Ending::Undecided(Doubt::WarmUp) => format!(
             "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
              clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
             measure.warm_up_windows,
             measure.warm_up_windows.max(5).saturating_mul(2).min(MOST_WINDOWS)
         ),
-        Status::Undecided(Doubt::Source { terminal, others }) => format!(
+        Ending::Undecided(Doubt::Source { terminal, others }) => format!(
             "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \
              empty often enough, so load {offered:.3} is near saturation; try longer with {longer}",
             match others {
@@ -47,7 +47,7 @@ pub(super) fn load_warnings(
                 _ => format!(" and of {others} others"),
             }
         ),
-        Status::SteadyImprecise => format!(
+        Ending::SteadyImprecise => format!(
             "{} {windows} windows: for more precision, try {longer}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
                 "the mean latency has no confidence interval after".into(),
@@ -57,12 +57,12 @@ pub(super) fn load_warnings(
                 )
             ),
         ),
-        Status::Interrupted(recovery) if recovery.recovery.is_none() => {
+        Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
              lower load, or less that fails, leaves it time to"
                 .into()
         }
-        Status::Deadlock(_) | Status::Steady | Status::Interrupted(_) => return Vec::new(),
+        Ending::Deadlock(_) | Ending::Steady | Ending::Interrupted(_) => return Vec::new(),
     };
     vec![warning]
 }

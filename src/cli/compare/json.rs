@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Report;
-use super::text::{state_name, verdict, verdict_name};
+use super::text::{verdict, verdict_name};
 use crate::cli::results::Results;
 use flitlab::report::comparison::{ComparedPoint, Estimate, Place, Values};
 use flitlab::scenario::Difference;
@@ -94,8 +94,8 @@ fn point(point: &ComparedPoint) -> Point<'_> {
         place: place(&point.place),
         verdict: verdict_name(point.verdict),
         same_events: point.same_events,
-        state_a: state_name(point.state.0),
-        state_b: state_name(point.state.1),
+        state_a: point.state.0.name(),
+        state_b: point.state.1.name(),
         values: point.values.iter().map(value).collect(),
     }
 }

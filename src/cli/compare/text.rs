@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::Report;
 use crate::cli::results::Results;
 use crate::cli::terminal;
-use flitlab::report::Status;
 use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
 use flitlab::scenario::{Difference, Setting};
 
@@ -115,16 +114,6 @@ pub(super) fn verdict_name(verdict: Verdict) -> &'static str {
         Verdict::Within => "within",
         Verdict::Unclear => "unclear",
         Verdict::Differs => "differs",
-    }
-}
-
-pub(super) fn state_name(state: Status) -> &'static str {
-    match state {
-        Status::Steady => "steady",
-        Status::NotSteady => "not steady",
-        Status::Undecided => "undecided",
-        Status::Deadlock => "deadlock",
-        Status::Completed => "completed",
     }
 }
 
@@ -253,8 +242,8 @@ fn values(report: &Report, all: bool) -> String {
         .filter(state)
         .map(|point| Line {
             place: &point.place,
-            full: [state_name(point.state.0), state_name(point.state.1)].map(str::to_owned),
-            short: [state_name(point.state.0), state_name(point.state.1)].map(str::to_owned),
+            full: [point.state.0.name(), point.state.1.name()].map(str::to_owned),
+            short: [point.state.0.name(), point.state.1.name()].map(str::to_owned),
             change: String::new(),
             verdict: if point.verdict == Verdict::Differs { "differs" } else { "may be chance" },
         })

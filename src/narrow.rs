@@ -21,6 +21,24 @@ pub(crate) fn narrow<N>(value: impl TryInto<N> + Copy + Display) -> N {
     }
 }
 
+/// The same in the hottest loops, with the type as second argument: checked where debug assertions are on, as they are in
+/// all tests.
+macro_rules! fitted {
+    ($value:expr, $Type:ty) => {{
+        let value = $value;
+        debug_assert!(
+            <$Type>::try_from(value).is_ok(),
+            "{value} does not fit into {}",
+            stringify!($Type)
+        );
+        #[allow(clippy::cast_possible_truncation, reason = "checked above")]
+        let fitted = value as $Type;
+        fitted
+    }};
+}
+
+pub(crate) use fitted;
+
 /// The next lower whole number, or the number itself if it is whole.
 ///
 /// # Panics

@@ -1,5 +1,6 @@
 //! Which routers have something to do, so that a window costs nothing for those that have not.
 
+use crate::narrow::fitted;
 use serde::{Deserialize, Serialize};
 
 use super::prefetch::prefetch;
@@ -61,7 +62,7 @@ impl Active {
             if self.blocks[block] < end {
                 let routers = block * BLOCK..self.next.len().min((block + 1) * BLOCK);
                 let is_due = |&router: &u32| self.next[router as usize] < end;
-                due.extend((routers.start as u32..routers.end as u32).filter(is_due));
+                due.extend((fitted!(routers.start, u32)..fitted!(routers.end, u32)).filter(is_due));
             }
             block += 1;
         }

@@ -24,6 +24,7 @@ use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
 use super::whole::Whole;
 use crate::adaptive::{Heading, drawn_at};
+use crate::narrow::fitted;
 use crate::routing::{Adaptive, Course};
 
 /// What routers keep whose packets choose their way.
@@ -99,7 +100,7 @@ impl Model<'_> {
         let adaptive = choosers.adaptive;
         let mut choice = Choice {
             destination: to,
-            ejection: ejection as u8,
+            ejection: fitted!(ejection, u8),
             heading: Heading::default(),
             stage: Stage::Fixed,
         };
@@ -113,7 +114,7 @@ impl Model<'_> {
             choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
         } else {
             let route = self.whole.routes.source_route(self.whole.fabric, from, to);
-            origin.hops = route.unwrap_or_default().hops() as u16;
+            origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
         }
         packet.way = choice.into();
     }
@@ -168,7 +169,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         match choice.stage {
             Stage::Fixed => {
                 let ports = self.adaptive().ports(here, choice.destination, choice.heading);
-                self.ask(pair, ports.trailing_zeros() as u16, lane);
+                self.ask(pair, fitted!(ports.trailing_zeros(), u16), lane);
             }
             Stage::New => {
                 self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
@@ -177,7 +178,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             }
             Stage::ToIntermediate | Stage::ToDestination => {
                 let to = match choice.stage {
-                    Stage::ToIntermediate => self.packets.rest(slot)[0] as u32,
+                    Stage::ToIntermediate => fitted!(self.packets.rest(slot)[0], u32),
                     _ => choice.destination,
                 };
                 let options = self.adaptive().ports(here, to, choice.heading);
@@ -192,7 +193,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = self.undecided()[word];
             while bits != 0 {
-                let pair = word as u32 * 64 + bits.trailing_zeros();
+                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 let Queue { head: slot, ask, .. } = self.queues[pair as usize];
                 if ask > now {
@@ -262,7 +263,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
-        queue.output = options.trailing_zeros() as u16;
+        queue.output = fitted!(options.trailing_zeros(), u16);
         queue.onto = match stage {
             Stage::ToIntermediate => channels.escape_to_intermediate,
             _ => channels.escape,
@@ -319,7 +320,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let straight = u32::from(self.input(input).port);
         let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
         let selection = self.adaptive().rules().selection;
-        selection.prefers(open, straight, drawn, |port| rooms[port as usize]) == output as u32
+        selection.prefers(open, straight, drawn, |port| rooms[port as usize])
+            == fitted!(output, u32)
     }
 
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
@@ -368,11 +370,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for (low, high) in self.turns() {
             for step in 0..steps(words.len()) {
                 let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
-                let of_set = between(low, high, word as u32 * 64);
+                let of_set = between(low, high, fitted!(word, u32) * 64);
                 let asking = self.escapes[words.start + word];
                 let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
-                    let pair = word as u32 * 64 + (bits.trailing_zeros() + turn) % 64;
+                    let pair = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
                     match self.escape_obstacle(output, pair, now) {
                         None => {

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tick::{NEVER, Tick, rebased};
+use crate::narrow::fitted;
 use crate::topology::NONE;
 
 /// Credits on their way to a channel's sender.
@@ -142,7 +143,7 @@ impl Returning {
                 break;
             }
             flits += credit.flits;
-            self.first = self.place(1) as u8;
+            self.first = fitted!(self.place(1), u8);
             self.near -= 1;
         }
         if self.near == 0 && self.head != NONE {
@@ -211,7 +212,7 @@ impl Links {
             return std::mem::replace(&mut self.free, next);
         }
         self.links.push(link);
-        self.links.len() as u32 - 1
+        fitted!(self.links.len(), u32) - 1
     }
 
     fn remove(&mut self, slot: u32) {

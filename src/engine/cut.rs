@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::network::Network;
+use crate::narrow::narrow;
 use crate::topology::Fabric;
 
 /// Where the parts begin: the first number of each, and the end.
@@ -24,7 +25,7 @@ impl Cut {
         let routers = fabric.routers();
         let homes = || fabric.live_terminals().map(|terminal| fabric.terminal_router(terminal));
         let parts = if homes().is_sorted() { parts.clamp(1, routers.max(1) as usize) } else { 1 };
-        let first = |part: usize| (u64::from(routers) * part as u64 / parts as u64) as u32;
+        let first = |part: usize| narrow::<u32>(u64::from(routers) * part as u64 / parts as u64);
         let firsts: Vec<u32> = (0..=parts).map(first).collect();
         let first_terminal = |&router: &u32| {
             let beyond = |&terminal: &u32| fabric.terminal_router(terminal) >= Some(router);

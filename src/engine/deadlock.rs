@@ -13,6 +13,7 @@ use super::model::Model;
 use super::ports::{Router, place};
 use super::simulator::Simulator;
 use super::{Observer, VIRTUAL_CHANNEL_NAMES};
+use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::units::{Picoseconds, time_text};
@@ -97,7 +98,7 @@ impl<O: Observer> Simulator<'_, O> {
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
         let buffer = |place: usize| {
             let part = firsts.partition_point(|&first| first <= place) - 1;
-            (part, (place - firsts[part]) as u32)
+            (part, narrow::<u32>(place - firsts[part]))
         };
         // What each buffer's head waits for; nothing if it may yet move without any of it.
         let mut waits: Vec<Vec<usize>> = (0..buffers)
@@ -167,13 +168,13 @@ impl<O: Observer> Simulator<'_, O> {
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
         let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
-        (far.schedule.part, queue as u32)
+        (far.schedule.part, narrow::<u32>(queue))
     }
 
     /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
     /// out: its room is neither here nor there before its credit has been sent, which it is at the grant.
     pub(super) fn credits_are_conserved(&self) -> bool {
-        let lanes = self.whole.lanes.count() as u8;
+        let lanes = narrow::<u8>(self.whole.lanes.count());
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
             let model = &part.model;
@@ -185,7 +186,7 @@ impl<O: Observer> Simulator<'_, O> {
                 let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
                 model.packets_in(buffer).map(flits).sum::<u32>()
             };
-            let mut injections = (0..model.sources.injections.len() as u32)
+            let mut injections = (0..narrow::<u32>(model.sources.injections.len()))
                 .flat_map(|number| (0..lanes).map(move |lane| (number, lane)));
             network.all(|(output, lane)| {
                 let held = held(self.far_end(model, output, lane));
@@ -259,12 +260,12 @@ impl Model<'_> {
             return vec![Wish { output, lane, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
-        let input = self.ports.input(input as u32);
+        let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
         let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
         let options = ports(queue.options).map(|port| Wish {
-            output: router.first_output + port as u32,
+            output: router.first_output + narrow::<u32>(port),
             lane: self.whole.channels.adaptive,
             need,
         });
@@ -296,7 +297,7 @@ impl Model<'_> {
                 loop {
                     let output = whole.code.output(way);
                     let ports = whole.fabric.outputs(at);
-                    if u32::from(output) >= ports.len() as u32 {
+                    if u32::from(output) >= narrow::<u32>(ports.len()) {
                         break (at, output);
                     }
                     at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
@@ -306,8 +307,8 @@ impl Model<'_> {
                 }
             }
         };
-        let first = whole.fabric.outputs(end).len() as u16;
-        let own = (ejection - first) / whole.parameters.ejection_channels as u16;
+        let first = narrow::<u16>(whole.fabric.outputs(end).len());
+        let own = (ejection - first) / narrow::<u16>(whole.parameters.ejection_channels);
         whole.terminals_of(end)[usize::from(own)]
     }
 }

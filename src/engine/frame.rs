@@ -20,6 +20,7 @@ use super::active::Active;
 use super::mail::{Letter, Post};
 use super::rendezvous::Rendezvous;
 use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
+use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
 /// The stretch of time that is simulated at a go.
@@ -249,9 +250,9 @@ impl<L: Letter> Together<L> {
                 part.model.rebase(start);
             }
             let epoch = part.model.schedule().epoch;
-            let first = (start - epoch) as Tick;
+            let first = fitted!(start - epoch, Tick);
             let beyond = self.limit.saturating_add(1).saturating_sub(epoch);
-            let end = u64::from(first.saturating_add(self.length)).min(beyond) as Tick;
+            let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
             part.run_window(first, end);
         }
         part.model.tell(&mut part.observer);

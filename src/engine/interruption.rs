@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Observer;
 use super::model::Model;
 use super::simulator::Simulator;
+use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
@@ -161,7 +162,7 @@ impl<'f> Model<'f> {
     fn fail(&mut self, interruption: &Interruption) {
         let fabric = self.whole.fabric;
         let first_router = self.whole.cut.first_router(self.schedule.part);
-        for number in 0..self.ports.routers.len() as u32 {
+        for number in 0..fitted!(self.ports.routers.len(), u32) {
             let router = self.ports.routers[number as usize];
             let name = number + first_router;
             for (port, channel) in (0..).zip(fabric.outputs(name)) {
@@ -195,7 +196,7 @@ impl<'f> Model<'f> {
                 self.packets.origins[delivery.slot as usize].lose();
             }
         }
-        for terminal in 0..self.sources.adapters.len() as u32 {
+        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             if !interruption.serves(fabric, self.sources.adapters[terminal as usize].name) {
                 self.drop_queued(terminal, |_| true);
             }
@@ -215,7 +216,7 @@ impl<'f> Model<'f> {
         self.sources.paused = false;
         let next = self.schedule.tick(now + 1);
         let fabric = self.whole.fabric;
-        for terminal in 0..self.sources.adapters.len() as u32 {
+        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
             self.resume(terminal, next);
         }

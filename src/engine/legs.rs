@@ -1,6 +1,7 @@
 //! Direction order's ways, written leg by leg: a new packet's way is put together from a small table.
 
 use super::way::{Code, Way};
+use crate::narrow::narrow;
 use crate::routing::DirectionOrder;
 
 /// A packet's way in one dimension as a run, in the positive or in the negative direction; the other one is 0.
@@ -33,8 +34,8 @@ impl<'f> Legs<'f> {
                     let (positive, negative) = order.hops(dimension, odd, place);
                     let run = |port, hops| if hops == 0 { 0 } else { code.run(port, hops) };
                     Leg {
-                        positive: run(dimension as u16, positive),
-                        negative: run((dimension + dimensions) as u16, negative),
+                        positive: run(narrow::<u16>(dimension), positive),
+                        negative: run(narrow::<u16>(dimension + dimensions), negative),
                     }
                 }));
             }

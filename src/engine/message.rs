@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
-use crate::narrow::narrow;
+use crate::narrow::{fitted, narrow};
 use crate::units::Picoseconds;
 
 /// What a message's last packet brings about.
@@ -111,7 +111,7 @@ impl<T: Copy> Slots<T> {
             return slot;
         }
         self.items.push(item);
-        self.items.len() as u32 - 1
+        fitted!(self.items.len(), u32) - 1
     }
 
     #[inline]

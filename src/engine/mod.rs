@@ -7,11 +7,11 @@
 //! # One router at a time
 //!
 //! Nothing that a router does can reach another one at once. A packet that it sends asks for an output in the next
-//! router a crossbar, a cable and a routing latency later; the credits for a packet that it sends on are back at the
-//! router before a packet's length and a cable later. The shorter of the two, some hundred nanoseconds, is a
-//! **window**: for that long each router can be simulated alone. So that is what is done: a router is visited, does
-//! all that happens in it until the window ends, with its state in the nearest cache, and is left alone for the rest
-//! of the window. What it sends is put where the other routers find it at their next visit.
+//! router a crossbar, a cable and a routing latency later. For a packet that it sends on, the router that the packet
+//! came from gets its credits back a packet's length and a cable later. The shorter of the two times, some hundred
+//! nanoseconds, is a **window**: for that long each router can be simulated alone. So that is what is done: a router
+//! is visited, does all that happens in it until the window ends, with its state in the nearest cache, and is left
+//! alone for the rest of the window. What it sends is put where the other routers find it at their next visit.
 //!
 //! ```text
 //!   window k                      window k + 1
@@ -65,13 +65,6 @@
 //! | `saved` | the state of a simulation, to be gone on with later |
 //! | `whole`, `network` | what does not change: timings, numbers, names |
 //! | `simulator` | parts and threads behind the face of [`Engine`] |
-
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_wrap,
-    reason = "the hottest loops; fabrics and the ranges of parameters keep their numbers within their types"
-)]
 
 mod active;
 mod adaptive;

@@ -15,6 +15,7 @@ use super::tick::{NEVER, NO_TIME, Tick};
 use super::visit::Outbox;
 use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
+use crate::narrow::fitted;
 use crate::routing::{ForwardingTable, Routes};
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
@@ -90,7 +91,7 @@ impl<'f> Model<'f> {
             latest: 0,
             is_large: false,
         };
-        for terminal in 0..model.sources.adapters.len() as u32 {
+        for terminal in 0..fitted!(model.sources.adapters.len(), u32) {
             model.begin(terminal);
         }
         model
@@ -104,7 +105,8 @@ impl<'f> Model<'f> {
 
     /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
     pub(super) fn latest(&self) -> Picoseconds {
-        let buffers = 0..if self.packets.count() > 0 { self.ports.queues.len() as u32 } else { 0 };
+        let buffers =
+            0..if self.packets.count() > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
         let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
         let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
         ready.max().unwrap_or(0).max(self.latest)
@@ -171,7 +173,7 @@ impl RouterModel for Model<'_> {
             choosers.rebase(by);
         }
         self.schedule.epoch = epoch;
-        for terminal in 0..self.sources.adapters.len() as u32 {
+        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             let due = self.terminal_due(terminal);
             self.sources.due[terminal as usize] = due;
             if due != NEVER {

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameters;
+use crate::narrow::narrow;
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
 
@@ -80,7 +81,7 @@ impl Network {
             ejections,
         };
         for router in 0..fabric.routers() {
-            network.first_output.push(network.ring_of_channel.len() as u32);
+            network.first_output.push(narrow::<u32>(network.ring_of_channel.len()));
             for channel in fabric.outputs(router) {
                 network.ring_of_channel.push(fabric.ring(channel).unwrap_or(NONE));
                 if let Some(target) = fabric.target(channel) {
@@ -89,11 +90,11 @@ impl Network {
             }
             for &terminal in &terminals_of[router as usize] {
                 network.ejection_of_terminal[terminal as usize] =
-                    network.ring_of_channel.len() as u32;
+                    narrow::<u32>(network.ring_of_channel.len());
                 network.ring_of_channel.extend((0..ejections).map(|_| NONE));
             }
         }
-        let first_injection = network.ring_of_channel.len() as u32;
+        let first_injection = narrow::<u32>(network.ring_of_channel.len());
         network.first_output.push(first_injection);
         network.ring_of_channel.extend((0..fabric.terminals() * injections).map(|_| NONE));
         network.connect(fabric, &terminals_of);
@@ -106,7 +107,8 @@ impl Network {
         let mut next = 0;
         for (router, terminals) in terminals_of.iter().enumerate() {
             self.first_input.push(next);
-            next += self.transit_inputs[router] + terminals.len() as u32 * self.injection_channels;
+            next += self.transit_inputs[router]
+                + narrow::<u32>(terminals.len()) * self.injection_channels;
         }
         self.first_input.push(next);
         self.input_of_channel = vec![NONE; self.ring_of_channel.len()];
@@ -116,7 +118,7 @@ impl Network {
             for (port, slot) in fabric.outputs(router).enumerate() {
                 if let Some(target) = fabric.target(slot) {
                     self.attach(
-                        self.first_output[router as usize] + port as u32,
+                        self.first_output[router as usize] + narrow::<u32>(port),
                         target,
                         &mut free,
                     );
@@ -127,7 +129,7 @@ impl Network {
             for &terminal in terminals {
                 let first = first_injection + terminal * self.injection_channels;
                 for channel in first..first + self.injection_channels {
-                    self.attach(channel, router as u32, &mut free);
+                    self.attach(channel, narrow::<u32>(router), &mut free);
                 }
             }
         }
@@ -172,7 +174,7 @@ impl Network {
 
     /// The router that a network or ejection channel leaves.
     pub(super) fn router_of_output(&self, channel: u32) -> u32 {
-        self.first_output.partition_point(|&first| first <= channel) as u32 - 1
+        narrow::<u32>(self.first_output.partition_point(|&first| first <= channel)) - 1
     }
 
     /// A channel's name for people.
@@ -183,7 +185,7 @@ impl Network {
         }
         let router = self.router_of_output(channel);
         let port = channel - self.first_output[router as usize];
-        let ports = fabric.outputs(router).len() as u32;
+        let ports = narrow::<u32>(fabric.outputs(router).len());
         if port < ports {
             return fabric.channel_name(fabric.outputs(router).start + port);
         }
@@ -196,7 +198,7 @@ impl Network {
         match place {
             Some(terminal) => {
                 let first = self.ejection_of_terminal[terminal];
-                let name = fabric.terminal_name(terminal as u32);
+                let name = fabric.terminal_name(narrow::<u32>(terminal));
                 format!("{name} ejection {}", channel - first)
             }
             None => format!("{} ejection {}", fabric.router_name(router), port - ports),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::tick::{Tick, rebased};
 use super::way::Way;
 use crate::adaptive::Derouting;
+use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -125,7 +126,7 @@ impl Packets {
         self.packets.push(packet);
         self.origins.push(origin);
         self.rests.resize(self.packets.len() * self.words, 0);
-        self.packets.len() as u32 - 1
+        fitted!(self.packets.len(), u32) - 1
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
 
+use crate::narrow::narrow;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
 /// The most packets of a message: its sink counts them in 32 bits.
@@ -93,7 +94,7 @@ impl Default for Parameters {
             header_flits: 1,
             checksum_flits: 1,
             maximum_payload: Bytes(256),
-            virtual_channels: VIRTUAL_CHANNELS as u8,
+            virtual_channels: narrow(VIRTUAL_CHANNELS),
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,

@@ -11,6 +11,7 @@ use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
 use super::{ChannelKind, Parameters};
+use crate::narrow::{fitted, narrow};
 use crate::routing::Routes;
 use crate::topology::NONE;
 
@@ -166,7 +167,7 @@ pub(super) struct Entry {
 /// The input port and the lane of a pair, or of a buffer.
 #[inline(always)]
 pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
-    ((pair >> shift) as usize, (pair & ((1 << shift) - 1)) as u8)
+    ((pair >> shift) as usize, fitted!(pair & ((1 << shift) - 1), u8))
 }
 
 /// All ports of a part.
@@ -201,7 +202,7 @@ impl Ports {
         let adaptive = matches!(whole.routes, Routes::Adaptive(_));
         let Whole { fabric, network, cut, parameters, .. } = whole;
         let routers = cut.routers(part);
-        let lanes = whole.lanes.count() as u32;
+        let lanes = narrow::<u32>(whole.lanes.count());
         let shift = lanes.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
@@ -222,26 +223,26 @@ impl Ports {
         let injections = parameters.injection_channels;
         let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
-            let own = whole.terminals_of(router).len() as u32;
+            let own = narrow::<u32>(whole.terminals_of(router).len());
             let first = network.first_output[router as usize];
             let outputs = network.first_output[router as usize + 1] - first;
             let inputs =
                 network.first_input[router as usize]..network.first_input[router as usize + 1];
             let octets = (outputs as usize).max(inputs.len()).div_ceil(EIGHT);
             ports.routers.push(Router {
-                first_output: ports.outputs as u32,
+                first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
-                first_octet: ports.octets.len() as u32,
-                octets: octets as u32,
+                first_octet: narrow::<u32>(ports.octets.len()),
+                octets: narrow::<u32>(octets),
                 first_terminal: terminals,
-                outputs: outputs as u16,
-                inputs: inputs.len() as u16,
-                terminals: own as u16,
-                transit: network.transit_inputs[router as usize] as u16,
+                outputs: narrow::<u16>(outputs),
+                inputs: narrow::<u16>(inputs.len()),
+                terminals: narrow::<u16>(own),
+                transit: narrow::<u16>(network.transit_inputs[router as usize]),
                 next_output: 0,
             });
             ports.octets.resize(ports.octets.len() + octets, Octet::VACANT);
-            let number = ports.routers.len() as u32 - 1;
+            let number = narrow::<u32>(ports.routers.len()) - 1;
             for output in 0..outputs {
                 let state = ports.new_output(whole, part, router, first + output);
                 *ports.output_mut(number, output) = state;
@@ -252,7 +253,7 @@ impl Ports {
                 let at = ports.routers[number as usize];
                 ports.octets_of(&at)[place / EIGHT].inputs[place % EIGHT] = state;
             }
-            inputs_before += inputs.len() as u32;
+            inputs_before += narrow::<u32>(inputs.len());
             ports.outputs += outputs as usize;
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
@@ -270,7 +271,7 @@ impl Ports {
     fn new_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) -> Output {
         let Whole { fabric, network, cut, .. } = whole;
         let port = channel - network.first_output[router as usize];
-        let is_network = port < fabric.outputs(router).len() as u32;
+        let is_network = port < narrow::<u32>(fabric.outputs(router).len());
         let input = network.input_of_channel[channel as usize];
         let mut output = Output {
             kind: if is_network { ChannelKind::Network } else { ChannelKind::Ejection },
@@ -282,21 +283,21 @@ impl Ports {
         if input != NONE {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
-            let own = self.routers.len() as u32 - 1;
+            let own = narrow::<u32>(self.routers.len()) - 1;
             output.room = self.next_room(whole);
             debug_assert_eq!(whole.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
             output.far_pair =
-                ((input - network.first_input[far as usize]) << self.size.shift) as u16;
+                narrow::<u16>((input - network.first_input[far as usize]) << self.size.shift);
             output.far_router = far - cut.first_router(far_part);
-            output.far_part = far_part as u32;
+            output.far_part = narrow::<u32>(far_part);
         }
         output
     }
 
     /// Where the room of the next channel is counted, in the lowest lane.
     fn next_room(&self, whole: &Whole<'_>) -> u32 {
-        (self.senders.len() * whole.lanes.count()) as u32
+        narrow::<u32>(self.senders.len() * whole.lanes.count())
     }
 
     fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
@@ -308,7 +309,7 @@ impl Ports {
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
             let first = self.next_room(whole);
-            let feeder = first + of_router * whole.lanes.count() as u32;
+            let feeder = first + of_router * narrow::<u32>(whole.lanes.count());
             return Input { feeder, injects: true, ..Input::VACANT };
         }
         let from = network.router_of_output(feeder);
@@ -326,12 +327,12 @@ impl Ports {
             feeder: if from_part == part {
                 room
             } else {
-                self.entries.push(Entry { part: from_part as u32, room });
-                AWAY | (self.entries.len() as u32 - 1)
+                self.entries.push(Entry { part: narrow::<u32>(from_part), room });
+                AWAY | (narrow::<u32>(self.entries.len()) - 1)
             },
-            straight: straight.map_or(NO_OUTPUT, |output| output as u16),
-            opposite: opposite.map_or(NO_OUTPUT, |output| output as u16),
-            port: port.min(u32::from(NO_PORT)) as u8,
+            straight: straight.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
+            opposite: opposite.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
+            port: narrow::<u8>(port.min(u32::from(NO_PORT))),
             ..Input::VACANT
         }
     }
@@ -341,7 +342,7 @@ impl Ports {
         let Parameters { buffer, injection_buffer, .. } = whole.parameters;
         let of_channel = |&(_, output): &(u32, u32)| {
             let room = if output == NONE { injection_buffer } else { buffer };
-            std::iter::repeat_n(room as u16, whole.lanes.count())
+            std::iter::repeat_n(narrow::<u16>(room), whole.lanes.count())
         };
         self.senders.iter().flat_map(of_channel).collect()
     }

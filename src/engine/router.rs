@@ -21,6 +21,7 @@ use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
 use super::whole::Whole;
 use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
+use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -131,7 +132,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             }
             due = (due & mask).rotate_right(turn);
             while due != 0 {
-                let output = word as u32 * 64 + (due.trailing_zeros() + turn) % 64;
+                let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
                 self.look(output as usize, walk, now);
             }
@@ -185,7 +186,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = std::mem::take(&mut self.arrived[word]);
             while bits != 0 {
-                let pair = word as u32 * 64 + bits.trailing_zeros();
+                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 self.head(pair);
             }
@@ -290,7 +291,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 if self.asking[sets.start + stretch.word] == 0 {
                     continue;
                 }
-                stretch.mask &= between(low, high, stretch.word as u32 * 64);
+                stretch.mask &= between(low, high, fitted!(stretch.word, u32) * 64);
                 if self.look_along(output, (stretch, walk), blocked, now) {
                     return true;
                 }
@@ -321,7 +322,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let asking = self.asking[output * self.size.words() + stretch.word];
         let mut bits = (asking & stretch.mask).rotate_right(stretch.turn);
         while bits != 0 {
-            let pair = stretch.word as u32 * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
+            let pair =
+                fitted!(stretch.word, u32) * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
             bits &= bits - 1;
             let &Queue { ask, options, onto, need, flits, .. } = &self.queues[pair as usize];
             if ask > now {
@@ -390,7 +392,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
         let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
         let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
-        if (sending.clone().count() as u32) < self.whole.parameters.crossbar_speedup {
+        if (fitted!(sending.clone().count(), u32)) < self.whole.parameters.crossbar_speedup {
             now
         } else {
             sending.min().unwrap_or(now)
@@ -401,8 +403,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline(always)]
     pub(super) fn grant(&mut self, output: usize, pair: u32, onto: u8, now: Tick) {
         self.end_stall(output, now);
-        self.router.next_output = output as u16 + 1;
-        let channel = self.router.first_output + output as u32;
+        self.router.next_output = fitted!(output, u16) + 1;
+        let channel = self.router.first_output + fitted!(output, u32);
         let (input, lane) = self.place(pair);
         let queue = &mut self.queues[pair as usize];
         let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
@@ -421,7 +423,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.counters.grants += 1;
         self.statistics.sent(channel, onto, flits);
         state.free_at = released;
-        state.pointer = pair as u16 + 1;
+        state.pointer = fitted!(pair, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
         let goes_on = state.kind == ChannelKind::Network && !state.dead;
         if goes_on {
@@ -472,7 +474,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.output(output).dead {
             self.packets.origins[slot as usize].lose();
         } else {
-            terminal = self.router.first_terminal + (output as u32 - first) / channels;
+            terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
         }
         let time = self.time(arrives);
         self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
@@ -484,7 +486,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, lane) = self.place(pair);
         if self.credits.send(feeder + u32::from(lane), credit, now) {
             let channels = self.whole.parameters.injection_channels;
-            let own = input as u32 - u32::from(self.router.transit);
+            let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;
             self.outbox.fed.push((injection, credit.time));
         }
@@ -496,7 +498,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.table.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
-                let sent = self.whole.fabric.outputs(self.name).start + output as u32;
+                let sent = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
                 if interruption.cuts(sent, self.time(arrives)) {
                     self.packets.origins[slot as usize].lose();
                 }

@@ -14,6 +14,7 @@ use super::{
     Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption, Observer,
     Parameters,
 };
+use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::Fabric;
 use crate::traffic::Workload;
@@ -192,7 +193,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
             live.map(move |(number, output)| (model, number, output.kind))
         });
         let injections = models().flat_map(move |model| {
-            let first = model.ports.outputs as u32;
+            let first = narrow::<u32>(model.ports.outputs);
             let channels = whole.parameters.injection_channels;
             let live = whole.cut.terminals(model.schedule.part);
             let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
@@ -264,7 +265,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
         let (model, number, kind) = channel;
         let statistics = model.channel_statistics(number);
         let time = (self.clock - self.statistics_since).max(1) as f64;
-        let outputs = model.ports.outputs as u32;
+        let outputs = narrow::<u32>(model.ports.outputs);
         let name = if number < outputs {
             number + self.whole.cut.first_output(model.schedule.part)
         } else {
@@ -291,7 +292,7 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let parameters = &whole.parameters;
     let link = whole.timing(ChannelKind::Network);
     let least = workload.least_payload(parameters.maximum_payload.0);
-    let flits = Tick::from(parameters.packet_flits(least) as u16);
+    let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
     let fastest = whole.timings.iter().map(|timing| timing.flit).min().expect("three kinds");
     let window = (link.forward + whole.routing).min(link.back + flits * fastest);
     let Some(latency) = workload.barrier_latency() else { return window };
@@ -301,5 +302,5 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let received =
         u64::from(whole.timing(ChannelKind::Ejection).forward) + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
-    window.min(barrier.min(LONGEST) as Tick)
+    window.min(narrow::<Tick>(barrier.min(LONGEST)))
 }

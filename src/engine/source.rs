@@ -12,6 +12,7 @@ use super::ports::Ports;
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use super::way::{Address, MOST_WORDS, Way};
 use super::whole::Whole;
+use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Wake};
@@ -317,7 +318,7 @@ impl Model<'_> {
     /// is looked at again.
     #[inline]
     fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
-        let lanes = self.whole.lanes.count() as u32;
+        let lanes = fitted!(self.whole.lanes.count(), u32);
         let injection = self.sources.injections[number as usize];
         if self.sources.paused || injection.waiting == 0 {
             self.sources.injections[number as usize].due = NEVER;
@@ -345,7 +346,7 @@ impl Model<'_> {
                     }
                 }
                 self.credits.room[place as usize] -= flits;
-                self.send_packet(number, terminal, lane as u8, now);
+                self.send_packet(number, terminal, fitted!(lane, u8), now);
                 let injection = &mut self.sources.injections[number as usize];
                 injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
                 return;
@@ -414,7 +415,8 @@ impl Model<'_> {
         let last = self.whole.send(&mut packet, ChannelKind::Injection, now);
         let channels = self.whole.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
-        let mut origin = Origin::new((created, time), arrival, payload, 0, of_terminal as u8);
+        let mut origin =
+            Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
         let mut rest = [0; MOST_WORDS];
         let rest = &mut rest[..self.whole.rest];
         self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
@@ -425,10 +427,10 @@ impl Model<'_> {
         let channel = whole.channel_of_injection(self.schedule.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
-        let in_part = self.ports.outputs as u32 + number;
+        let in_part = fitted!(self.ports.outputs, u32) + number;
         self.statistics.sent(in_part, lane, flits);
         let injection = &mut self.sources.injections[number as usize];
-        injection.pointer = (lane + 1) % whole.lanes.count() as u8;
+        injection.pointer = (lane + 1) % fitted!(whole.lanes.count(), u8);
         let free_at = last + whole.timing(ChannelKind::Injection).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
@@ -489,10 +491,10 @@ impl Model<'_> {
         let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
         if let Some(table) = self.table {
             let class = table.class(whole.fabric, packet.source, destination);
-            packet.way = Address { destination, class, ejection: number as u16 }.into();
+            packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();
             return;
         }
-        let (to, ejection) = (end.router, end.ejection + number as u16);
+        let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
         if self.choosers.is_some() {
             return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
         }
@@ -502,7 +504,7 @@ impl Model<'_> {
         }
         let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
         packet.way = whole.code.write(&route, ejection, rest);
-        origin.hops = route.hops() as u16;
+        origin.hops = fitted!(route.hops(), u16);
     }
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
@@ -578,7 +580,7 @@ impl Model<'_> {
     /// next messages enter the source queues.
     pub(super) fn let_pass(&mut self, latest: Picoseconds) -> Picoseconds {
         let time = self.workload.pass_barrier(latest);
-        for terminal in 0..self.sources.adapters.len() as u32 {
+        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.create_at(terminal, time);
         }
         time + self.whole.parameters.send_overhead

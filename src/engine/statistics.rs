@@ -7,6 +7,7 @@ use super::ports::Output;
 use super::router::Visit;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
+use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
 /// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
@@ -128,7 +129,7 @@ impl<S: Size> Visit<'_, '_, S> {
 impl Model<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
-        for number in 0..self.ports.routers.len() as u32 {
+        for number in 0..fitted!(self.ports.routers.len(), u32) {
             self.hold(number, self.ports.size).settle_stalls(now);
         }
     }

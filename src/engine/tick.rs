@@ -4,6 +4,7 @@
 //! every two milliseconds, and before a long idle time, the epoch moves up to the present and all ticks are moved back
 //! by as much ([`rebased`]). What is over by then becomes 0: how long ago it was is asked by nobody.
 
+use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
 /// Picoseconds since the epoch.
@@ -30,7 +31,7 @@ pub const LONGEST: Picoseconds = 500_000_000;
 pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
     match time.checked_sub(epoch) {
         None => 0,
-        Some(since) if since < Picoseconds::from(FAR) => since as Tick,
+        Some(since) if since < Picoseconds::from(FAR) => fitted!(since, Tick),
         Some(_) => FAR,
     }
 }

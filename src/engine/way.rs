@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::Heading;
+use crate::narrow::fitted;
 use crate::routing::{Route, Run};
 
 /// The most words that a way takes beyond the first: nine runs, at least three a word.
@@ -88,7 +89,7 @@ impl Code {
     /// The output at the router at hand.
     #[inline]
     pub(super) fn output(&self, way: Way) -> u16 {
-        (way.0 & ((1 << self.output_bits) - 1)) as u16
+        fitted!(way.0 & ((1 << self.output_bits) - 1), u16)
     }
 
     /// Takes the hop to the next router. Whether the word is used up, and another one follows.
@@ -184,7 +185,12 @@ impl From<Address> for Way {
 impl From<Way> for Address {
     #[inline]
     fn from(Way(way): Way) -> Self {
-        Self { destination: way as u32, class: (way >> 32) as u8, ejection: (way >> 48) as u16 }
+        let [a, b, c, d, class, _, low, high] = way.to_le_bytes();
+        Self {
+            destination: u32::from_le_bytes([a, b, c, d]),
+            class,
+            ejection: u16::from_le_bytes([low, high]),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::packet::{Packet, last_start};
 use super::tick::Tick;
 use super::way::{Code, MOST_WORDS};
 use super::{ChannelKind, Parameters, Switching};
+use crate::narrow::narrow;
 use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
@@ -88,7 +89,7 @@ impl<'f> Whole<'f> {
         let mut terminals = Vec::new();
         for own in of_router {
             terminals.extend(own);
-            first_terminals.push(terminals.len() as u32);
+            first_terminals.push(narrow::<u32>(terminals.len()));
         }
         let mut place_of_terminal = vec![NONE; fabric.terminals() as usize];
         for (place, &terminal) in (0..).zip(&terminals) {
@@ -125,14 +126,15 @@ impl<'f> Whole<'f> {
             fabric.terminal_router(terminal).map_or(End { router: NONE, ejection: 0 }, |router| {
                 let first = network.first_output[router as usize];
                 let ejection = network.ejection_of_terminal[terminal as usize] - first;
-                End { router, ejection: ejection as u16 }
+                End { router, ejection: narrow::<u16>(ejection) }
             })
         });
         let legs = match routes {
             Routes::DirectionOrder(order) => Legs::new(order, code, rest),
             _ => None,
         };
-        let bubble = |keeps: bool| if keeps { parameters.maximum_packet() as u16 } else { 0 };
+        let bubble =
+            |keeps: bool| if keeps { narrow::<u16>(parameters.maximum_packet()) } else { 0 };
         Self {
             fabric,
             routes,
@@ -143,11 +145,11 @@ impl<'f> Whole<'f> {
             ends: ends.collect(),
             rest,
             timings: network.timings.map(|timing: ChannelTiming| Timing {
-                flit: timing.flit_time as Tick,
-                forward: timing.forward as Tick,
-                back: timing.back as Tick,
+                flit: narrow::<Tick>(timing.flit_time),
+                forward: narrow::<Tick>(timing.forward),
+                back: narrow::<Tick>(timing.back),
             }),
-            routing: parameters.routing_latency as Tick,
+            routing: narrow::<Tick>(parameters.routing_latency),
             bubble: bubble(parameters.bubble),
             injection_bubble: bubble(rules.is_some_and(|rules| rules.injection_bubble)),
             channels,
@@ -215,7 +217,7 @@ impl<'f> Whole<'f> {
         let network = wired(channel) - wired(self.cut.first_output(part));
         let injections =
             (terminals(router) - terminals(first)) * self.parameters.injection_channels;
-        (network + injections) * self.lanes.count() as u32
+        (network + injections) * narrow::<u32>(self.lanes.count())
     }
 
     /// How many injection channels a part has.

@@ -78,6 +78,7 @@ pub fn all() -> Vec<Workload> {
         ),
         block("8x8x8 nodes alone", 8),
         block("8x8x8 nodes of 16x16x16", 16),
+        block("8x8x8 nodes of 32x32x32", 32),
         Workload {
             name: "paper router 8x8x8 0.4, OFR".to_owned(),
             kind: KindOfWorkload::OutputQueued,

@@ -163,6 +163,20 @@ fn a_series_has_one_colour_in_all_figures() {
 }
 
 #[test]
+fn who_wants_no_title_gets_none_even_where_it_told_figures_apart() {
+    let folder = Folder::new("untitled");
+    let of_figure = |row| PointRow { series: "uniform, a".into(), figure: "uniform".into(), ..row };
+    let points: Vec<PointRow> = sweep("a", 0.7, 600.0, 0.1).into_iter().map(of_figure).collect();
+    let has_title = |untitled| {
+        let wish = Wish { kinds: vec![Kind::Accepted], untitled, ..Wish::titled("4D") };
+        draw_all(&rows(&points, &[]), &folder.0, &wish).unwrap();
+        let svg = text_of(&folder, "accepted-uniform.svg");
+        texts(&svg).iter().any(|text| text.contains("uniform") || text.contains("4D"))
+    };
+    assert!(has_title(false) && !has_title(true));
+}
+
+#[test]
 fn a_band_shows_the_confidence_interval() {
     let svg = latency_figure(&three(), "").svg(&Sheet::default()).unwrap();
     // One a series, and the legend's sample.

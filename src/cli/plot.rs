@@ -126,6 +126,7 @@ impl Plot {
         }
         self.check_key(&rows)?;
         let wish = Wish {
+            untitled: self.title.as_deref() == Some(""),
             title,
             medium: Medium { sheet, formats: self.format.clone() },
             kinds: self.only.clone(),

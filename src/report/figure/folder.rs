@@ -26,7 +26,10 @@ const SCALES: usize = 3;
 /// What is to be drawn of a result, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
+    /// How the titles of the figures begin; what tells one from another follows.
     pub title: String,
+    /// Nothing at all stands above the figures, whatever `title` is.
+    pub untitled: bool,
     pub medium: Medium,
     /// All kinds that say something, if empty.
     pub kinds: Vec<Kind>,
@@ -43,6 +46,14 @@ impl Wish {
     #[must_use]
     pub fn titled(title: &str) -> Self {
         Self { title: title.into(), ..Self::default() }
+    }
+
+    /// The title of the figure that these words tell from others.
+    fn title_of(&self, words: &[&str]) -> String {
+        if self.untitled {
+            return String::new();
+        }
+        names::joined(&[&[self.title.as_str()], words].concat())
     }
 
     fn has(&self, kind: Kind) -> bool {
@@ -102,7 +113,7 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     let own = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.series.as_str());
     let series = series_of(own);
     for (name, points) in &groups {
-        let title = names::joined(&[&wish.title, name]);
+        let title = wish.title_of(&[name]);
         let drawn = of_points(points, &series, wish, &title);
         let suffix = file_name(name);
         figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
@@ -197,7 +208,8 @@ fn of_points(
 
 /// Figures that put all series of a sweep side by side.
 fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, Figure)> {
-    let (points, title) = (&rows.points, wish.title.as_str());
+    let (points, title) = (&rows.points, wish.title_of(&[]));
+    let title = title.as_str();
     let mut figures = Vec::new();
     let sustained = saturation::sustained(points, &rows.saturation);
     if saturation::has_bars(&sustained) && wish.has(Kind::Saturation) {
@@ -263,7 +275,7 @@ fn each<R: OfPoint>(
         let shown = choice::point(points, rows, &series, name, wish.load);
         let single = series.len() == 1;
         let series = if single { "" } else { &shown.series };
-        let title = names::joined(&[&wish.title, series, &shown.load]);
+        let title = wish.title_of(&[series, &shown.load]);
         let file =
             if single { kind.name().into() } else { format!("{}-{}", kind.name(), number + 1) };
         (file, draw(&shown, &title))

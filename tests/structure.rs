@@ -9,13 +9,41 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
-/// The modules that a file names by `crate::`, tests left out.
-fn used(text: &str) -> impl Iterator<Item = &str> {
+/// The modules that a file names by `crate::`, in groups too; tests left out.
+fn used(text: &str) -> Vec<&str> {
     let own = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-    own.split("crate::").skip(1).map(|rest| {
-        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        &rest[..end.unwrap_or(rest.len())]
-    })
+    own.split("crate::").skip(1).flat_map(named).collect()
+}
+
+/// The first words of a path, or of each path of a group: `{a::b, c::{d, e}}` names `a` and `c`.
+fn named(paths: &str) -> Vec<&str> {
+    let word = |text: &str| {
+        let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        end.unwrap_or(text.len())
+    };
+    let Some(group) = paths.strip_prefix('{') else { return vec![&paths[..word(paths)]] };
+    let (mut names, mut depth, mut begins) = (Vec::new(), 0, true);
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            _ if begins && !letter.is_whitespace() => {
+                begins = false;
+                names.push(&group[at..][..word(&group[at..])]);
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn modules_are_found_however_they_are_named() {
+    let text = "use crate::{\n    engine::Parameters,\n    scenario::{kind::{Kind, Slot}, x},\n};\n\
+                let a = crate::units::Rate(1);\n#[cfg(test)]\nmod tests {\n    use crate::sweep;";
+    assert_eq!(used(text), ["engine", "scenario", "units"]);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Which routers have something to do, so that a window costs nothing for those that have not.
 
-use crate::narrow::fitted;
 use serde::{Deserialize, Serialize};
 
 use super::prefetch::prefetch;
 use super::tick::{NEVER, Tick, rebased};
+use crate::narrow::fitted;
 
 /// Routers of a block.
 const BLOCK: usize = 64;

@@ -69,10 +69,10 @@ pub fn measure_interruption<'f>(
             recovery: recovered.map(|window| window.end - interruption.at),
         })
     };
-    let status = match run() {
+    let ending = match run() {
         Ok(recovery) => Ending::Interrupted(recovery),
         Err(deadlock) => Ending::Deadlock(deadlock),
     };
     let windows = point.standing().history.iter().filter(|it| it.phase == Phase::Measuring).count();
-    point.result(status, half, narrow(windows), None, senders)
+    point.result(ending, half, narrow(windows), None, senders)
 }

@@ -360,7 +360,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 break;
             }
         }
-        let status = match (deadlock, beyond, finding) {
+        let ending = match (deadlock, beyond, finding) {
             (Some(deadlock), _, _) => Ending::Deadlock(deadlock),
             (_, Some(beyond), _) => Ending::NotSteady(beyond),
             (_, _, Finding::Grows { terminal, rate }) => {
@@ -376,7 +376,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             _ if self.precise(interval, settings) => Ending::Steady,
             _ => Ending::SteadyImprecise,
         };
-        self.result(status, start, measured, interval, senders)
+        self.result(ending, start, measured, interval, senders)
     }
 
     /// Looks at every source queue at the end of a window.

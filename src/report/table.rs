@@ -63,6 +63,8 @@ pub struct Column<R> {
     pub role: Role,
     /// Whether it is shown without being asked for.
     pub usual: bool,
+    /// Whether each row must have a value.
+    pub(super) given: bool,
     /// The value in a row.
     pub cell: fn(&R) -> Cell,
 }
@@ -76,7 +78,18 @@ impl<R> Column<R> {
         cell: fn(&R) -> Cell,
     ) -> Self {
         let Unit { text: unit, suffix, decimals } = Number::UNIT;
-        Self { name, title, meaning: title, unit, suffix, decimals, role, usual: true, cell }
+        let (meaning, usual, given) = (title, true, false);
+        Self { name, title, meaning, unit, suffix, decimals, role, usual, given, cell }
+    }
+
+    /// The value in a row that is written.
+    pub(super) fn written<E: serde::ser::Error>(&self, row: &R) -> Result<Cell, E> {
+        match (self.cell)(row) {
+            Cell::Empty if self.given => {
+                Err(E::custom(format!("`{}` is not a finite number", self.name)))
+            }
+            cell => Ok(cell),
+        }
     }
 
     /// What it holds, in a sentence or two.
@@ -163,6 +176,8 @@ fn finite<'de, D: Deserializer<'de>>(value: f64) -> Result<f64, D::Error> {
 pub(super) trait Kind {
     type Value;
     const UNIT: Unit = Unit::NONE;
+    /// Whether each row must have a value.
+    const GIVEN: bool = false;
 
     fn cell(value: &Self::Value) -> Cell;
 
@@ -288,6 +303,7 @@ pub(super) struct Given<K>(PhantomData<K>);
 impl<T: Copy, K: Kind<Value = Option<T>>> Kind for Given<K> {
     type Value = T;
     const UNIT: Unit = K::UNIT;
+    const GIVEN: bool = true;
 
     fn cell(value: &T) -> Cell {
         K::cell(&Some(*value))
@@ -384,6 +400,7 @@ macro_rules! table {
                         decimals: UNIT.decimals,
                         role: crate::report::table::Role::$Role,
                         usual: table!(@ $shown),
+                        given: <$Kind as crate::report::table::Kind>::GIVEN,
                         cell: |row| <$Kind as crate::report::table::Kind>::cell(&row.$field),
                     }
                 },)*
@@ -395,7 +412,7 @@ macro_rules! table {
                 use serde::ser::SerializeStruct as _;
                 let mut row = serializer.serialize_struct(stringify!($Row), Self::COLUMNS.len())?;
                 for column in Self::COLUMNS {
-                    row.serialize_field(column.name, &(column.cell)(self))?;
+                    row.serialize_field(column.name, &column.written(self)?)?;
                 }
                 row.end()
             }
@@ -456,6 +473,8 @@ mod tests {
         pub struct Row {
             /// When.
             time: Picoseconds as Given<Microseconds>, "time_us", "time", Latency, usual;
+            /// How much of it.
+            share: f64 as Given<Number>, "share", "share", Throughput, more;
         }
     }
 
@@ -476,9 +495,16 @@ mod tests {
 
     #[test]
     fn a_column_knows_its_unit_and_its_interval() {
-        let [column] = Row::COLUMNS else { panic!("one column") };
+        let [column, _] = Row::COLUMNS else { panic!("two columns") };
         assert_eq!((column.meaning(), column.full_title().as_str()), ("When.", "time (us)"));
         assert_eq!((column.stem(), column.interval().as_str()), ("time", "time_ci95_us"));
-        assert_eq!((column.cell)(&Row { time: 1_500_000 }), Cell::Number(1.5));
+        assert_eq!((column.cell)(&Row { time: 1_500_000, share: 0.5 }), Cell::Number(1.5));
+    }
+
+    #[test]
+    fn what_must_be_there_and_is_no_number_is_an_error_and_no_empty_cell() {
+        let text = |share| serde_json::to_string(&Row { time: 0, share });
+        assert_eq!(text(0.25).unwrap(), "{\"time_us\":0,\"share\":0.25}");
+        assert!(text(f64::NAN).unwrap_err().to_string().contains("`share` is not a finite number"));
     }
 }

@@ -38,9 +38,9 @@
 //!     message = "8 B"
 //! "#;
 //! let scenario = Scenario::read(&Document::parse("ping.toml", text)).unwrap();
-//! let outcome = Simulation::new(&scenario).unwrap().run("", 0, &mut |_| {});
+//! let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
 //! // A ping between neighbours takes the 850 ns that were published for Angara.
-//! assert_eq!(outcome.row.completion_time, Some(850_000));
+//! assert_eq!(outcome.found.measured.completion_time, Some(850_000));
 //! ```
 
 #![cfg_attr(

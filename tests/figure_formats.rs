@@ -7,7 +7,7 @@ use flitlab::report::figure::{
     channel_heat_map, completion_figure, draw_all, latency_figure, percentile_figure,
     tail_latency_figure,
 };
-use flitlab::report::{ChannelRow, PointRow, ResultRows, Status, read_points};
+use flitlab::report::{ChannelRow, Labels, Measured, Point, Status, read};
 
 use crate::common::made_up::{
     Folder, longest, rows, sweep, text_of, three, torus_channels, with_details,
@@ -28,8 +28,8 @@ fn positions_are_finer_than_a_point() {
 #[test]
 fn figures_are_the_same_each_time() {
     let folder = Folder::new("same");
-    let channels = torus_channels("Adaptive", 5);
-    let rows = ResultRows { points: three(), channels, ..ResultRows::default() };
+    let mut rows = rows(&three());
+    rows.points.last_mut().unwrap().channels = torus_channels();
     let mut wish = Wish::titled("A");
     wish.medium.formats = Format::ALL.to_vec();
     let once = draw_all(&rows, folder.file("1"), &wish).unwrap().written;
@@ -47,22 +47,22 @@ fn odd_data_gives_figures_all_the_same() {
     let one = sweep("one", 0.5, 600.0, 1.0);
     let unsteady = sweep("none", 0.01, 600.0, 0.1);
     let mut same = sweep("same", 2.0, 600.0, 0.1);
-    same.iter_mut().for_each(|row| row.offered_load = Some(0.4));
+    same.iter_mut().for_each(|point| point.measured.offered_load = Some(0.4));
     let mut zero = sweep("zero", 2.0, 0.0, 0.1);
-    for row in &mut zero {
+    for Point { measured: row, .. } in &mut zero {
         row.offered_load = Some(0.0);
         row.packet_latency_mean = Some(0);
         row.packet_latency_p99 = None;
         row.accepted_load = Some(0.0);
     }
     let mut strange = sweep("strange", 0.8, 600.0, 0.1);
-    strange[0].offered_load = Some(f64::NAN);
-    strange[1].offered_load = Some(-1.0);
-    strange[2].accepted_load = Some(f64::INFINITY);
-    strange[3].packet_latency_mean = Some(u64::MAX);
-    strange[4].packet_latency_mean = None;
-    strange[5].status = Status::Deadlock;
-    let many: Vec<PointRow> = (0..30)
+    strange[0].measured.offered_load = Some(f64::NAN);
+    strange[1].measured.offered_load = Some(-1.0);
+    strange[2].measured.accepted_load = Some(f64::INFINITY);
+    strange[3].measured.packet_latency_mean = Some(u64::MAX);
+    strange[4].measured.packet_latency_mean = None;
+    strange[5].measured.status = Status::Deadlock;
+    let many: Vec<Point> = (0..30)
         .flat_map(|number| {
             let label = format!("A label <{number}> & that \"goes\" on and on and on, {number}");
             sweep(&label, 0.5 + f64::from(number) * 0.01, 600.0, 0.05)
@@ -81,7 +81,7 @@ fn odd_data_gives_figures_all_the_same() {
         ] {
             drawn(&figure(rows, &label), number);
         }
-        draw_all(&self::rows(rows, &[]), folder.file("all"), &Wish::default()).unwrap();
+        draw_all(&self::rows(rows), folder.file("all"), &Wish::default()).unwrap();
     }
     let odd = ChannelRow {
         channel: label,
@@ -120,7 +120,7 @@ fn a_file_that_cannot_be_written_is_named() {
     let result = figure.write_to(&folder.file("missing"), "latency", &Medium::default());
     let error = result.unwrap_err().to_string();
     assert!(error.contains("missing/latency.svg"), "{error}");
-    let error = read_points(folder.file("none.csv")).unwrap_err().to_string();
+    let error = read::<Measured>(&folder.file("none.csv"), &Labels::None).unwrap_err().to_string();
     assert!(error.starts_with("can't read ") && error.contains("none.csv"), "{error}");
 }
 
@@ -177,7 +177,7 @@ fn tables_for_latex_hold_the_data() {
     assert_eq!(header, ["x-1", "p99-1", "x-2", "mean-2", "low-2", "high-2"]);
     let cells: Vec<f64> =
         lines.next().unwrap().split(' ').map(|cell| cell.parse().unwrap()).collect();
-    let mean = rows[0].packet_latency_mean.unwrap() as f64 / 1000.0;
+    let mean = rows[0].measured.packet_latency_mean.unwrap() as f64 / 1000.0;
     assert!((cells[2] - 0.1).abs() < 1e-9 && (cells[3] - mean).abs() < 1e-3, "{cells:?}");
     assert!(cells[4] < cells[3] && cells[3] < cells[5]);
     assert_eq!(lines.count(), 5, "six steady points");
@@ -188,7 +188,7 @@ fn latex_that_somebody_has_changed_is_kept() {
     let folder = Folder::new("kept");
     let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
     let wish = Wish { kinds: vec![Kind::Accepted], medium, ..Wish::titled("A") };
-    let rows = rows(&three(), &[]);
+    let rows = rows(&three());
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert_eq!((files.written.len(), files.kept.len()), (3, 0));
     assert_eq!(draw_all(&rows, &folder.0, &wish).unwrap(), files, "the same again");
@@ -217,10 +217,10 @@ fn latex_compiles() {
     let folder = Folder::new("latex");
     let mut rows =
         with_details([three(), sweep("100% & x_1 {<#>} ^~\\", 0.5, 600.0, 0.1)].concat());
-    rows.channels = torus_channels("Adaptive", 5);
-    rows.points[3].status = Status::Deadlock;
-    for (number, row) in rows.points.iter_mut().enumerate() {
-        row.settings = format!("router.buffer = {}", number % 4 + 1);
+    rows.points[45].channels = torus_channels();
+    rows.points[3].measured.status = Status::Deadlock;
+    for (number, point) in rows.points.iter_mut().enumerate() {
+        point.label.settings = vec![("router.buffer".into(), (number % 4 + 1).to_string())];
     }
     let wish = Wish {
         kinds: Kind::ALL.into_iter().filter(|kind| *kind != Kind::Completion).collect(),

@@ -5,11 +5,11 @@ use std::fs;
 use flitlab::report::figure::{
     Kind, Sheet, Wish, accepted_figure, draw_all, latency_figure, percentile_figure,
 };
-use flitlab::report::{ChannelRow, PointRow, Status};
+use flitlab::report::{Label, Measured, Point, Status};
 
 use crate::common::made_up::{
-    Folder, count, longest, polylines, rows, sweep, text_of, texts, three, torus_channels,
-    with_details,
+    Folder, channels_of, count, label, longest, polylines, rows, sweep, text_of, texts, three,
+    torus_channels, with_details,
 };
 
 #[test]
@@ -34,13 +34,13 @@ fn a_latency_figure_has_a_line_a_series_and_says_its_units() {
 #[test]
 fn one_saturated_point_does_not_flatten_the_curve() {
     let mut rows = sweep("a", 0.65, 600.0, 0.1);
-    let axis = |rows: &[PointRow]| {
+    let axis = |rows: &[Point]| {
         latency_figure(rows, "").svg(&Sheet::default()).unwrap().contains("\n1000\n")
     };
     assert!(axis(&rows));
-    rows[8].packet_latency_mean = Some(9_000_000_000);
+    rows[8].measured.packet_latency_mean = Some(9_000_000_000);
     assert!(axis(&rows), "an unsteady point counts for nothing");
-    rows[5].packet_latency_p99 = Some(9_000_000_000);
+    rows[5].measured.packet_latency_p99 = Some(9_000_000_000);
     assert!(axis(&rows), "neither does an extreme tail");
 }
 
@@ -57,44 +57,46 @@ fn what_is_not_steady_is_not_connected() {
 #[test]
 fn only_figures_that_say_something_are_drawn() {
     let folder = Folder::new("some");
-    let names = |points: &[PointRow], channels: &[ChannelRow]| -> Vec<String> {
-        let rows = rows(points, channels);
-        let paths = draw_all(&rows, folder.file("some"), &Wish::default()).unwrap().written;
+    let names = |points: &[Point]| -> Vec<String> {
+        let paths = draw_all(&rows(points), folder.file("some"), &Wish::default()).unwrap().written;
         let names = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
         names.filter(|name| name.ends_with(".svg")).collect()
     };
-    let exchange = |series: &str| PointRow {
-        series: series.into(),
-        status: Status::Completed,
-        completion_time: Some(5_000_000),
-        ..PointRow::default()
+    let exchange = |series: &str| Point {
+        label: label(series, 0),
+        measured: Measured {
+            status: Status::Completed,
+            completion_time: Some(5_000_000),
+            ..Measured::default()
+        },
+        ..Point::default()
     };
-    assert!(names(&[], &[]).is_empty());
-    assert!(names(&sweep("a", 0.5, 600.0, 1.0), &[]).is_empty());
-    assert!(names(&[exchange("a")], &[]).is_empty());
-    assert_eq!(names(&[exchange("a"), exchange("b")], &[]), ["completion.svg"]);
-    assert_eq!(names(&sweep("a", 0.05, 600.0, 0.1), &[]), ["accepted.svg"], "nothing is steady");
-    assert_eq!(names(&[], &torus_channels("a", 0)), ["channels.svg", "channel-map.svg"]);
-    let two = [torus_channels("a", 0), torus_channels("b", 0)].concat();
-    assert_eq!(names(&[], &two), ["channels-1.svg", "channels-2.svg"]);
+    assert!(names(&[]).is_empty());
+    assert!(names(&sweep("a", 0.5, 600.0, 1.0)).is_empty());
+    assert!(names(&[exchange("a")]).is_empty());
+    assert_eq!(names(&[exchange("a"), exchange("b")]), ["completion.svg"]);
+    assert_eq!(names(&sweep("a", 0.05, 600.0, 0.1)), ["accepted.svg"], "nothing is steady");
+    assert_eq!(names(&[channels_of("a")]), ["channels.svg", "channel-map.svg"]);
+    let two = [channels_of("a"), channels_of("b")];
+    assert_eq!(names(&two), ["channels-1.svg", "channels-2.svg"]);
     let one = sweep("a", 0.7, 600.0, 0.1);
-    assert_eq!(names(&one, &[]), ["latency.svg", "percentiles.svg", "accepted.svg"]);
-    let many: Vec<PointRow> =
+    assert_eq!(names(&one), ["latency.svg", "percentiles.svg", "accepted.svg"]);
+    let mut many: Vec<Point> =
         (0..5).flat_map(|number| sweep(&format!("{number}"), 0.7, 600.0, 0.1)).collect();
     let several = ["latency.svg", "latency-p99.svg", "accepted.svg", "saturation.svg"];
-    assert_eq!(names(&many, &[]), several);
-    let channels: Vec<ChannelRow> =
-        (0..5).flat_map(|number| torus_channels(&format!("{number}"), 0)).collect();
-    assert_eq!(names(&many, &channels), several, "five more figures of channels help nobody");
+    assert_eq!(names(&many), several);
+    many.iter_mut().for_each(|point| point.channels = torus_channels());
+    assert_eq!(names(&many), several, "five more figures of channels help nobody");
 }
 
 #[test]
 fn channels_are_shown_at_the_highest_steady_load() {
     let folder = Folder::new("highest");
-    let points = sweep("a", 0.65, 600.0, 0.1);
-    let channels =
-        [torus_channels("a", 2), torus_channels("a", 4), torus_channels("a", 8)].concat();
-    draw_all(&rows(&points, &channels), &folder.0, &Wish::titled("Uniform")).unwrap();
+    let mut points = sweep("a", 0.65, 600.0, 0.1);
+    for at in [2, 4, 8] {
+        points[at].channels = torus_channels();
+    }
+    draw_all(&rows(&points), &folder.0, &Wish::titled("Uniform")).unwrap();
     let svg = fs::read_to_string(folder.file("channels.svg")).unwrap();
     assert!(svg.contains("\nUniform, load 0.5\n"), "{svg}");
     assert!(svg.contains("\n\u{2212}k\n") && svg.contains("\nejection\n"));
@@ -141,18 +143,15 @@ fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
 #[test]
 fn a_series_has_one_colour_in_all_figures() {
     let folder = Folder::new("colours");
-    let figure = |name: &str, series: &[&str]| -> Vec<PointRow> {
-        let rows = series.iter().flat_map(|series| sweep(series, 0.7, 600.0, 0.1));
-        rows.map(|row| PointRow {
-            series: format!("{name}, {}", row.series),
-            figure: name.into(),
-            ..row
-        })
-        .collect()
+    let figure = |name: &str, series: &[&str]| -> Vec<Point> {
+        let curve = |series: &&str| sweep(&format!("{name}, {series}"), 0.7, 600.0, 0.1);
+        let of_figure =
+            |point: Point| Point { label: Label { figure: name.into(), ..point.label }, ..point };
+        series.iter().flat_map(curve).map(of_figure).collect()
     };
     let points = [figure("uniform", &["ABR", "POR"]), figure("tornado", &["POR"])].concat();
     let wish = Wish { kinds: vec![Kind::Accepted], ..Wish::default() };
-    draw_all(&rows(&points, &[]), &folder.0, &wish).unwrap();
+    draw_all(&rows(&points), &folder.0, &wish).unwrap();
     let colours = |name: &str| {
         let svg = text_of(&folder, name);
         ["#00549F", "#E69F00"]
@@ -165,11 +164,11 @@ fn a_series_has_one_colour_in_all_figures() {
 #[test]
 fn who_wants_no_title_gets_none_even_where_it_told_figures_apart() {
     let folder = Folder::new("untitled");
-    let of_figure = |row| PointRow { series: "uniform, a".into(), figure: "uniform".into(), ..row };
-    let points: Vec<PointRow> = sweep("a", 0.7, 600.0, 0.1).into_iter().map(of_figure).collect();
+    let mut points = sweep("uniform, a", 0.7, 600.0, 0.1);
+    points.iter_mut().for_each(|point| point.label.figure = "uniform".into());
     let has_title = |untitled| {
         let wish = Wish { kinds: vec![Kind::Accepted], untitled, ..Wish::titled("4D") };
-        draw_all(&rows(&points, &[]), &folder.0, &wish).unwrap();
+        draw_all(&rows(&points), &folder.0, &wish).unwrap();
         let svg = text_of(&folder, "accepted-uniform.svg");
         texts(&svg).iter().any(|text| text.contains("uniform") || text.contains("4D"))
     };
@@ -183,7 +182,7 @@ fn a_band_shows_the_confidence_interval() {
     assert_eq!(count(&svg, "opacity=\"0.22\""), 4);
     assert!(texts(&svg).contains(&"95% confidence interval"));
     let mut rows = three();
-    rows.iter_mut().for_each(|row| row.packet_latency_mean_ci95 = None);
+    rows.iter_mut().for_each(|point| point.measured.packet_latency_mean_ci95 = None);
     let svg = latency_figure(&rows, "").svg(&Sheet::default()).unwrap();
     assert_eq!(count(&svg, "opacity=\"0.22\""), 0);
 }

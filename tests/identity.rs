@@ -77,7 +77,7 @@ fn the_contents_of_files_count_and_not_where_they_are() {
 fn results_are_those_of_their_version() {
     let digest = |text: &str| {
         let scenario = Scenario::read(&Document::parse("a.toml", text)).unwrap();
-        let row = Simulation::new(&scenario).unwrap().run("", 0, &mut |_| {}).row;
+        let row = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found.measured;
         format!("{:016x} {}", row.digest.unwrap(), row.packet_latency_mean.unwrap())
     };
     let adaptive = format!("{BASE}[routing.outflank]\n");

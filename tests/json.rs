@@ -1,8 +1,12 @@
 //! `--json`: one object a command, and every key of it on the page that describes them (REVIEW C7).
 
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use flitlab::report::{
+    ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, Measured, Sustained, WindowRow,
+};
 use serde_json::Value;
 
 use crate::common::workplace::Workplace;
@@ -31,6 +35,44 @@ fn keys(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md")
+}
+
+/// A table of columns; those that follow each other and mean the same share a line.
+fn table<R>(text: &mut String, heading: &str, columns: &[Column<R>]) {
+    write!(text, "\n### {heading}\n\n| column | unit | meaning |\n|---|---|---|\n").unwrap();
+    for same in columns.chunk_by(|a, b| (a.meaning(), a.unit) == (b.meaning(), b.unit)) {
+        let names: Vec<String> = same.iter().map(|column| format!("`{}`", column.name)).collect();
+        let (unit, meaning) = (same[0].unit, same[0].meaning());
+        writeln!(text, "| {} | {unit} | {meaning} |", names.join(", ")).unwrap();
+    }
+}
+
+#[test]
+fn the_columns_of_rows_are_those_in_docs_json() {
+    let mut rows = String::new();
+    table(&mut rows, "A label, before each row of the files of a run or sweep", Label::COLUMNS);
+    rows += "\n`channels.csv`, `latencies.csv` and `windows.csv` have `series`, `point` and `repetition` only: the rest of \
+             the label is\nin `points.csv`.\n";
+    table(&mut rows, "points.csv", Measured::COLUMNS);
+    table(&mut rows, "channels.csv", ChannelRow::COLUMNS);
+    table(&mut rows, "latencies.csv", LatencyRow::COLUMNS);
+    table(&mut rows, "windows.csv", WindowRow::COLUMNS);
+    table(&mut rows, "saturation.csv", Sustained::COLUMNS);
+    table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
+    table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);
+    let kept = fs::read_to_string(page()).unwrap();
+    let (before, rest) = kept.split_once("<!-- rows: ").unwrap();
+    let (mark, rest) = rest.split_once(" -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end of rows -->").unwrap();
+    let generated = format!("{before}<!-- rows: {mark} -->\n{rows}\n<!-- end of rows -->{after}");
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(page(), &generated).unwrap();
+    }
+    assert_eq!(fs::read_to_string(page()).unwrap(), generated);
+}
+
 #[test]
 fn docs_json_names_every_key_that_is_printed() {
     let place = Workplace::new("json_keys");
@@ -39,8 +81,7 @@ fn docs_json_names_every_key_that_is_printed() {
     let tree = "[topology.tree]\narity = 2\nlevels = 2\n";
     let exchange = "[exchange]\npattern = \"all-to-all\"\nmessage = \"64 B\"\n";
     place.write("tree.toml", &format!("{tree}{exchange}"));
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("docs/json.md")).unwrap();
+    let page = fs::read_to_string(page()).unwrap();
     // In the first lines of `sweep` and `run` parts of `check` come again.
     let of_check = part(&page, "check");
     for (heading, call) in [
@@ -74,7 +115,8 @@ fn docs_json_names_every_key_that_is_printed() {
             _ => keys(&printed, &mut found),
         }
         let text = part(&page, heading);
-        for key in found {
+        // The keys of settings are those of scenarios.
+        for key in found.into_iter().filter(|key| !key.contains('.')) {
             let named = format!("`{key}`");
             let again = heading == "run and sweep" && of_check.contains(&named);
             assert!(text.contains(&named) || again, "{arguments:?}: docs/json.md lacks {key}");

@@ -46,7 +46,7 @@ fn the_least_served_source_never_exceeds_the_channel_load_bound() {
             let Some(scenario) = scenario(torus, pattern, 0.9, &[]) else { continue };
             let simulation = Simulation::new(&scenario).unwrap();
             let bound = simulation.outlook().throughput().unwrap() / simulation.fabric().capacity();
-            let row = simulation.run("", 0, &mut |_| {}).row;
+            let row = simulation.run(&mut |_| {}).found.measured;
             let share = row.accepted_minimum_source.unwrap() / row.accepted_payload.unwrap();
             let least = row.accepted_load.unwrap() * share;
             // Windows end in the middle of packets: a percent for the edges.
@@ -70,7 +70,7 @@ fn a_load_a_quarter_past_the_channel_load_bound_is_never_called_steady() {
                 continue;
             }
             let past = scenario(torus, pattern, load, &[]).unwrap();
-            let row = Simulation::new(&past).unwrap().run("", 0, &mut |_| {}).row;
+            let row = Simulation::new(&past).unwrap().run(&mut |_| {}).found.measured;
             assert_eq!(row.status, Status::NotSteady, "{torus} {pattern} at {load}");
         }
     }
@@ -112,8 +112,8 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
 fn equal_scenarios_are_equal_to_the_last_bit_and_seeds_differ() {
     let run = |seed: &str| {
         let scenario = scenario("[4, 4, 4]", "uniform", 0.4, &[seed]).unwrap();
-        let outcome = Simulation::new(&scenario).unwrap().run("", 0, &mut |_| {});
-        (outcome.row, outcome.channels)
+        let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
+        (outcome.found.measured, outcome.found.channels)
     };
     assert_eq!(run("seed=1"), run("seed=1"));
     assert_ne!(run("seed=1").0.digest, run("seed=2").0.digest);
@@ -123,6 +123,6 @@ fn equal_scenarios_are_equal_to_the_last_bit_and_seeds_differ() {
 #[test]
 fn the_digest_of_a_known_run_stays() {
     let scenario = scenario("[4, 4, 4]", "uniform", 0.4, &[]).unwrap();
-    let outcome = Simulation::new(&scenario).unwrap().run("", 0, &mut |_| {});
-    assert_eq!(format!("{:016x}", outcome.row.digest.unwrap()), "cf589ae43b0da07a");
+    let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
+    assert_eq!(format!("{:016x}", outcome.found.measured.digest.unwrap()), "cf589ae43b0da07a");
 }

@@ -125,7 +125,7 @@ fn rows_of_a_point_tell_its_distribution_and_its_windows() {
     };
     let latencies: Vec<(f64, f64)> = rows("a/latencies.csv")
         .iter()
-        .map(|row| (row[2].parse().unwrap(), row[3].parse().unwrap()))
+        .map(|row| (row[3].parse().unwrap(), row[4].parse().unwrap()))
         .collect();
     assert!(latencies.len() <= 137);
     assert!(latencies.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{latencies:?}");
@@ -135,18 +135,18 @@ fn rows_of_a_point_tell_its_distribution_and_its_windows() {
     assert_eq!(Some(median), point["packet_latency_p50_ns"].as_f64());
 
     let windows = rows("a/windows.csv");
-    let measured = windows.iter().filter(|row| row[2] == "measured").count();
+    let measured = windows.iter().filter(|row| row[3] == "measured").count();
     assert_eq!(Some(measured as u64), point["windows"].as_u64());
-    assert!(windows.len() > measured && windows[0][2] == "warm-up", "{windows:?}");
+    assert!(windows.len() > measured && windows[0][3] == "warm-up", "{windows:?}");
     // The accepted load is the mean of the measured windows', which are equally long.
     let mean = windows[windows.len() - measured..]
         .iter()
-        .map(|row| row[5].parse::<f64>().unwrap())
+        .map(|row| row[6].parse::<f64>().unwrap())
         .sum::<f64>()
         / measured as f64;
     let accepted = point["accepted_load"].as_f64().unwrap();
     assert!((mean - accepted).abs() < 2e-6, "{mean} {accepted}");
-    assert_eq!(windows.last().unwrap()[4].parse().ok(), point["simulated_time_us"].as_f64());
+    assert_eq!(windows.last().unwrap()[5].parse().ok(), point["simulated_time_us"].as_f64());
 }
 
 #[test]

@@ -2,70 +2,125 @@
 
 use std::fs;
 
-use flitlab::report::{PointRow, ReportError, RowWriter, Status, read_channels, read_points};
+use flitlab::report::folder::keys_of;
+use flitlab::report::{
+    ChannelRow, Label, Labels, Measured, Point, ReportError, ResultFolder, ResultRows, RowWriter,
+    Status, Sustained, SustainedLoad, read,
+};
 
-use crate::common::made_up::{Folder, sweep, torus_channels};
+use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details};
+
+/// Labels as points.csv has them, of a sweep without keys.
+fn all() -> Labels {
+    Labels::All(Vec::new())
+}
+
+fn rounded(points: &mut [Point]) {
+    for Point { measured, .. } in points {
+        let Measured { offered_load, offered_payload, accepted_load, .. } = measured;
+        let Measured { accepted_payload, accepted_minimum_source, .. } = measured;
+        for load in [
+            offered_load,
+            offered_payload,
+            accepted_load,
+            accepted_payload,
+            accepted_minimum_source,
+        ] {
+            *load = load.map(|load| (load * 1e6).round() / 1e6);
+        }
+    }
+}
 
 #[test]
 fn rows_come_back_as_written() {
     let folder = Folder::new("round-trip");
-    let mut rows = sweep("4x4, \"short\" routes", 0.7, 600.123, 0.1);
-    rows.push(PointRow {
-        series: "all to all".into(),
-        status: Status::Completed,
-        completion_time: Some(1_234_567),
-        bandwidth: Some(4.25),
-        ..PointRow::default()
+    let mut points = sweep("4x4, \"short\" routes", 0.7, 600.123, 0.1);
+    points.push(Point {
+        label: label("all to all", 0),
+        measured: Measured {
+            status: Status::Completed,
+            completion_time: Some(1_234_567),
+            bandwidth: Some(4.25),
+            ..Measured::default()
+        },
+        ..Point::default()
     });
-    rows.push(PointRow { status: Status::Deadlock, ..PointRow::default() });
-    for row in &mut rows {
-        for load in [&mut row.offered_load, &mut row.offered_payload, &mut row.accepted_load]
-            .into_iter()
-            .chain([&mut row.accepted_payload, &mut row.accepted_minimum_source])
-        {
-            *load = load.map(|load| (load * 1e6).round() / 1e6);
-        }
-    }
+    let measured = Measured { status: Status::Deadlock, ..Measured::default() };
+    points.push(Point { measured, ..Point::default() });
+    rounded(&mut points);
     let path = folder.file("points.csv");
-    let mut writer = RowWriter::create(&path).unwrap();
-    for row in &rows {
-        writer.write(row).unwrap();
+    let mut writer = RowWriter::create(&path, all()).unwrap();
+    for point in &points {
+        writer.write(&point.label, &point.measured).unwrap();
     }
-    let read = read_points(&path).unwrap();
-    assert_eq!(read.rows, rows);
-    assert_eq!(read.incomplete_line, None);
+    let found = read::<Measured>(&path, &all()).unwrap();
+    let rows = points.into_iter().map(|point| (point.label, point.measured));
+    assert_eq!(found.rows, rows.collect::<Vec<_>>());
+    assert_eq!(found.incomplete_line, None);
 
-    let channels = torus_channels("a", 3);
+    let channels = torus_channels();
     let path = folder.file("channels.csv");
-    let mut writer = RowWriter::create(&path).unwrap();
-    for row in &channels {
-        writer.write(row).unwrap();
+    let of = label("a", 3);
+    let rows = channels.iter().map(|row| (&of, row));
+    RowWriter::write_file(&path, Labels::Place, rows).unwrap();
+    let found = read::<ChannelRow>(&path, &Labels::Place).unwrap().rows;
+    assert_eq!(found.len(), channels.len());
+    assert!(found.iter().zip(&channels).all(|((label, found), row)| label.place() == of.place()
+        && found.channel == row.channel
+        && (found.utilisation - row.utilisation).abs() <= 5e-7));
+}
+
+#[test]
+fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
+    let folder = Folder::new("folder");
+    let mut points = with_details(sweep("a", 0.7, 600.0, 0.25)).points;
+    points.extend(with_details(sweep("b", 0.7, 600.0, 0.25)).points);
+    for (number, point) in points.iter_mut().enumerate() {
+        point.label.repetition = u32::try_from(number % 2).unwrap();
+        point.label.settings = vec![("router.buffer".into(), format!("{number} flits"))];
+        point.channels =
+            vec![ChannelRow { channel: format!("channel {number}"), ..ChannelRow::default() }];
     }
-    let read = read_channels(&path).unwrap().rows;
-    assert_eq!(read.len(), channels.len());
-    assert!(read.iter().zip(&channels).all(|(read, row)| read.channel == row.channel
-        && (read.utilisation - row.utilisation).abs() <= 5e-7));
+    rounded(&mut points);
+    let found = Sustained { sustained_load: 0.625, lowest_load_not_sustained: None };
+    let saturation = vec![SustainedLoad { label: points[0].label.clone(), found }];
+    let keys = keys_of(points.iter().map(|point| &point.label));
+    assert_eq!(keys, ["router.buffer"]);
+    let mut rows = ResultFolder::begin(&folder.0, keys).unwrap();
+    // In the order in which threads come to an end.
+    points.iter().rev().for_each(|point| rows.add(point).unwrap());
+    rows.finish(&points, &saturation).unwrap();
+
+    let text = fs::read_to_string(folder.file("points.csv")).unwrap();
+    let header = "series,figure,point,repetition,seed,router.buffer,status,offered_load,";
+    assert!(text.starts_with(header), "{text}");
+    assert!(text.contains("\na,,0,0,1,0 flits,steady,0.25,"), "{text}");
+    let mut found = ResultRows::read(&folder.0, |_, _| panic!("nothing is cut short")).unwrap();
+    // Windows and shares are rounded like loads.
+    for (found, point) in found.points.iter_mut().zip(&points) {
+        assert_eq!((found.windows.len(), found.latencies.len()), (12, 51));
+        found.windows.clone_from(&point.windows);
+    }
+    assert_eq!(found, ResultRows { points, saturation, title: None });
 }
 
 #[test]
 fn cells_are_plain_decimals_and_headers_carry_units() {
     let folder = Folder::new("cells");
     let path = folder.file("points.csv");
-    let mut writer = RowWriter::create(&path).unwrap();
-    writer
-        .write(&PointRow {
-            series: "two\nlines".into(),
-            seed: 7,
-            status: Status::NotSteady,
-            offered_load: Some(0.1 + 0.2),
-            accepted_load: Some(f64::NAN),
-            packet_latency_mean: Some(1_234_567),
-            packet_latency_p50: Some(200_000),
-            completion_time: Some(1_500_001),
-            digest: Some(0xabc),
-            ..PointRow::default()
-        })
-        .unwrap();
+    let mut writer = RowWriter::create(&path, all()).unwrap();
+    let label = Label { series: "two\nlines".into(), seed: 7, ..Label::default() };
+    let measured = Measured {
+        status: Status::NotSteady,
+        offered_load: Some(0.1 + 0.2),
+        accepted_load: Some(f64::NAN),
+        packet_latency_mean: Some(1_234_567),
+        packet_latency_p50: Some(200_000),
+        completion_time: Some(1_500_001),
+        digest: Some(0xabc),
+        ..Measured::default()
+    };
+    writer.write(&label, &measured).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     let (header, row) = text.trim_end().split_once('\n').unwrap();
     let cells: std::collections::BTreeMap<&str, &str> =
@@ -92,11 +147,12 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
 fn numbers_too_large_for_six_decimals_are_read_as_written() {
     let folder = Folder::new("large-numbers");
     let numbers = [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, f64::MIN_POSITIVE];
-    let row = |&load: &f64| PointRow { offered_load: Some(load), ..PointRow::default() };
-    let rows: Vec<PointRow> = numbers.iter().map(row).collect();
-    RowWriter::write_file(folder.file("points.csv"), &rows).unwrap();
-    let read = read_points(folder.file("points.csv")).unwrap().rows;
-    let read: Vec<f64> = read.iter().map(|row| row.offered_load.unwrap()).collect();
+    let row = |&load: &f64| Measured { offered_load: Some(load), ..Measured::default() };
+    let rows: Vec<Measured> = numbers.iter().map(row).collect();
+    let (path, label) = (folder.file("points.csv"), Label::default());
+    RowWriter::write_file(&path, Labels::None, rows.iter().map(|row| (&label, row))).unwrap();
+    let read = read::<Measured>(&path, &Labels::None).unwrap().rows;
+    let read: Vec<f64> = read.iter().map(|(_, row)| row.offered_load.unwrap()).collect();
     assert_eq!(read, [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, 0.0]);
 }
 
@@ -105,25 +161,25 @@ fn a_row_cut_short_is_left_out_and_replaced() {
     let folder = Folder::new("cut");
     let path = folder.file("points.csv");
     let rows = sweep("a", 0.7, 600.0, 0.25);
-    let mut writer = RowWriter::create(&path).unwrap();
-    writer.write(&rows[0]).unwrap();
-    writer.write(&rows[1]).unwrap();
+    let mut writer = RowWriter::create(&path, all()).unwrap();
+    writer.write(&rows[0].label, &rows[0].measured).unwrap();
+    writer.write(&rows[1].label, &rows[1].measured).unwrap();
     drop(writer);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 30]).unwrap();
 
-    let read = read_points(&path).unwrap();
+    let read = read::<Measured>(&path, &all()).unwrap();
     assert_eq!((read.rows.len(), read.incomplete_line), (1, Some(3)));
 
-    let mut writer = RowWriter::resume(&path).unwrap();
-    writer.write(&rows[1]).unwrap();
+    let mut writer = RowWriter::resume(&path, all()).unwrap();
+    writer.write(&rows[1].label, &rows[1].measured).unwrap();
     assert_eq!(fs::read(&path).unwrap(), whole);
 
     // Cut in the header.
     fs::write(&path, &whole[..30]).unwrap();
-    let mut writer = RowWriter::resume(&path).unwrap();
-    writer.write(&rows[0]).unwrap();
-    writer.write(&rows[1]).unwrap();
+    let mut writer = RowWriter::resume(&path, all()).unwrap();
+    writer.write(&rows[0].label, &rows[0].measured).unwrap();
+    writer.write(&rows[1].label, &rows[1].measured).unwrap();
     assert_eq!(fs::read(&path).unwrap(), whole);
 }
 
@@ -132,26 +188,26 @@ fn a_foreign_file_is_neither_read_nor_continued() {
     let folder = Folder::new("foreign");
     let path = folder.file("points.csv");
     fs::write(&path, "name,load\nx,1\nno line break").unwrap();
-    let error = RowWriter::<PointRow>::resume(&path).unwrap_err();
+    let error = RowWriter::<Measured>::resume(&path, all()).unwrap_err();
     assert!(matches!(error, ReportError::Columns { .. }), "{error}");
-    assert!(RowWriter::<PointRow>::create(&path).is_err(), "an existing file is kept");
+    assert!(RowWriter::<Measured>::create(&path, all()).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
-    let error = read_points(&path).unwrap_err().to_string();
+    let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
     assert!(error.contains("points.csv: no columns series, figure, point"), "{error}");
 
     fs::write(&path, "").unwrap();
-    assert!(read_points(&path).is_err());
-    assert!(RowWriter::<PointRow>::resume(&path).is_ok());
-    assert_eq!(read_points(&path).unwrap().rows, []);
+    assert!(read::<Measured>(&path, &all()).is_err());
+    assert!(RowWriter::<Measured>::resume(&path, all()).is_ok());
+    assert_eq!(read::<Measured>(&path, &all()).unwrap().rows, []);
 }
 
 #[test]
 fn a_wrong_cell_is_named_by_file_line_and_column() {
     let folder = Folder::new("wrong");
     let path = folder.file("points.csv");
-    let mut writer = RowWriter::create(&path).unwrap();
-    for row in sweep("a", 0.7, 600.0, 0.5) {
-        writer.write(&row).unwrap();
+    let mut writer = RowWriter::create(&path, all()).unwrap();
+    for point in sweep("a", 0.7, 600.0, 0.5) {
+        writer.write(&point.label, &point.measured).unwrap();
     }
     let text = fs::read_to_string(&path).unwrap();
     for (good, bad, expected) in [
@@ -162,10 +218,10 @@ fn a_wrong_cell_is_named_by_file_line_and_column() {
         ("0123456789abcdef", "123", ":2: column digest: "),
     ] {
         fs::write(&path, text.replacen(good, bad, 1)).unwrap();
-        let error = read_points(&path).unwrap_err().to_string();
+        let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
         assert!(error.contains(&format!("points.csv{expected}")), "{error}");
     }
     fs::write(&path, text.replacen(",17,", ",", 1)).unwrap();
-    let error = read_points(&path).unwrap_err().to_string();
+    let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
     assert!(error.contains("cells where the header has"), "{error}");
 }

@@ -137,7 +137,7 @@ fn run_scenario(threads: usize, sets: &str, window: Option<&str>, quick: bool) -
     let scenario = Scenario::read(&document).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let simulation = Simulation::new(&scenario).expect("a checked scenario").on_threads(threads);
     let nodes = simulation.fabric().terminals();
-    let outcome = simulation.run("", 0, &mut |_| {});
+    let outcome = simulation.run(&mut |_| {});
     let work = outcome.work;
     Sample {
         cpu_seconds: work.simulating.as_secs_f64(),
@@ -146,11 +146,11 @@ fn run_scenario(threads: usize, sets: &str, window: Option<&str>, quick: bool) -
         packet_hops: work.counters.packet_hops,
         flit_hops: work.counters.flit_hops,
         grants: work.counters.grants,
-        simulated_microseconds: outcome.row.simulated_time.unwrap_or(0) as f64 / 1e6,
+        simulated_microseconds: outcome.found.measured.simulated_time.unwrap_or(0) as f64 / 1e6,
         nodes,
         bytes_a_node: work.bytes_a_node,
         peak_bytes: peak_memory(),
-        digest: outcome.row.digest.unwrap_or(0),
+        digest: outcome.found.measured.digest.unwrap_or(0),
     }
 }
 

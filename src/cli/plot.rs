@@ -12,10 +12,10 @@ use super::Failure;
 use super::results::no_results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
-use flitlab::report::ResultRows;
 use flitlab::report::figure::{
     Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
 };
+use flitlab::report::{Point, ResultRows};
 
 /// Draw the figures of results again, or several results in one figure
 ///
@@ -211,11 +211,12 @@ impl Plot {
 
     /// Why there are no figures.
     fn nothing(&self, rows: &ResultRows) -> String {
+        let has = |some: fn(&Point) -> bool| rows.points.iter().any(some);
         let missing: Vec<&str> = [
-            (Kind::Distribution, "latencies.csv", rows.latencies.is_empty()),
-            (Kind::Time, "windows.csv", rows.windows.is_empty()),
-            (Kind::Channels, "channels.csv", rows.channels.is_empty()),
-            (Kind::ChannelMap, "channels.csv", rows.channels.is_empty()),
+            (Kind::Distribution, "latencies.csv", !has(|point| !point.latencies.is_empty())),
+            (Kind::Time, "windows.csv", !has(|point| !point.windows.is_empty())),
+            (Kind::Channels, "channels.csv", !has(|point| !point.channels.is_empty())),
+            (Kind::ChannelMap, "channels.csv", !has(|point| !point.channels.is_empty())),
         ]
         .into_iter()
         .filter(|(kind, _, missing)| *missing && self.only.contains(kind))
@@ -308,12 +309,12 @@ fn check_common(labels: &[String], results: &[ResultRows]) -> Result<(), Failure
     for (label, result) in labels.iter().zip(results) {
         let mut own: Vec<(&str, &str)> = Vec::new();
         for row in &result.points {
-            let what = match row.completion_time {
+            let what = match row.measured.completion_time {
                 Some(_) => "completion times",
                 None => "load curves",
             };
-            if !own.contains(&(what, &row.figure)) {
-                own.push((what, &row.figure));
+            if !own.contains(&(what, row.label.figure.as_str())) {
+                own.push((what, row.label.figure.as_str()));
             }
         }
         let text = |(what, figure): &(&str, &str)| match *figure {

@@ -8,10 +8,8 @@ use serde::Deserialize;
 use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::summary::Expectation;
-use flitlab::report::comparison::SustainedLoad;
-use flitlab::report::{
-    ChannelRow, DeadlockNote, PointRow, ReportError, read_channels, read_points,
-};
+use flitlab::report::folder::{POINTS, SUMMARY};
+use flitlab::report::{DeadlockNote, Point, ReportError, ResultRows, SustainedLoad};
 use flitlab::scenario::Document;
 use flitlab::sweep::Store;
 
@@ -24,7 +22,7 @@ const MOST_MISSING: usize = 12;
 /// What a run or a sweep left.
 pub(super) struct Results {
     pub folder: PathBuf,
-    pub points: Vec<PointRow>,
+    pub rows: ResultRows,
     /// Empty as far as there is no summary.json.
     pub summary: Summary,
     /// Whether there is a summary.json: a run or a sweep writes it last.
@@ -45,7 +43,6 @@ pub(super) struct Summary {
     pub title: Option<String>,
     /// What was known of the scenario, of a sweep its first point, before it ran.
     pub scenario: Option<Expectation>,
-    pub saturation: Vec<SustainedLoad>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
 }
@@ -57,7 +54,7 @@ impl Results {
     /// If it is no folder of results, or of another version, or broken.
     pub(super) fn open(folder: &Path) -> Result<Self, Failure> {
         let name = folder.display();
-        let file = folder.join("points.csv");
+        let file = folder.join(POINTS);
         if !file.is_file() {
             return Err(Failure::Input(no_results(folder)));
         }
@@ -73,7 +70,7 @@ impl Results {
             ));
             None
         };
-        let summary = summary(&folder.join("summary.json"))?;
+        let summary = summary(&folder.join(SUMMARY))?;
         let finished = summary.is_some();
         if !finished {
             notes.push(format!(
@@ -94,19 +91,18 @@ impl Results {
         if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
             return Err(no_points());
         }
-        let rows = read_points(&file)
-            .map_err(|error| Failure::Input(unreadable(&error, folder, version.as_deref())))?;
-        if let Some(line) = rows.incomplete_line {
+        let rows = ResultRows::read_points(folder, |path, line| {
             notes.push(format!(
                 "{}:{line}: the last line is cut short and left out",
-                file.display()
+                path.display()
             ));
-        }
-        if rows.rows.is_empty() {
+        });
+        let rows =
+            rows.map_err(|error| Failure::Input(unreadable(&error, folder, version.as_deref())))?;
+        if rows.points.is_empty() {
             return Err(no_points());
         }
-        let (folder, points) = (folder.into(), rows.rows);
-        Ok(Self { folder, points, summary, finished, scenario, version, notes })
+        Ok(Self { folder: folder.into(), rows, summary, finished, scenario, version, notes })
     }
 
     pub(super) fn name(&self) -> String {
@@ -115,13 +111,14 @@ impl Results {
 
     /// The loads that searches for saturation found.
     pub(super) fn saturation(&self) -> &[SustainedLoad] {
-        &self.summary.saturation
+        &self.rows.saturation
     }
 
-    /// What the channels carried; nothing if there is no channels.csv.
-    pub(super) fn channels(&self) -> Result<Vec<ChannelRow>, Failure> {
-        let path = self.folder.join("channels.csv");
-        Ok(if path.exists() { read_channels(path)?.rows } else { Vec::new() })
+    /// Its points with what their channels carried, as far as there is a channels.csv.
+    pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
+        let mut rows = self.rows.clone();
+        rows.read_channels(&self.folder, |_, _| {})?;
+        Ok(rows.points)
     }
 }
 
@@ -180,7 +177,7 @@ pub(super) fn no_results(path: &Path) -> String {
             "error: {name} does not exist: name a folder that flitlab run or flitlab sweep left"
         );
     }
-    let inside = path.parent().filter(|folder| folder.join("points.csv").is_file());
+    let inside = path.parent().filter(|folder| folder.join(POINTS).is_file());
     match inside {
         Some(folder) => format!(
             "error: {name} is a file: name its folder, {}",

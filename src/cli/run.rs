@@ -15,9 +15,9 @@ use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
 use flitlab::report::figure::{Wish, draw_all};
-use flitlab::report::{DeadlockNote, DigestLog, PointRow, ResultRows, RowWriter};
+use flitlab::report::{DeadlockNote, DigestLog, Label, Point, ResultFolder, ResultRows};
 use flitlab::scenario::Scenario;
-use flitlab::sweep::{Checkpoint, Simulation};
+use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::units::time_text;
 
 /// Simulate a scenario once
@@ -83,49 +83,34 @@ impl Run {
                 move || give_up(&bar, &results, log.as_deref())
             })?),
         };
-        let outcome = simulation.run_from(
-            from,
-            "",
-            0,
-            &mut |progress| bar.simulated(progress),
-            &mut |snapshot| {
+        let outcome =
+            simulation.run_from(from, &mut |progress| bar.simulated(progress), &mut |snapshot| {
                 if let Some(keeper) = &mut keeper {
                     keeper.look(snapshot, &bar, &results);
                 }
-            },
-        );
+            });
         let _results_are_written = interrupt.as_ref().map(Interrupt::hold);
         bar.finish();
         digests.map_or(Ok(()), |digests| digests.finish())?;
 
-        RowWriter::<PointRow>::create(results.join("points.csv"))?.write(&outcome.row)?;
-        RowWriter::write_file(results.join("channels.csv"), &outcome.channels)?;
-        RowWriter::write_file(results.join("latencies.csv"), &outcome.latencies)?;
-        if !outcome.windows.is_empty() {
-            RowWriter::write_file(results.join("windows.csv"), &outcome.windows)?;
-        }
+        let Outcome { found, deadlock, work } = outcome;
+        let warnings = found.warnings.clone();
+        let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
+        let label = Label { seed: scenario.seed, ..Label::default() };
+        let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
+        ResultFolder::begin(&results, Vec::new())?.finish(&rows.points, &[])?;
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        let rows = ResultRows {
-            points: vec![outcome.row.clone()],
-            channels: outcome.channels,
-            latencies: outcome.latencies,
-            windows: outcome.windows,
-            ..ResultRows::default()
-        };
         draw_all(&rows, &results, &Wish::titled(&title))?;
+        let Point { measured, channels, .. } = &rows.points[0];
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
             scenario: Expectation::new(&simulation),
-            points: vec![outcome.row.clone()],
+            points: &rows.points,
             saturation: Vec::new(),
-            busiest_channels: text::busiest(&rows.channels).into_iter().cloned().collect(),
-            warnings: outcome.warnings.clone(),
-            deadlocks: outcome
-                .deadlock
-                .iter()
-                .map(|deadlock| DeadlockNote::new(0, deadlock.time, &deadlock.to_string()))
-                .collect(),
+            busiest_channels: text::busiest(channels),
+            warnings,
+            deadlocks: note.into_iter().collect(),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {
@@ -134,16 +119,16 @@ impl Run {
 
         let place = results.display().to_string();
         if self.output.json {
-            let cost = Some(Cost::new(&outcome.work));
+            let cost = Some(Cost::new(&work));
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
-            let facts = text::outcome(&outcome.row, &rows.channels, &outcome.work);
+            let facts = text::outcome(measured, channels, &work);
             print_text(&format!("{facts}results in {place}\n"))?;
         }
-        for warning in &outcome.warnings {
+        for warning in &summary.warnings {
             say(&format!("warning: {warning}"));
         }
-        outcome.deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
+        deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
     }
 }
 

@@ -8,10 +8,10 @@ use super::folder;
 use super::{Failure, text};
 use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
-use flitlab::report::comparison::SustainedLoad;
-use flitlab::report::{ChannelRow, DeadlockNote, PointRow};
+use flitlab::report::folder::SUMMARY;
+use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
 use flitlab::scenario::{Point, WorkloadSpec};
-use flitlab::sweep::{CRITERION, Simulation, Work};
+use flitlab::sweep::{CRITERION, Simulation, Work, label_of};
 
 /// What is known of a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -100,57 +100,44 @@ impl Cost {
     }
 }
 
-/// The highest load that a series sustains.
+/// The highest load that a series sustains, and how it was looked for.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SaturationNote {
-    pub series: String,
+    #[serde(flatten)]
+    pub found: SustainedLoad,
     /// How a load is judged.
-    pub criterion: String,
+    pub criterion: &'static str,
     pub tolerance: f64,
-    pub sustained_load: f64,
-    pub lowest_load_not_sustained: Option<f64>,
 }
 
 impl SaturationNote {
-    /// What the search of a sweep's point found.
-    pub(super) fn new(point: &Point, tolerance: f64, found: &Saturation) -> Self {
-        Self {
-            series: point.series.clone(),
-            criterion: CRITERION.into(),
-            tolerance,
-            sustained_load: found.sustained,
-            lowest_load_not_sustained: found.failed,
-        }
-    }
-
-    /// As figures and comparisons need it.
-    pub(super) fn sustained(&self) -> SustainedLoad {
-        SustainedLoad {
-            series: self.series.clone(),
-            sustained_load: self.sustained_load,
-            lowest_load_not_sustained: self.lowest_load_not_sustained,
-        }
+    /// What the search of a sweep's point found; `number` is the point's.
+    pub(super) fn new(point: &Point, number: usize, tolerance: f64, found: &Saturation) -> Self {
+        let label = label_of(point, u32::try_from(number).expect("a sweep has fewer points"));
+        let found =
+            Sustained { sustained_load: found.sustained, lowest_load_not_sustained: found.failed };
+        Self { found: SustainedLoad { label, found }, criterion: CRITERION, tolerance }
     }
 }
 
 /// All of a result.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct Summary<'r> {
     pub flitlab: &'static str,
     pub title: Option<String>,
     pub scenario: Expectation,
-    pub points: Vec<PointRow>,
+    pub points: &'r [report::Point],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub saturation: Vec<SaturationNote>,
-    pub busiest_channels: Vec<ChannelRow>,
+    pub busiest_channels: Vec<&'r ChannelRow>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
 }
 
-impl Summary {
+impl Summary<'_> {
     pub(super) fn write(&self, results: &Path) -> Result<(), Failure> {
         let json = serde_json::to_string_pretty(self).expect("rows are plain data");
-        folder::write(&results.join("summary.json"), &(json + "\n"))
+        folder::write(&results.join(SUMMARY), &(json + "\n"))
     }
 }
 
@@ -158,7 +145,7 @@ impl Summary {
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
     #[serde(flatten)]
-    pub summary: &'a Summary,
+    pub summary: &'a Summary<'a>,
     pub results: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,

@@ -2,7 +2,7 @@
 
 use super::terminal;
 use flitlab::engine::ChannelKind;
-use flitlab::report::{ChannelRow, PointRow, Status};
+use flitlab::report::{ChannelRow, Measured, Status};
 use flitlab::scenario::{Network, TopologySpec};
 use flitlab::sweep::{Simulation, Work};
 use flitlab::topology::{Fabric, Torus};
@@ -52,7 +52,7 @@ pub(super) fn nanoseconds(time: Picoseconds) -> String {
 }
 
 /// What a simulation gave, a fact a line.
-pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
+pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);

@@ -10,10 +10,6 @@ table! {
     /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
     /// names. The four reasons exclude each other at an instant.
     pub struct ChannelRow {
-        /// As in the point's row.
-        series: String as Text<String>, "series", "series", Label, usual;
-        /// The point's number, as in its row.
-        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
         /// For a torus the source router and the direction: `(0,0,1) +x`.
         channel: String as Text<String>, "channel", "channel", Label, usual;
         /// What it connects: `network` (two routers), `injection` or `ejection`.
@@ -30,37 +26,37 @@ table! {
         stalled_output_busy: f64 as Given<Number>, "stalled_output_busy", "output busy", Throughput, usual;
         /// Share of the time in which packets waited since their inputs were sending other packets.
         stalled_input_busy: f64 as Given<Number>, "stalled_input_busy", "input busy", Throughput, usual;
-        /// Flits in virtual channel 0; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc0: Option<u64> as Count<u64>, "flits_vc0", "flits, virtual channel 0", Count, more;
-        /// Flits in virtual channel 1; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc1: Option<u64> as Count<u64>, "flits_vc1", "flits, virtual channel 1", Count, more;
-        /// Flits in virtual channel 2; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc2: Option<u64> as Count<u64>, "flits_vc2", "flits, virtual channel 2", Count, more;
-        /// Flits in virtual channel 3; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc3: Option<u64> as Count<u64>, "flits_vc3", "flits, virtual channel 3", Count, more;
-        /// Flits in virtual channel 4; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc4: Option<u64> as Count<u64>, "flits_vc4", "flits, virtual channel 4", Count, more;
-        /// Flits in virtual channel 5; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc5: Option<u64> as Count<u64>, "flits_vc5", "flits, virtual channel 5", Count, more;
-        /// Flits in virtual channel 6; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc6: Option<u64> as Count<u64>, "flits_vc6", "flits, virtual channel 6", Count, more;
-        /// Flits in virtual channel 7; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc7: Option<u64> as Count<u64>, "flits_vc7", "flits, virtual channel 7", Count, more;
-        /// Flits in virtual channel 8; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc8: Option<u64> as Count<u64>, "flits_vc8", "flits, virtual channel 8", Count, more;
-        /// Flits in virtual channel 9; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc9: Option<u64> as Count<u64>, "flits_vc9", "flits, virtual channel 9", Count, more;
-        /// Flits in virtual channel 10; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc10: Option<u64> as Count<u64>, "flits_vc10", "flits, virtual channel 10", Count, more;
-        /// Flits in virtual channel 11; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc11: Option<u64> as Count<u64>, "flits_vc11", "flits, virtual channel 11", Count, more;
-        /// Flits in virtual channel 12; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc12: Option<u64> as Count<u64>, "flits_vc12", "flits, virtual channel 12", Count, more;
-        /// Flits in virtual channel 13; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc13: Option<u64> as Count<u64>, "flits_vc13", "flits, virtual channel 13", Count, more;
-        /// Flits in virtual channel 14; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc14: Option<u64> as Count<u64>, "flits_vc14", "flits, virtual channel 14", Count, more;
-        /// Flits in virtual channel 15; nothing if the router has not as many.
+        /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc15: Option<u64> as Count<u64>, "flits_vc15", "flits, virtual channel 15", Count, more;
     }
 }
@@ -68,13 +64,11 @@ table! {
 impl ChannelRow {
     /// The row of a channel of the engine.
     #[must_use]
-    pub fn new(series: &str, point: u32, channel: &ChannelReport) -> Self {
+    pub fn new(channel: &ChannelReport) -> Self {
         let stalled = |reason: Stall| channel.stalled[reason as usize];
         let flits = &channel.statistics.flits;
         let on = |virtual_channel: usize| flits.get(virtual_channel).copied();
         Self {
-            series: series.to_owned(),
-            point,
             channel: channel.name.clone(),
             kind: channel.kind,
             flits: flits.iter().sum(),

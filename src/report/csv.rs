@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{ChannelRow, LatencyRow, LoadRow, PointRow, ReportError, WindowRow};
+use super::label::{Label, Labels};
+use super::{ChannelRow, LatencyRow, Measured, ReportError, Sustained, WindowRow};
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {
@@ -19,13 +20,16 @@ pub trait Row: Serialize + DeserializeOwned + Default {
     const LATER: &[&str] = &[];
 }
 
-impl Row for PointRow {
-    const LATER: &[&str] = &["settings", "nodes"];
+impl Row for Measured {
+    const LATER: &[&str] = &["nodes"];
+}
+impl Row for Label {
+    const LATER: &[&str] = &["repetition"];
 }
 impl Row for ChannelRow {}
 impl Row for LatencyRow {}
 impl Row for WindowRow {}
-impl Row for LoadRow {}
+impl Row for Sustained {}
 
 /// What a result file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +44,7 @@ pub struct Rows<R> {
 pub struct RowWriter<R> {
     path: PathBuf,
     file: File,
+    labels: Labels,
     row: PhantomData<fn(&R)>,
 }
 
@@ -48,10 +53,10 @@ impl<R: Row> RowWriter<R> {
     ///
     /// # Errors
     /// If the file exists or can't be written.
-    pub fn create(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
+    pub fn create(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
         let path = path.into();
         match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Ok(file) => Self { path, file, row: PhantomData }.begin(),
+            Ok(file) => Self { path, file, labels, row: PhantomData }.begin(),
             Err(cause) => Err(ReportError::Write { path, cause }),
         }
     }
@@ -61,14 +66,14 @@ impl<R: Row> RowWriter<R> {
     ///
     /// # Errors
     /// If the file can't be read or written, or its columns are not exactly those of `R`.
-    pub fn resume(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
+    pub fn resume(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
         let path = path.into();
         let content = match fs::read(&path) {
             Ok(content) => content,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path, labels),
             Err(cause) => return Err(ReportError::Read { path, cause }),
         };
-        let header = header_line::<R>(&path)?;
+        let header = header_line::<R>(&labels, &path)?;
         let ours = if content.contains(&b'\n') {
             content.starts_with(&header)
         } else {
@@ -83,8 +88,8 @@ impl<R: Row> RowWriter<R> {
             Ok(file)
         });
         match file {
-            Ok(file) if whole == 0 => Self { path, file, row: PhantomData }.begin(),
-            Ok(file) => Ok(Self { path, file, row: PhantomData }),
+            Ok(file) if whole == 0 => Self { path, file, labels, row: PhantomData }.begin(),
+            Ok(file) => Ok(Self { path, file, labels, row: PhantomData }),
             Err(cause) => Err(ReportError::Write { path, cause }),
         }
     }
@@ -94,8 +99,8 @@ impl<R: Row> RowWriter<R> {
     ///
     /// # Errors
     /// If the file can't be written, or the row holds a fraction that is not a number.
-    pub fn write(&mut self, row: &R) -> Result<(), ReportError> {
-        let line = line(row, false, &self.path)?;
+    pub fn write(&mut self, label: &Label, row: &R) -> Result<(), ReportError> {
+        let line = line(&(self.labels.cells(label), row), &self.path)?;
         self.put(&line)
     }
 
@@ -103,13 +108,20 @@ impl<R: Row> RowWriter<R> {
     ///
     /// # Errors
     /// As [`RowWriter::create`] and [`RowWriter::write`].
-    pub fn write_file(path: impl Into<PathBuf>, rows: &[R]) -> Result<(), ReportError> {
-        let mut writer = Self::create(path)?;
-        rows.iter().try_for_each(|row| writer.write(row))
+    pub fn write_file<'r>(
+        path: impl Into<PathBuf>,
+        labels: Labels,
+        rows: impl IntoIterator<Item = (&'r Label, &'r R)>,
+    ) -> Result<(), ReportError>
+    where
+        R: 'r,
+    {
+        let mut writer = Self::create(path, labels)?;
+        rows.into_iter().try_for_each(|(label, row)| writer.write(label, row))
     }
 
     fn begin(mut self) -> Result<Self, ReportError> {
-        let header = header_line::<R>(&self.path)?;
+        let header = header_line::<R>(&self.labels, &self.path)?;
         self.put(&header)?;
         Ok(self)
     }
@@ -132,6 +144,20 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
 }
 
+/// Labelled rows as a whole CSV file.
+#[must_use]
+pub fn labelled_text<'r, R: Row + 'r>(
+    labels: &Labels,
+    rows: impl IntoIterator<Item = (&'r Label, &'r R)>,
+) -> String {
+    let nowhere = Path::new("");
+    let mut text = header_line::<R>(labels, nowhere).expect("rows of plain fields");
+    for (label, row) in rows {
+        text.extend(line(&(labels.cells(label), row), nowhere).expect("rows of plain fields"));
+    }
+    String::from_utf8(text).expect("CSV of texts")
+}
+
 /// Reads back what [`rows_text`] wrote.
 ///
 /// # Errors
@@ -140,39 +166,12 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
     ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// Reads `points.csv`. Columns may come in any order, and others beside them are skipped.
+/// Reads a result file: each row with as much of its label as the file has. Columns may come in any order, and others
+/// beside them are skipped.
 ///
 /// # Errors
 /// If the file can't be read, a column is missing, or a cell is wrong: file, line and column are named.
-pub fn read_points(path: impl AsRef<Path>) -> Result<Rows<PointRow>, ReportError> {
-    read(path.as_ref())
-}
-
-/// Reads `channels.csv`.
-///
-/// # Errors
-/// As [`read_points`].
-pub fn read_channels(path: impl AsRef<Path>) -> Result<Rows<ChannelRow>, ReportError> {
-    read(path.as_ref())
-}
-
-/// Reads `latencies.csv`.
-///
-/// # Errors
-/// As [`read_points`].
-pub fn read_latencies(path: impl AsRef<Path>) -> Result<Rows<LatencyRow>, ReportError> {
-    read(path.as_ref())
-}
-
-/// Reads `windows.csv`.
-///
-/// # Errors
-/// As [`read_points`].
-pub fn read_windows(path: impl AsRef<Path>) -> Result<Rows<WindowRow>, ReportError> {
-    read(path.as_ref())
-}
-
-pub(super) fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
+pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
     let content = fs::read(path).map_err(|cause| ReportError::Read { path: path.into(), cause })?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -180,9 +179,12 @@ pub(super) fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
 
     let mut reader = csv::Reader::from_reader(whole);
     let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
-    let missing: Vec<String> = names::<R>(path)?
+    let missing: Vec<String> = labels
+        .names()
         .into_iter()
-        .filter(|name| !R::LATER.contains(&name.as_str()))
+        .map(str::to_owned)
+        .chain(names::<R>(path)?)
+        .filter(|name| !R::LATER.contains(&name.as_str()) && !Label::LATER.contains(&name.as_str()))
         .filter(|name| !header.iter().any(|column| column == name))
         .collect();
     if !missing.is_empty() {
@@ -191,10 +193,15 @@ pub(super) fn read<R: Row>(path: &Path) -> Result<Rows<R>, ReportError> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| line_error(path, &error, None))?;
-        match record.deserialize(Some(&header)) {
+        let read = record.deserialize::<Label>(Some(&header)).and_then(|mut label| {
+            label.read_settings(&header, &record);
+            Ok((label, record.deserialize(Some(&header))?))
+        });
+        match read {
             Ok(row) => rows.push(row),
             Err(error) => {
-                let column = wrong_column::<R>(path, &header, &record)?;
+                let column = wrong_column::<Label>(path, &header, &record)?;
+                let column = column.or(wrong_column::<R>(path, &header, &record)?);
                 return Err(line_error(path, &error, column));
             }
         }
@@ -228,9 +235,8 @@ fn wrong_column<R: Row>(
     header: &csv::StringRecord,
     record: &csv::StringRecord,
 ) -> Result<Option<String>, ReportError> {
-    let good = line(&R::default(), true, path)?;
-    let mut good = csv::Reader::from_reader(good.as_slice());
-    let names = good.headers().cloned().unwrap_or_default();
+    let (names, good) = (names::<R>(path)?, line(&R::default(), path)?);
+    let mut good = csv::ReaderBuilder::new().has_headers(false).from_reader(good.as_slice());
     let cells = good.records().next().and_then(Result::ok).unwrap_or_default();
     let good_cell = |name: &str| {
         names.iter().position(|other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
@@ -248,29 +254,30 @@ fn wrong_column<R: Row>(
 }
 
 fn names<R: Row>(path: &Path) -> Result<Vec<String>, ReportError> {
-    let header = header_line::<R>(path)?;
-    Ok(String::from_utf8_lossy(&header).trim_end().split(',').map(str::to_owned).collect())
-}
-
-fn header_line<R: Row>(path: &Path) -> Result<Vec<u8>, ReportError> {
-    line(&R::default(), true, path).map(|lines| {
-        let end = lines.iter().position(|&byte| byte == b'\n').map_or(lines.len(), |at| at + 1);
-        lines[..end].to_vec()
-    })
-}
-
-/// The row as one line, or the header and the row.
-fn line<R: Row>(row: &R, header: bool, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     let wrong = |problem: String| ReportError::Row { path: path.into(), problem };
-    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
-    writer.serialize(row).map_err(|error| wrong(error.to_string()))?;
+    writer.serialize(R::default()).map_err(|error| wrong(error.to_string()))?;
+    let text = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
+    let mut reader = csv::Reader::from_reader(text.as_slice());
+    let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
+    Ok(header.iter().map(str::to_owned).collect())
+}
+
+fn header_line<R: Row>(labels: &Labels, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let names = labels.names().into_iter().map(str::to_owned).chain(names::<R>(path)?);
+    line(&names.collect::<Vec<String>>(), path)
+}
+
+/// One line of a file.
+fn line(cells: &impl Serialize, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let wrong = |problem: String| ReportError::Row { path: path.into(), problem };
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.serialize(cells).map_err(|error| wrong(error.to_string()))?;
     let mut line = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
-    if !header {
-        let end = line.len().saturating_sub(1);
-        for byte in &mut line[..end] {
-            if matches!(*byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
+    let end = line.len().saturating_sub(1);
+    for byte in &mut line[..end] {
+        if matches!(*byte, b'\n' | b'\r') {
+            *byte = b' ';
         }
     }
     Ok(line)

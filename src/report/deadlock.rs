@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Picoseconds;
+use super::FoundDeadlock;
 
 /// The packets of a point that wait for one another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,13 +14,14 @@ pub struct DeadlockNote {
 }
 
 impl DeadlockNote {
-    /// Of a deadlock at a time; `lines` are a heading and a line a packet.
+    /// Of a point's deadlock.
     #[must_use]
-    pub fn new(point: u32, time: Picoseconds, lines: &str) -> Self {
+    pub fn new(point: u32, found: &FoundDeadlock) -> Self {
+        let lines = found.text.lines().skip(1);
         Self {
             point,
-            time_ns: time as f64 / 1e3,
-            cycle: lines.lines().skip(1).map(|line| line.trim().to_owned()).collect(),
+            time_ns: found.time as f64 / 1e3,
+            cycle: lines.map(|line| line.trim().to_owned()).collect(),
         }
     }
 }

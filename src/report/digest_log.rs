@@ -3,23 +3,22 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use super::ReportError;
 use super::csv::{Row, RowWriter, read};
+use super::table::{Count, Given, Hexadecimal, table};
+use super::{Label, Labels, ReportError};
 use crate::engine::Digest;
 use crate::units::Picoseconds;
 
-/// How far a simulation had come.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DigestRow {
-    #[serde(rename = "time_ps")]
-    pub time: Picoseconds,
-    /// Channels granted to packets up to and including that time.
-    #[serde(rename = "events")]
-    pub grants: u64,
-    /// The fingerprint of all of them, 16 hexadecimal digits.
-    pub digest: String,
+table! {
+    /// How far a simulation had come.
+    pub struct DigestRow {
+        /// When, in picoseconds.
+        time: Picoseconds as Given<Count<u64>>, "time_ps", "time", Label, usual;
+        /// Channels granted to packets up to and including that time.
+        grants: u64 as Given<Count<u64>>, "events", "events", Count, usual;
+        /// The fingerprint of all of them, 16 hexadecimal digits.
+        digest: u64 as Given<Hexadecimal>, "digest", "digest", Count, usual;
+    }
 }
 
 impl Row for DigestRow {}
@@ -41,7 +40,7 @@ impl DigestLog {
     /// # Errors
     /// If the file is there, or can't be written.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, ReportError> {
-        RowWriter::create(path).map(|rows| Self::new(rows, 0))
+        RowWriter::create(path, Labels::None).map(|rows| Self::new(rows, 0))
     }
 
     /// Goes on with a file in which a simulation had come at least to `time`, or begins it. What came later is
@@ -54,14 +53,13 @@ impl DigestLog {
         if !path.exists() {
             return Self::create(path);
         }
-        let earlier = read::<DigestRow>(&path)?.rows;
-        let grants = earlier.iter().take_while(|row| row.time <= time).last();
-        let grants = grants.map_or(0, |row| row.grants);
-        let mut kept = earlier.into_iter().take_while(|row| row.time <= time);
+        let mut kept = read::<DigestRow>(&path, &Labels::None)?.rows;
+        kept.retain(|(_, row)| row.time <= time);
+        let grants = kept.last().map_or(0, |(_, row)| row.grants);
         let cannot = |cause| ReportError::Write { path: path.clone(), cause };
         std::fs::remove_file(&path).map_err(cannot)?;
-        let mut rows = RowWriter::create(path)?;
-        kept.try_for_each(|row| rows.write(&row))?;
+        let mut rows = RowWriter::create(path, Labels::None)?;
+        kept.iter().try_for_each(|(label, row)| rows.write(label, row))?;
         Ok(Self::new(rows, grants))
     }
 
@@ -73,8 +71,8 @@ impl DigestLog {
     pub fn add(&self, time: Picoseconds, grants: u64, digest: Digest) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if log.failed.is_none() && std::mem::replace(&mut log.grants, grants) != grants {
-            log.failed =
-                log.rows.write(&DigestRow { time, grants, digest: digest.to_string() }).err();
+            let row = DigestRow { time, grants, digest: digest.0 };
+            log.failed = log.rows.write(&Label::default(), &row).err();
         }
     }
 

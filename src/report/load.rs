@@ -1,16 +1,17 @@
 //! A channel's load under a routing table as a row of `loads.csv`.
 
-use serde::{Deserialize, Serialize};
-
+use super::table::{Count, Given, Text, table};
 use crate::topology::{Channel, Fabric};
 
-/// How many routes of a table cross a channel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoadRow {
-    /// For a torus the source router and the direction, `(0,0,1) +x`; for other fabrics the source router, its port,
-    /// and the router there, `S4 port 2 to S7`.
-    pub channel: String,
-    pub load_routes: u64,
+table! {
+    /// How many routes of a table cross a channel.
+    pub struct LoadRow {
+        /// For a torus the source router and the direction, `(0,0,1) +x`; for other fabrics the source router, its port,
+        /// and the router there, `S4 port 2 to S7`.
+        channel: String as Text<String>, "channel", "channel", Label, usual;
+        /// How many routes cross it.
+        load_routes: u64 as Given<Count<u64>>, "load_routes", "routes", Count, usual;
+    }
 }
 
 impl LoadRow {

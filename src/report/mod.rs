@@ -14,27 +14,32 @@ mod deadlock;
 mod digest_log;
 mod error;
 pub mod figure;
+mod finding;
+pub mod folder;
 pub mod html;
+mod label;
 mod latency;
 mod load;
 mod mean;
 mod point;
 mod result_rows;
+mod saturation;
 mod table;
 mod window;
 
 pub use channel::ChannelRow;
-pub use csv::{
-    Row, RowWriter, Rows, read_channels, read_latencies, read_points, read_windows, rows_of_text,
-    rows_text,
-};
+pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;
 pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
+pub use finding::{Finding, FoundDeadlock, Point};
+pub use folder::ResultFolder;
+pub use label::{Label, Labelled, Labels};
 pub use latency::LatencyRow;
 pub use load::LoadRow;
 pub use mean::means_text;
-pub use point::{PointRow, Status};
+pub use point::{Measured, Status};
 pub use result_rows::ResultRows;
+pub use saturation::{Sustained, SustainedLoad};
 pub use table::{Cell, Column, Role};
 pub use window::{WindowPhase, WindowRow};

@@ -27,7 +27,19 @@ pub enum Status {
     Completed,
 }
 
-impl PointRow {
+impl Measured {
+    /// What was offered, as a fraction of capacity or, without one, as payload; `None` for finite exchanges.
+    #[must_use]
+    pub fn offered(&self) -> Option<f64> {
+        self.offered_load.or(self.offered_payload)
+    }
+
+    /// What was accepted, likewise.
+    #[must_use]
+    pub fn accepted(&self) -> Option<f64> {
+        self.accepted_load.or(self.accepted_payload)
+    }
+
     /// The column of this name, if there is one.
     #[must_use]
     pub fn column(name: &str) -> Option<&'static Column<Self>> {
@@ -35,10 +47,10 @@ impl PointRow {
     }
 }
 
-impl Column<PointRow> {
+impl Column<Measured> {
     /// The value in a row, and half its confidence interval if the row has that.
-    pub(super) fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
-        let half = PointRow::column(&self.interval());
+    pub(super) fn estimate(&self, row: &Measured) -> Option<(f64, Option<f64>)> {
+        let half = Measured::column(&self.interval());
         let half = half.and_then(|column| (column.cell)(row).number());
         Some(((self.cell)(row).number()?, half))
     }
@@ -87,6 +99,12 @@ impl Status {
         }
     }
 
+    /// Whether what was measured is all there is: of a steady state, or of a workload that ran to its end.
+    #[must_use]
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Steady | Self::Completed)
+    }
+
     /// Whether a load ran on without being shown to be steady.
     #[must_use]
     pub fn lacks_steady_state(self) -> bool {
@@ -95,22 +113,13 @@ impl Status {
 }
 
 table! {
-    /// What was measured at one load point of one series, or in one finite exchange.
+    /// What was measured at one load point, or in one finite exchange.
     ///
     /// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
     /// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
     /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
     /// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
-    pub struct PointRow {
-        /// What the point's curve is called in a legend; may be empty.
-        series: String as Text<String>, "series", "series", Label, usual;
-        /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
-        /// it as one of its parts.
-        figure: String as Text<String>, "figure", "figure", Label, more;
-        /// The point's number in its run or sweep, from 0; channels.csv refers to it.
-        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
-        /// The seed of its random numbers.
-        seed: u64 as Given<Count<u64>>, "seed", "seed", Label, more;
+    pub struct Measured {
         /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock` or `completed`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.
@@ -190,7 +199,5 @@ table! {
         interruption: Option<Picoseconds> as Microseconds, "interruption_us", "interruption", Completion, usual;
         /// From the failure until no more was under way than before.
         recovery: Option<Picoseconds> as Microseconds, "recovery_us", "recovery", Completion, usual;
-        /// Keys of the sweep's grid, and the values that this point has: `traffic.pattern = uniform; ...`.
-        settings: String as Text<String>, "settings", "keys of the sweep", Label, more;
     }
 }

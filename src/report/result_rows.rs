@@ -1,24 +1,20 @@
 //! All rows of a result: what figures are drawn from.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::comparison::SustainedLoad;
-use super::{
-    ChannelRow, LatencyRow, PointRow, ReportError, Rows, WindowRow, read_channels, read_latencies,
-    read_points, read_windows,
-};
+use super::csv::{Row, read};
+use super::folder::{CHANNELS, LATENCIES, POINTS, SATURATION, SUMMARY, WINDOWS};
+use super::{Label, Labels, Measured, Point, ReportError, Sustained, SustainedLoad};
 
 /// What a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultRows {
-    pub points: Vec<PointRow>,
-    pub channels: Vec<ChannelRow>,
-    pub latencies: Vec<LatencyRow>,
-    pub windows: Vec<WindowRow>,
+    pub points: Vec<Point>,
     /// What a search for saturation found.
     pub saturation: Vec<SustainedLoad>,
     /// What the result is called, if it says.
@@ -30,8 +26,6 @@ pub struct ResultRows {
 struct Summary {
     title: Option<String>,
     scenario: Option<Scenario>,
-    #[serde(default)]
-    saturation: Vec<SustainedLoad>,
 }
 
 #[derive(Deserialize)]
@@ -46,60 +40,99 @@ impl ResultRows {
     /// # Errors
     /// If a file can't be read, or is not of this kind.
     pub fn read(folder: &Path, mut cut_short: impl FnMut(&Path, u64)) -> Result<Self, ReportError> {
-        let mut read = Self {
-            points: whole(read_points, &folder.join("points.csv"), &mut cut_short)?,
-            ..Self::default()
-        };
-        read.channels = if_there(read_channels, &folder.join("channels.csv"), &mut cut_short)?;
-        read.latencies = if_there(read_latencies, &folder.join("latencies.csv"), &mut cut_short)?;
-        read.windows = if_there(read_windows, &folder.join("windows.csv"), &mut cut_short)?;
-        let summary = summary(&folder.join("summary.json"))?;
-        read.saturation = summary.saturation;
-        read.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
-        Ok(read)
+        let mut rows = Self::read_points(folder, &mut cut_short)?;
+        rows.read_channels(folder, &mut cut_short)?;
+        let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
+        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut cut_short)?;
+        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut cut_short)?;
+        let summary = summary(&of(SUMMARY))?;
+        rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
+        Ok(rows)
     }
 
-    /// Every series, as all rows name it.
+    /// Reads the points of a folder of results, and what searches for saturation found, as [`ResultRows::read`].
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_points(
+        folder: &Path,
+        mut cut_short: impl FnMut(&Path, u64),
+    ) -> Result<Self, ReportError> {
+        let points = whole::<Measured>(&folder.join(POINTS), &mut cut_short)?;
+        let point = |(label, measured)| Point { label, measured, ..Point::default() };
+        let points = points.into_iter().map(point).collect();
+        Ok(Self { points, saturation: read_saturation(folder, &mut cut_short)?, title: None })
+    }
+
+    /// Gives the points what their channels carried, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_channels(
+        &mut self,
+        folder: &Path,
+        mut cut_short: impl FnMut(&Path, u64),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(CHANNELS);
+        attach(&mut self.points, &path, |point| &mut point.channels, &mut cut_short)
+    }
+
+    /// Every series, as all points name it.
     pub fn series_names(&mut self) -> impl Iterator<Item = &mut String> {
-        let points = self.points.iter_mut().map(|row| &mut row.series);
-        let channels = self.channels.iter_mut().map(|row| &mut row.series);
-        let latencies = self.latencies.iter_mut().map(|row| &mut row.series);
-        let windows = self.windows.iter_mut().map(|row| &mut row.series);
-        let saturation = self.saturation.iter_mut().map(|found| &mut found.series);
-        points.chain(channels).chain(latencies).chain(windows).chain(saturation)
+        let points = self.points.iter_mut().map(|point| &mut point.label.series);
+        points.chain(self.saturation.iter_mut().map(|it| &mut it.label.series))
     }
 
-    /// Adds another result's rows after these.
+    /// Adds another result's points after these.
     pub fn extend(&mut self, more: Self) {
         self.points.extend(more.points);
-        self.channels.extend(more.channels);
-        self.latencies.extend(more.latencies);
-        self.windows.extend(more.windows);
         self.saturation.extend(more.saturation);
     }
 }
 
-/// A reader of one kind of file.
-type Reader<'p, R> = fn(&'p Path) -> Result<Rows<R>, ReportError>;
-
-fn whole<'p, R>(
-    read: Reader<'p, R>,
-    path: &'p Path,
+/// What searches for saturation left in a folder; nothing if there were none.
+fn read_saturation(
+    folder: &Path,
     cut_short: &mut impl FnMut(&Path, u64),
-) -> Result<Vec<R>, ReportError> {
-    let rows = read(path)?;
+) -> Result<Vec<SustainedLoad>, ReportError> {
+    let path = folder.join(SATURATION);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let rows = whole::<Sustained>(&path, cut_short)?;
+    Ok(rows.into_iter().map(|(label, found)| SustainedLoad { label, found }).collect())
+}
+
+fn whole<R: Row>(
+    path: &Path,
+    cut_short: &mut impl FnMut(&Path, u64),
+) -> Result<Vec<(Label, R)>, ReportError> {
+    let rows = read(path, &Labels::Place)?;
     if let Some(line) = rows.incomplete_line {
         cut_short(path, line);
     }
     Ok(rows.rows)
 }
 
-fn if_there<'p, R>(
-    read: Reader<'p, R>,
-    path: &'p Path,
+/// Gives the rows of a file, if it is there, to the points that they name.
+fn attach<R: Row>(
+    points: &mut [Point],
+    path: &Path,
+    of: impl Fn(&mut Point) -> &mut Vec<R>,
     cut_short: &mut impl FnMut(&Path, u64),
-) -> Result<Vec<R>, ReportError> {
-    if path.exists() { whole(read, path, cut_short) } else { Ok(Vec::new()) }
+) -> Result<(), ReportError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let labels: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
+    let places = labels.iter().enumerate().map(|(at, label)| (label.place(), at));
+    let places: HashMap<(&str, u32, u32), usize> = places.collect();
+    for (label, row) in whole(path, cut_short)? {
+        if let Some(&at) = places.get(&label.place()) {
+            of(&mut points[at]).push(row);
+        }
+    }
+    Ok(())
 }
 
 fn summary(path: &Path) -> Result<Summary, ReportError> {

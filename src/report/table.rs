@@ -371,18 +371,21 @@ impl Visitor<'_> for Place {
 }
 
 /// Declares a kind of row. Of each column it has the field with its meaning as documentation, its type, the [`Kind`] of
-/// its cells, its name in files, its title, its [`Role`], and whether it is `usual` or shown on demand (`more`).
+/// its cells, its name in files, its title, its [`Role`], and whether it is `usual` or shown on demand (`more`). Fields behind
+/// `..` are no columns.
 macro_rules! table {
     (
         $(#[$meta:meta])*
         pub struct $Row:ident {
             $($(#[doc = $doc:literal])* $field:ident: $Type:ty as $Kind:ty, $name:literal, $title:literal, $Role:ident, $shown:ident;)*
+            $(.. $($(#[$more_meta:meta])* $more:ident: $More:ty,)*)?
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $Row {
             $($(#[doc = $doc])* pub $field: $Type,)*
+            $($($(#[$more_meta])* pub $more: $More,)*)?
         }
 
         impl $Row {

@@ -18,10 +18,6 @@ pub enum WindowPhase {
 table! {
     /// What happened in a window, from the first of the warm-up on. `None` is an empty cell.
     pub struct WindowRow {
-        /// As in the point's row.
-        series: String as Text<String>, "series", "series", Label, usual;
-        /// The point's number, as in its row.
-        point: u32 as Given<Count<u32>>, "point", "point", Label, more;
         /// What the window was for: `warm-up` or `measured`.
         phase: WindowPhase as Text<WindowPhase>, "phase", "phase", Label, usual;
         /// When it began.

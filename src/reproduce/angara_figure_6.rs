@@ -175,8 +175,8 @@ fn completion(job: &Job) -> Option<f64> {
     );
     let scenario = Scenario::read(&Document::parse("figure 6", &text)).expect("a right scenario");
     let simulation = Simulation::new(&scenario).expect("a part of Desmos can be routed");
-    let outcome = simulation.run("", 0, &mut |_| {});
-    outcome.row.completion_time.map(|time| time as f64 / 1e6)
+    let outcome = simulation.run(&mut |_| {});
+    outcome.found.measured.completion_time.map(|time| time as f64 / 1e6)
 }
 
 /// Sources and destinations, sources without a partner but themselves left out; `None` for all-to-all.

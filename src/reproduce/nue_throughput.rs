@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::nue_tables::{FABRICS, LANES};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
-use crate::report::{PointRow, Status, rows_text};
+use crate::report::{Measured, Status, rows_text};
 use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
 
@@ -134,9 +134,9 @@ fn run(case: &Case) -> Result<Row, Flawed> {
             return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
         }
     };
-    let PointRow {
+    let Measured {
         status, bandwidth, completion_time, packet_latency_mean, hops_mean, digest, ..
-    } = simulation.run("", 0, &mut |_| {}).row;
+    } = simulation.run(&mut |_| {}).found.measured;
     if status == Status::Deadlock {
         return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
     }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::{Extent, Progress, Reproduction, all, json};
 use crate::narrow::narrow;
 use crate::report::figure::latency_figure;
-use crate::report::{PointRow, Status, rows_text};
+use crate::report::{Label, Labels, Measured, Point, Status, labelled_text, rows_text};
 use crate::scenario::{Document, Scenario};
-use crate::sweep::{Simulation, find_saturation};
+use crate::sweep::{Outcome, Simulation, find_saturation};
 
 /// Tori; a quick run takes the first one.
 const TORI: [&[u32]; 4] = [&[8, 8, 8], &[16, 8, 8], &[4, 4, 4, 4], &[8, 4, 4, 4]];
@@ -71,7 +71,7 @@ struct Row {
 
 struct Found {
     row: Row,
-    points: Vec<PointRow>,
+    points: Vec<Point>,
 }
 
 /// Finds the highest sustained load of each routing, and its curve up to there.
@@ -83,25 +83,25 @@ pub fn outflank_angara(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
     let found = all(&cases, extent, explore, |found| line(&found.row), progress);
     let rows: Vec<Row> = found.iter().map(|found| found.row.clone()).collect();
-    let points: Vec<PointRow> = found.iter().flat_map(|found| found.points.clone()).collect();
+    let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let mut figures = Vec::new();
     for of_pattern in
         found.chunk_by(|a, b| (&a.row.torus, a.row.pattern) == (&b.row.torus, b.row.pattern))
     {
         let Row { torus, pattern, .. } = &of_pattern[0].row;
         let curves = of_pattern.iter().flat_map(|found| {
-            found
-                .points
-                .iter()
-                .map(|row| PointRow { series: found.row.routing.into(), ..row.clone() })
+            let label = Label { series: found.row.routing.into(), ..Label::default() };
+            found.points.iter().map(move |point| Point { label: label.clone(), ..point.clone() })
         });
-        let curves: Vec<PointRow> = curves.collect();
+        let curves: Vec<Point> = curves.collect();
         let title = format!("{pattern}, {torus}, Angara router");
         figures.push((format!("{torus}-{pattern}"), latency_figure(&curves, &title)));
     }
+    let labelled = points.iter().map(|point| (&point.label, &point.measured));
+    let points_text = labelled_text(&Labels::All(Vec::new()), labelled);
     Reproduction {
         text: table(&rows),
-        tables: vec![("throughput", rows_text(&rows)), ("points", rows_text(&points))],
+        tables: vec![("throughput", rows_text(&rows)), ("points", points_text)],
         figures,
         json: serde_json::json!({ "throughput": json(&rows), "points": json(&points) }),
     }
@@ -134,20 +134,26 @@ fn scenario(sizes: &[u32], pattern: &str, routing: &str) -> Option<Scenario> {
 }
 
 fn explore(case: &Case) -> Found {
-    let mut points: Vec<PointRow> = Vec::new();
+    let mut points: Vec<Point> = Vec::new();
     let series = format!("{}, {}, {}", case.torus, case.pattern, case.routing);
+    let mut add = |outcome: Outcome| {
+        let (series, seed) = (series.clone(), case.scenario.seed);
+        let label = Label { series, seed, point: narrow(points.len()), ..Label::default() };
+        let measured = outcome.found.measured;
+        points.push(Point { label, measured, ..Point::default() });
+    };
     let found =
-        find_saturation(&case.scenario, &series, TOLERANCE, |outcome| points.push(outcome.row))
-            .expect("the scenario was checked");
+        find_saturation(&case.scenario, TOLERANCE, &mut add).expect("the scenario was checked");
     for load in LOADS.into_iter().filter(|&load| load < found.sustained) {
         let scenario = case.scenario.at_load(load);
         let simulation = Simulation::new(&scenario).expect("the scenario was checked");
-        points.push(simulation.run(&series, narrow(points.len()), &mut |_| {}).row);
+        add(simulation.run(&mut |_| {}));
     }
-    points.retain(|row| row.status == Status::Steady);
+    points.retain(|point| point.measured.status == Status::Steady);
     points.sort_by(|a, b| load(a).total_cmp(&load(b)));
-    let low = points.iter().find(|row| load(row) >= LOW_LOAD - 1e-9);
-    let derouted = |row: &PointRow| {
+    let low = points.iter().find(|point| load(point) >= LOW_LOAD - 1e-9);
+    let low = low.map(|point| &point.measured);
+    let derouted = |row: &Measured| {
         let kinds = [row.derouted_outflank, row.derouted_wraparound, row.derouted_orthant];
         kinds.iter().any(Option::is_some).then(|| kinds.iter().flatten().sum())
     };
@@ -161,13 +167,13 @@ fn explore(case: &Case) -> Found {
             .and_then(|row| row.packet_latency_mean)
             .map(|latency| latency as f64 / 1e3),
         derouted_at_load_0_1: low.and_then(derouted),
-        derouted_at_sustained_load: points.last().and_then(derouted),
+        derouted_at_sustained_load: points.last().and_then(|point| derouted(&point.measured)),
     };
     Found { row, points }
 }
 
-fn load(row: &PointRow) -> f64 {
-    row.offered_load.unwrap_or(0.0)
+fn load(point: &Point) -> f64 {
+    point.measured.offered_load.unwrap_or(0.0)
 }
 
 fn table(rows: &[Row]) -> String {

@@ -123,7 +123,7 @@ impl<'a> Front<'a> {
         for other in (0..self.points.len()).filter(below) {
             let done = self.known().done[other];
             if !done && let Some(point) = self.store.find(&self.points[other].identity)? {
-                self.done(other, point.row.status);
+                self.done(other, point.measured.status);
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl<'a> Front<'a> {
             let Point { identity, scenario, .. } = &self.points[number];
             let obtained = looked.and_then(|()| obtain(self.store, identity, scenario));
             if let Ok(obtained) = &obtained {
-                self.done(number, obtained.point.row.status);
+                self.done(number, obtained.point.measured.status);
             }
             Some((number, obtained))
         };

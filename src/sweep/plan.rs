@@ -7,8 +7,9 @@ use super::ends::{Ends, Place};
 use super::estimate::Pace;
 use super::grid::places;
 use super::points::PointError;
-use super::store::{StoreError, StoredPoint};
+use super::store::StoreError;
 use crate::narrow::narrow;
+use crate::report::Finding;
 use crate::report::Status;
 use crate::scenario::{Identity, Point, Sweep};
 
@@ -44,7 +45,7 @@ struct Expected {
 /// If a point can't be simulated, or looked up.
 pub fn plan(
     sweep: &Sweep,
-    find: impl Fn(&Identity) -> Result<Option<StoredPoint>, StoreError>,
+    find: impl Fn(&Identity) -> Result<Option<Finding>, StoreError>,
 ) -> Result<Vec<Plan>, PointError> {
     let places = places(&sweep.points);
     let expected = expected(sweep, &places)?;
@@ -58,7 +59,7 @@ pub fn plan(
         sweep.points.iter().zip(&expected).zip(&places)
     {
         let (plan, status) = match find(identity)? {
-            Some(point) => (Plan::Finished, point.row.status),
+            Some(point) => (Plan::Finished, point.measured.status),
             None if expected.past_saturation => (Plan::Run(expected.time), Status::NotSteady),
             None => (Plan::Run(expected.time), Status::Steady),
         };
@@ -178,7 +179,7 @@ mod tests {
         let estimate: Duration = plan(&sweep, |_| Ok(None)).unwrap().into_iter().map(time).sum();
         let begun = ThreadTime::now();
         for point in &sweep.points {
-            Simulation::new(&point.scenario).unwrap().run("", 0, &mut |_| {});
+            Simulation::new(&point.scenario).unwrap().run(&mut |_| {});
         }
         let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
         // Twice is promised; a machine with other work may well differ by half as much again.
@@ -192,7 +193,7 @@ mod tests {
         let sweep = Sweep::read(&Document::parse("a.toml", text)).unwrap();
         let Plan::Run(estimate) = plan(&sweep, |_| Ok(None)).unwrap()[0] else { panic!() };
         let begun = ThreadTime::now();
-        find_saturation(&sweep.points[0].scenario, "", 0.02, |_| {}).unwrap();
+        find_saturation(&sweep.points[0].scenario, 0.02, |_| {}).unwrap();
         let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
         assert!((1.0 / 3.0..3.0).contains(&ratio), "{ratio}");
     }

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use super::simulation::{SetupError, Simulation};
-use super::store::{Store, StoreError, StoredPoint};
-use crate::scenario::{Identity, Scenario};
+use super::store::{Store, StoreError};
+use crate::report::{Finding, Label};
+use crate::scenario::{Identity, Point, Scenario};
 
 /// A point, and whether it had to be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obtained {
-    pub point: StoredPoint,
+    pub point: Finding,
     pub computed: bool,
 }
 
@@ -43,6 +44,20 @@ impl From<StoreError> for PointError {
     }
 }
 
+/// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.
+#[must_use]
+pub fn label_of(point: &Point, number: u32) -> Label {
+    Label {
+        series: point.series.clone(),
+        figure: point.figure.clone(),
+        point: number,
+        repetition: point.repetition,
+        seed: point.scenario.seed,
+        // The seed has a column of its own.
+        settings: point.of_grid.iter().filter(|(key, _)| key.contains('.')).cloned().collect(),
+    }
+}
+
 /// The point of a scenario; simulated on one thread if the store does not have it. If another thread is
 /// simulating it, this one waits for that.
 ///
@@ -57,6 +72,6 @@ pub fn obtain(
     if let Some(point) = store.find(identity)? {
         return Ok(Obtained { point, computed: false });
     }
-    let outcome = Simulation::new(scenario)?.run("", 0, &mut |_| {});
-    Ok(Obtained { point: store.keep(identity, &outcome)?, computed: true })
+    let outcome = Simulation::new(scenario)?.run(&mut |_| {});
+    Ok(Obtained { point: store.keep(identity, &outcome.found)?, computed: true })
 }

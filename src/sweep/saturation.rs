@@ -19,16 +19,13 @@ pub const CRITERION: &str = "the load is shown to be steady: no channel gets mor
 /// If the scenario can't be simulated.
 pub fn find_saturation(
     scenario: &Scenario,
-    series: &str,
     tolerance: f64,
     mut each: impl FnMut(Outcome),
 ) -> Result<Saturation, SetupError> {
-    let mut tried = 0;
     search_saturation(scenario, tolerance, |load| {
         let scenario = scenario.at_load(load);
-        let outcome = Simulation::new(&scenario)?.run(series, tried, &mut |_| {});
-        tried += 1;
-        let sustained = outcome.row.status == Status::Steady;
+        let outcome = Simulation::new(&scenario)?.run(&mut |_| {});
+        let sustained = outcome.found.measured.status == Status::Steady;
         each(outcome);
         Ok(sustained)
     })
@@ -63,7 +60,7 @@ pub fn run_search<E: From<PointError> + From<SetupError>>(
     search_saturation(&point.scenario, tolerance, |load| {
         let identity = point.identity.at_load(load);
         let obtained = obtain(store, &identity, &point.scenario.at_load(load))?;
-        let sustained = obtained.point.row.status == Status::Steady;
+        let sustained = obtained.point.measured.status == Status::Steady;
         each(obtained)?;
         Ok(sustained)
     })

@@ -21,7 +21,10 @@ use crate::measure::{
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::{rounded, rounded_down};
-use crate::report::{ChannelRow, DigestLog, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
+use crate::report::{
+    ChannelRow, DigestLog, Finding, FoundDeadlock, LatencyRow, Measured, Status, WindowPhase,
+    WindowRow,
+};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
@@ -88,14 +91,9 @@ enum Traffic {
 /// What a simulation gave.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    pub row: PointRow,
-    pub channels: Vec<ChannelRow>,
-    pub latencies: Vec<LatencyRow>,
-    /// None for a finite exchange.
-    pub windows: Vec<WindowRow>,
+    pub found: Finding,
+    /// With its packets, where the finding has a text.
     pub deadlock: Option<Deadlock>,
-    /// What the user should know, and what to do about it.
-    pub warnings: Vec<String>,
     pub work: Work,
 }
 
@@ -257,9 +255,9 @@ impl Simulation {
         outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
 
-    /// Simulates to the end. `series` and `point` go into the rows.
-    pub fn run(&self, series: &str, point: u32, progress: &mut dyn FnMut(Progress)) -> Outcome {
-        self.run_from(None, series, point, progress, &mut |_| {})
+    /// Simulates to the end.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Outcome {
+        self.run_from(None, progress, &mut |_| {})
     }
 
     /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
@@ -270,19 +268,14 @@ impl Simulation {
     pub fn run_from(
         &self,
         checkpoint: Option<Checkpoint>,
-        series: &str,
-        point: u32,
         progress: &mut dyn FnMut(Progress),
         keep: &mut dyn FnMut(Snapshot<'_>),
     ) -> Outcome {
         let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
         let watch = &mut Watch { progress, keep, from };
-        let row = PointRow {
-            series: series.to_owned(),
-            point,
+        let row = Measured {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
-            seed: self.scenario.seed,
-            ..PointRow::default()
+            ..Measured::default()
         };
         match (&self.traffic, &self.scenario.workload) {
             (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
@@ -349,7 +342,7 @@ impl Simulation {
         &self,
         load: OpenLoad,
         spec: &LoadSpec,
-        row: PointRow,
+        row: Measured,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -370,7 +363,7 @@ impl Simulation {
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, measured.counters, memory, nodes, others);
         let to_fraction = 1.0 / self.fabric().capacity();
-        let row = PointRow {
+        let row = Measured {
             status: (&measured.ending).into(),
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
@@ -391,9 +384,9 @@ impl Simulation {
         let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
         let stuck = row.status == Status::Deadlock;
         let row = if stuck { without_results(row) } else { row };
-        let channels = channel_rows(&row, &measured.channels);
+        let channels = channel_rows(&measured.channels);
         let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
-        let latencies = latency_rows(&row, quantiles);
+        let latencies = latency_rows(quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
             accepted_load: Some(
                 window.delivered.flits as f64 * offered.flit_time as f64
@@ -402,7 +395,7 @@ impl Simulation {
                     * to_fraction,
             ),
             utilisation_mean: Some(window.mean_utilisation),
-            ..window_row(&row, window)
+            ..window_row(window)
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
@@ -414,11 +407,19 @@ impl Simulation {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
-        Outcome { row, channels, latencies, windows, deadlock, warnings, work }
+        let found = Finding {
+            measured: row,
+            channels,
+            latencies,
+            windows,
+            warnings,
+            deadlock: deadlock.as_ref().map(FoundDeadlock::from),
+        };
+        Outcome { found, deadlock, work }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
-    fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
+    fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
         let kinds: &[Derouting] = match &self.scenario.network.routing {
             RoutingSpec::Adaptive(rules) => rules.derouter.kinds(),
             _ => &[],
@@ -427,7 +428,7 @@ impl Simulation {
             let place = kinds.contains(&kind).then_some(kind as usize)?;
             Some(shares?[place])
         };
-        PointRow {
+        Measured {
             derouted_outflank: share(Derouting::OutFlank),
             derouted_wraparound: share(Derouting::Wraparound),
             derouted_orthant: share(Derouting::Orthant),
@@ -474,7 +475,7 @@ impl Simulation {
     fn run_exchange(
         &self,
         exchange: Exchange,
-        row: PointRow,
+        row: Measured,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -491,28 +492,37 @@ impl Simulation {
         match measured {
             Ok(measured) => {
                 let row = self.with_derouted(exchange_row(row, &measured), measured.derouted);
-                let channels = channel_rows(&row, &measured.channels);
+                let channels = channel_rows(&measured.channels);
                 let warnings = channels_warning(channels.len(), measured.all_channels);
                 let warnings = warnings.into_iter().collect();
-                let latencies = latency_rows(&row, &measured.packet_latency_quantiles);
+                let latencies = latency_rows(&measured.packet_latency_quantiles);
                 let windows = Vec::new();
-                Outcome { row, channels, latencies, windows, deadlock: None, warnings, work }
+                let found = Finding {
+                    measured: row,
+                    channels,
+                    latencies,
+                    windows,
+                    warnings,
+                    deadlock: None,
+                };
+                Outcome { found, deadlock: None, work }
             }
-            Err(deadlock) => Outcome {
-                row: PointRow {
+            Err(deadlock) => {
+                let measured = Measured {
                     status: Status::Deadlock,
                     simulated_time: Some(deadlock.time),
                     events: engine.counters().grants,
                     digest: Some(engine.digest().0),
                     ..row
-                },
-                channels: Vec::new(),
-                latencies: Vec::new(),
-                windows: Vec::new(),
-                deadlock: Some(deadlock),
-                warnings: self.scenario.deadlock_advice().into_iter().collect(),
-                work,
-            },
+                };
+                let found = Finding {
+                    measured,
+                    warnings: self.scenario.deadlock_advice().into_iter().collect(),
+                    deadlock: Some((&deadlock).into()),
+                    ..Finding::default()
+                };
+                Outcome { found, deadlock: Some(deadlock), work }
+            }
         }
     }
 }
@@ -531,8 +541,8 @@ fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interrupti
 }
 
 /// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
-fn without_results(row: PointRow) -> PointRow {
-    PointRow {
+fn without_results(row: Measured) -> Measured {
+    Measured {
         accepted_load: None,
         accepted_payload: None,
         accepted_minimum_source: None,
@@ -548,9 +558,9 @@ fn without_results(row: PointRow) -> PointRow {
 }
 
 /// Fills in how an interruption passed, if there was one.
-fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
+fn with_recovery(row: Measured, ending: &Ending) -> Measured {
     let Ending::Interrupted(recovery) = ending else { return row };
-    PointRow {
+    Measured {
         packets_lost: Some(recovery.report.packets_lost),
         messages_lost: Some(recovery.report.messages_lost),
         interruption: Some(recovery.interruption),
@@ -559,8 +569,8 @@ fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
     }
 }
 
-fn exchange_row(row: PointRow, measured: &ExchangeMeasurement) -> PointRow {
-    PointRow {
+fn exchange_row(row: Measured, measured: &ExchangeMeasurement) -> Measured {
+    Measured {
         status: Status::Completed,
         network_latency_mean: measured.network_latency.map(whole),
         hops_mean: measured.hops,
@@ -574,11 +584,11 @@ fn exchange_row(row: PointRow, measured: &ExchangeMeasurement) -> PointRow {
 }
 
 fn with_latencies(
-    row: PointRow,
+    row: Measured,
     packets: Option<Distribution>,
     messages: Option<Distribution>,
-) -> PointRow {
-    PointRow {
+) -> Measured {
+    Measured {
         packets: packets.map(|latency| latency.count),
         packet_latency_mean: packets.map(|latency| whole(latency.mean)),
         packet_latency_p50: packets.map(|latency| latency.p50),
@@ -608,20 +618,18 @@ fn whole(mean: f64) -> Picoseconds {
     rounded(mean)
 }
 
-fn channel_rows(row: &PointRow, channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
-    channels.iter().map(|channel| ChannelRow::new(&row.series, row.point, channel)).collect()
+fn channel_rows(channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
+    channels.iter().map(ChannelRow::new).collect()
 }
 
-fn latency_rows(row: &PointRow, quantiles: &[Quantile]) -> Vec<LatencyRow> {
-    quantiles.iter().map(|step| LatencyRow::new(&row.series, row.point, step)).collect()
+fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
+    quantiles.iter().map(LatencyRow::new).collect()
 }
 
 /// What a window's row has without knowing the fabric.
-fn window_row(row: &PointRow, window: &Window) -> WindowRow {
+fn window_row(window: &Window) -> WindowRow {
     let Delivered { packets, latency, .. } = window.delivered;
     WindowRow {
-        series: row.series.clone(),
-        point: row.point,
         phase: match window.phase {
             Phase::WarmUp => WindowPhase::WarmUp,
             Phase::Measuring => WindowPhase::Measured,

@@ -9,6 +9,7 @@
 //! own ([`Store::share`]): the tasks of a job array. Both hold a lock that the system takes back when the
 //! process ends, however it ends; it keeps the two kinds apart and is not touched again.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -21,11 +22,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::claims::{Claim, Claims};
-use super::simulation::Outcome;
-use crate::engine::Deadlock;
-use crate::report::{ChannelRow, LatencyRow, PointRow, WindowRow, rows_of_text, rows_text};
+use crate::report::{Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
 use crate::scenario::Identity;
-use crate::units::Picoseconds;
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -35,83 +33,44 @@ const EXTENSION: &str = "point";
 const PARTIAL: &str = "partial";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 2";
+const MAGIC: &str = "flitlab point 3";
 
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
 
-/// What a point gave, without what only its sweep knows: series, figure and number are empty.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredPoint {
-    pub row: PointRow,
-    pub channels: Vec<ChannelRow>,
-    pub latencies: Vec<LatencyRow>,
-    pub windows: Vec<WindowRow>,
-    /// What the user should know, and what to do about it.
-    pub warnings: Vec<String>,
-    pub deadlock: Option<StoredDeadlock>,
-}
-
-/// A wait-for cycle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredDeadlock {
-    #[serde(rename = "time_ps")]
-    pub time: Picoseconds,
-    /// For people, several lines.
-    pub text: String,
-}
-
-impl From<&Deadlock> for StoredDeadlock {
-    fn from(deadlock: &Deadlock) -> Self {
-        Self { time: deadlock.time, text: deadlock.to_string() }
-    }
-}
-
 /// All but the channels, the latencies and the windows, which follow as CSV, each after an empty line.
 #[derive(Serialize, Deserialize)]
-struct Head {
-    point: PointRow,
-    warnings: Vec<String>,
-    deadlock: Option<StoredDeadlock>,
+struct Head<'f> {
+    point: Cow<'f, Measured>,
+    warnings: Cow<'f, [String]>,
+    deadlock: Cow<'f, Option<FoundDeadlock>>,
 }
 
-impl StoredPoint {
-    /// As it is read back: values are rounded as the result files have them, so that it makes no
-    /// difference to any output whether a point has just been computed or long ago.
-    fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(BETWEEN);
-        let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
-        Some(Self {
-            row: point,
-            channels: rows_of_text(parts.next()?).ok()?,
-            latencies: rows_of_text(parts.next()?).ok()?,
-            windows: rows_of_text(parts.next()?).ok()?,
-            warnings,
-            deadlock,
-        })
-    }
+/// A finding as it is read back: values are rounded as the result files have them, so that it makes no difference to
+/// any output whether a point has just been computed or long ago.
+fn parse(text: &str) -> Option<Finding> {
+    let mut parts = text.split(BETWEEN);
+    let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
+    Some(Finding {
+        measured: point.into_owned(),
+        channels: rows_of_text(parts.next()?).ok()?,
+        latencies: rows_of_text(parts.next()?).ok()?,
+        windows: rows_of_text(parts.next()?).ok()?,
+        warnings: warnings.into_owned(),
+        deadlock: deadlock.into_owned(),
+    })
 }
 
-/// The content of an outcome's file, without its first line.
-fn text(outcome: &Outcome) -> String {
-    let blank = |row: &ChannelRow| ChannelRow { series: String::new(), point: 0, ..row.clone() };
-    let channels: Vec<ChannelRow> = outcome.channels.iter().map(blank).collect();
-    let blank = |row: &LatencyRow| LatencyRow { series: String::new(), point: 0, ..row.clone() };
-    let latencies: Vec<LatencyRow> = outcome.latencies.iter().map(blank).collect();
-    let blank = |row: &WindowRow| WindowRow { series: String::new(), point: 0, ..row.clone() };
-    let windows: Vec<WindowRow> = outcome.windows.iter().map(blank).collect();
+/// The content of a finding's file, without its first line.
+fn text(found: &Finding) -> String {
     let head = Head {
-        point: PointRow {
-            series: String::new(),
-            figure: String::new(),
-            point: 0,
-            ..outcome.row.clone()
-        },
-        warnings: outcome.warnings.clone(),
-        deadlock: outcome.deadlock.as_ref().map(StoredDeadlock::from),
+        point: Cow::Borrowed(&found.measured),
+        warnings: Cow::Borrowed(&found.warnings),
+        deadlock: Cow::Borrowed(&found.deadlock),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    [head, rows_text(&channels), rows_text(&latencies), rows_text(&windows)].join(BETWEEN)
+    let rows = [rows_text(&found.channels), rows_text(&found.latencies), rows_text(&found.windows)];
+    [&[head], &rows[..]].concat().join(BETWEEN)
 }
 
 fn first_line(identity: &Identity, text: &str) -> String {
@@ -243,7 +202,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file can't be read.
-    pub fn find(&self, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
+    pub fn find(&self, identity: &Identity) -> Result<Option<Finding>, StoreError> {
         Ok(match read(&self.folder, identity)? {
             Content::Whole(point) => Some(*point),
             Content::Missing => None,
@@ -264,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file can't be read.
-    pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<StoredPoint>, StoreError> {
+    pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<Finding>, StoreError> {
         Ok(match read(&results.join(FOLDER), identity)? {
             Content::Whole(point) => Some(*point),
             Content::Missing | Content::Damaged(_) => None,
@@ -276,8 +235,8 @@ impl Store {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn keep(&self, identity: &Identity, outcome: &Outcome) -> Result<StoredPoint, StoreError> {
-        let text = text(outcome);
+    pub fn keep(&self, identity: &Identity, found: &Finding) -> Result<Finding, StoreError> {
+        let text = text(found);
         let path = self.folder.join(file_name(identity));
         // Another process, even on another machine, may have come to the same point.
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -291,7 +250,7 @@ impl Store {
             let _ = fs::remove_file(&partial);
             return Err(StoreError::Write { path, cause });
         }
-        Ok(StoredPoint::parse(&text).expect("what was written can be read"))
+        Ok(parse(&text).expect("what was written can be read"))
     }
 
     /// Makes a point this thread's until the claim is dropped, so that no other computes it too.
@@ -316,7 +275,7 @@ impl Store {
 
 /// What there is of a point.
 enum Content {
-    Whole(Box<StoredPoint>),
+    Whole(Box<Finding>),
     Missing,
     Damaged(PathBuf),
 }
@@ -331,7 +290,7 @@ fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
     };
     let text = content.split_once('\n').map(|(_, text)| text);
     let whole = text.filter(|text| content.starts_with(&first_line(identity, text)));
-    Ok(match whole.and_then(StoredPoint::parse) {
+    Ok(match whole.and_then(parse) {
         Some(point) => Content::Whole(Box::new(point)),
         None => Content::Damaged(path),
     })

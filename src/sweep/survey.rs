@@ -6,8 +6,9 @@ use super::ends::Ends;
 use super::grid::places;
 use super::points::PointError;
 use super::saturation::search_saturation;
-use super::store::{Store, StoredPoint};
+use super::store::Store;
 use crate::measure::Saturation;
+use crate::report::Finding;
 use crate::report::Status;
 use crate::scenario::Point;
 
@@ -29,7 +30,7 @@ pub fn survey_grid<E: From<PointError>>(
     points: &[Point],
     ends_after: Option<usize>,
     results: &Path,
-    mut each: impl FnMut(usize, StoredPoint) -> Result<(), E>,
+    mut each: impl FnMut(usize, Finding) -> Result<(), E>,
 ) -> Result<Vec<Progress>, E> {
     let places = places(points);
     let mut ends = Ends::new(ends_after, places.iter().copied());
@@ -37,7 +38,7 @@ pub fn survey_grid<E: From<PointError>>(
     for (number, point) in points.iter().enumerate() {
         let stored = Store::look_up(results, &point.identity);
         if let Some(stored) = stored.map_err(PointError::from)? {
-            ends.done(places[number], stored.row.status);
+            ends.done(places[number], stored.measured.status);
             progress[number] = Progress::Finished;
             each(number, stored)?;
         }
@@ -59,13 +60,13 @@ pub fn survey_search<E: From<PointError>>(
     point: &Point,
     tolerance: f64,
     results: &Path,
-    mut each: impl FnMut(StoredPoint) -> Result<(), E>,
+    mut each: impl FnMut(Finding) -> Result<(), E>,
 ) -> Result<Option<Saturation>, E> {
     let found = search_saturation(&point.scenario, tolerance, |load| {
         let stored = Store::look_up(results, &point.identity.at_load(load));
         let stored = stored.map_err(|error| Stop::Failed(PointError::from(error).into()))?;
         let stored = stored.ok_or(Stop::Missing)?;
-        let sustained = stored.row.status == Status::Steady;
+        let sustained = stored.measured.status == Status::Steady;
         each(stored).map_err(Stop::Failed)?;
         Ok(sustained)
     });

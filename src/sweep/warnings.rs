@@ -1,7 +1,7 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
 use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
-use crate::report::PointRow;
+use crate::report::Measured;
 use crate::scenario::Scenario;
 use crate::units::time_text;
 
@@ -14,7 +14,7 @@ pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
 pub(super) fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
-    row: &PointRow,
+    row: &Measured,
     Scenario { measure, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
@@ -73,7 +73,7 @@ fn advised(load: f64) -> String {
 }
 
 /// Why a load is not steady, and what load may be.
-fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> String {
+fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> String {
     let latencies = "latencies depend on how long was simulated";
     let accepted = row.accepted_load.unwrap_or(0.0);
     match cause {

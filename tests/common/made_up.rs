@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use flitlab::engine::ChannelKind;
 use flitlab::report::{
-    ChannelRow, LatencyRow, PointRow, ResultRows, Status, WindowPhase, WindowRow,
+    ChannelRow, Label, LatencyRow, Measured, Point, ResultRows, Status, WindowPhase, WindowRow,
 };
 
 /// A folder of its own for a test, removed at the end.
@@ -33,7 +33,7 @@ impl Drop for Folder {
 
 /// A sweep like one of a queueing network that saturates at `capacity`: latency grows as
 /// 1 / (capacity - load).
-pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<PointRow> {
+pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Point> {
     let count = (1.0 / step).round() as u32;
     (1..=count)
         .map(|number| {
@@ -41,10 +41,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
             let steady = load < capacity - 1e-9;
             let wait = if steady { 60.0 * load / (capacity - load) } else { 40_000.0 };
             let picoseconds = |latency: f64| Some((latency * 1000.0).round() as u64);
-            PointRow {
-                series: series.into(),
-                point: number - 1,
-                seed: 1,
+            let measured = Measured {
                 status: if steady { Status::Steady } else { Status::NotSteady },
                 offered_load: Some(load),
                 offered_payload: Some(load * 6.4),
@@ -67,22 +64,25 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
                 windows: Some(17),
                 events: 98_765_432,
                 digest: Some(0x0123_4567_89ab_cdef),
-                ..PointRow::default()
-            }
+                ..Measured::default()
+            };
+            Point { label: label(series, number - 1), measured, ..Point::default() }
         })
         .collect()
 }
 
+pub fn label(series: &str, point: u32) -> Label {
+    Label { series: series.into(), point, seed: 1, ..Label::default() }
+}
+
 /// Channels of a 4D torus, busier along x, and of its terminals.
-pub fn torus_channels(series: &str, point: u32) -> Vec<ChannelRow> {
+pub fn torus_channels() -> Vec<ChannelRow> {
     let directions = ["+x", "+y", "+z", "+k", "-x", "-y", "-z", "-k"];
     let mut rows = Vec::new();
     for node in 0..64u32 {
         let place = format!("({},{},{},0)", node % 4, node / 4 % 4, node / 16);
         for (number, direction) in directions.iter().enumerate() {
             rows.push(ChannelRow {
-                series: series.into(),
-                point,
                 channel: format!("{place} {direction}"),
                 utilisation: 0.62 - 0.09 * (number % 4) as f64 + f64::from(node * 37 % 64) * 0.003,
                 stalled_no_credit: 0.125,
@@ -95,8 +95,6 @@ pub fn torus_channels(series: &str, point: u32) -> Vec<ChannelRow> {
             [(ChannelKind::Injection, "injection"), (ChannelKind::Ejection, "ejection")]
         {
             rows.push(ChannelRow {
-                series: series.into(),
-                point,
                 channel: format!("{place} {name}"),
                 kind,
                 utilisation: 0.31 + f64::from(node % 5) * 0.004,
@@ -107,7 +105,7 @@ pub fn torus_channels(series: &str, point: u32) -> Vec<ChannelRow> {
     rows
 }
 
-pub fn three() -> Vec<PointRow> {
+pub fn three() -> Vec<Point> {
     [
         sweep("Direction order", 0.72, 610.0, 0.05),
         sweep("Single-source shortest path", 0.83, 590.0, 0.05),
@@ -116,8 +114,13 @@ pub fn three() -> Vec<PointRow> {
     .concat()
 }
 
-pub fn rows(points: &[PointRow], channels: &[ChannelRow]) -> ResultRows {
-    ResultRows { points: points.into(), channels: channels.into(), ..ResultRows::default() }
+pub fn rows(points: &[Point]) -> ResultRows {
+    ResultRows { points: points.into(), ..ResultRows::default() }
+}
+
+/// A point of which only the channels of a torus are known.
+pub fn channels_of(series: &str) -> Point {
+    Point { label: label(series, 0), channels: torus_channels(), ..Point::default() }
 }
 
 pub fn count(text: &str, part: &str) -> usize {
@@ -130,23 +133,19 @@ pub fn polylines(svg: &str, width: u32) -> Vec<&str> {
 }
 
 /// The distribution of latencies and the windows of each steady point.
-pub fn with_details(points: Vec<PointRow>) -> ResultRows {
+pub fn with_details(points: Vec<Point>) -> ResultRows {
     let mut rows = ResultRows { points, ..ResultRows::default() };
-    for point in &rows.points {
-        let mean = point.packet_latency_mean.unwrap_or(0);
-        rows.latencies.extend((0..=50).map(|step| LatencyRow {
-            series: point.series.clone(),
-            point: point.point,
+    for point in &mut rows.points {
+        let mean = point.measured.packet_latency_mean.unwrap_or(0);
+        point.latencies.extend((0..=50).map(|step| LatencyRow {
             packet_latency: mean / 2 + mean * step / 50,
             share: step as f64 / 50.0,
         }));
-        rows.windows.extend((0..12).map(|window| WindowRow {
-            series: point.series.clone(),
-            point: point.point,
+        point.windows.extend((0..12).map(|window| WindowRow {
             phase: if window < 4 { WindowPhase::WarmUp } else { WindowPhase::Measured },
             start: window * 10_000_000,
             end: (window + 1) * 10_000_000,
-            accepted_load: point.accepted_load,
+            accepted_load: point.measured.accepted_load,
             packet_latency_mean: Some(mean + window * 1000),
             flits_under_way: 5000 + window * 10,
             utilisation_mean: Some(0.3),

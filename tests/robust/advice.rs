@@ -247,14 +247,6 @@ const ROWS: &[Advice] = &[
         says: "write [topology.torus] and below it `dimensions = [4, 4]`",
         follow: Replace("[topology]\ntorus = [4, 4]", "[topology.torus]\ndimensions = [4, 4]"),
     },
-    Advice {
-        name: "a search for saturation that is repeated",
-        scenario: "[traffic]\npattern = \"uniform\"\n[measure]\nwindow = \"1 us\"\n[sweep]\nrepetitions = 3\n\
-                   saturation = { tolerance = 0.2 }\n",
-        call: &["sweep", "a.toml", "--dry-run"],
-        says: "seed = [1, 2, 3] in [sweep.grid]",
-        follow: Replace("repetitions = 3\n", "grid = { seed = [1, 2, 3] }\n"),
-    },
 ];
 
 /// What a message says to set: each `--set KEY=VALUE`, quotes of the shell taken away.

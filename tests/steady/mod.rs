@@ -8,7 +8,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 
-use flitlab::report::PointRow;
+use flitlab::report::Measured;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Outcome, Simulation};
 
@@ -20,11 +20,11 @@ fn scenario(text: &str, more: &[&str]) -> Scenario {
 }
 
 fn run(text: &str, more: &[&str]) -> Outcome {
-    Simulation::new(&scenario(text, more)).unwrap().run("", 0, &mut |_| {})
+    Simulation::new(&scenario(text, more)).unwrap().run(&mut |_| {})
 }
 
-fn row(text: &str, more: &[&str]) -> PointRow {
-    run(text, more).row
+fn row(text: &str, more: &[&str]) -> Measured {
+    run(text, more).found.measured
 }
 
 /// The throughput bound as a load.

@@ -75,16 +75,19 @@ fn attempt(fabric: usize, seed: usize, share: f64, budget: u32, long: bool) -> T
     let load = format!("traffic.load={}", share * bound(&text, &[&seed]));
     let outcome = run(&text, &[&seed, &load, &format!("measure.maximum_windows={budget}")]);
     let long = long.then(|| {
-        let windows = 30 * outcome.row.windows.unwrap();
+        let windows = 30 * outcome.found.measured.windows.unwrap();
         let [fewest, most] =
             ["minimum", "maximum"].map(|it| format!("measure.{it}_windows={windows}"));
-        run(&text, &[&seed, &load, &fewest, &most, "measure.warm_up_windows=1000"]).row.status
+        run(&text, &[&seed, &load, &fewest, &most, "measure.warm_up_windows=1000"])
+            .found
+            .measured
+            .status
     });
     Tried {
         name: format!("{:?} {seed} {load}", FABRICS[fabric]),
         share,
         meets_once: meets_once(&text, &seed),
-        verdict: outcome.row.status,
+        verdict: outcome.found.measured.status,
         long,
     }
 }

@@ -108,7 +108,11 @@ fn assert_saturation(switches: &[(u32, f64)]) -> Vec<Known> {
         for (share, status) in [(0.95, Status::Steady), (1.05, Status::NotSteady)] {
             let load = format!("traffic.load={}", share * expected);
             let verdict = super::run(&text, &[&load, "measure.maximum_windows=2000"]);
-            assert_eq!(verdict.row.status, status, "{ports} at {share}: {:?}", verdict.warnings);
+            assert_eq!(
+                verdict.found.measured.status, status,
+                "{ports} at {share}: {:?}",
+                verdict.found.warnings
+            );
         }
         let what = format!("switch of {ports} ports with a queue an input: share of a channel");
         known.push(Known { what, expected, ours: accepted });

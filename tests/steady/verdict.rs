@@ -21,9 +21,9 @@ fn a_load_above_its_bound_is_not_steady_however_long_it_is_measured() {
     for count in [60, 120, 240] {
         let [fewest, most] = windows(count);
         let outcome = run(FALSE_STEADY, &["traffic.load=0.22", &fewest, &most]);
-        assert_eq!(outcome.row.status, Status::NotSteady, "{count}");
-        assert_eq!(outcome.row.windows, Some(count));
-        let warning = &outcome.warnings[0];
+        assert_eq!(outcome.found.measured.status, Status::NotSteady, "{count}");
+        assert_eq!(outcome.found.measured.windows, Some(count));
+        let warning = &outcome.found.warnings[0];
         assert!(warning.contains("channel (") || warning.contains("channel "), "{warning}");
         assert!(warning.contains("can carry load 0.2000 at most"), "{warning}");
     }
@@ -64,9 +64,9 @@ fn two_growing_sources_among_thirty_are_found_by_their_queues() {
     );
     for (load, status) in [(0.4, Status::Steady), (0.55, Status::NotSteady)] {
         let outcome = run(&text, &[&format!("traffic.load={load}")]);
-        assert_eq!(outcome.row.status, status, "{load}: {:?}", outcome.warnings);
-        let found = outcome.warnings.iter().any(|it| it.contains("source queue of terminal"));
-        assert_eq!(found, status == Status::NotSteady, "{:?}", outcome.warnings);
+        assert_eq!(outcome.found.measured.status, status, "{load}: {:?}", outcome.found.warnings);
+        let found = outcome.found.warnings.iter().any(|it| it.contains("source queue of terminal"));
+        assert_eq!(found, status == Status::NotSteady, "{:?}", outcome.found.warnings);
     }
 }
 
@@ -80,11 +80,16 @@ fn a_point_with_nothing_delivered_is_undecided() {
         &["measure.window=7 ps", "measure.maximum_windows=2", "measure.minimum_windows=2"],
     ] {
         let outcome = run(TORUS, more);
-        assert_eq!(outcome.row.status, Status::Undecided, "{more:?}: {:?}", outcome.warnings);
-        assert!(
-            outcome.warnings[0].contains("too few to tell"),
+        assert_eq!(
+            outcome.found.measured.status,
+            Status::Undecided,
             "{more:?}: {:?}",
-            outcome.warnings
+            outcome.found.warnings
+        );
+        assert!(
+            outcome.found.warnings[0].contains("too few to tell"),
+            "{more:?}: {:?}",
+            outcome.found.warnings
         );
         assert!(!format!("{outcome:?}").contains("NaN"), "{more:?}");
     }
@@ -96,8 +101,12 @@ fn a_point_with_nothing_delivered_is_undecided() {
 #[ignore = "long: two minutes, 1 MiB messages on a 4x4 torus"]
 fn long_messages_at_a_moderate_load_are_steady() {
     let outcome = run(TORUS, &["traffic.message=1 MiB"]);
-    assert_eq!(outcome.row.status, Status::Undecided);
-    assert!(outcome.warnings[0].contains("measure.maximum_windows=240"), "{:?}", outcome.warnings);
+    assert_eq!(outcome.found.measured.status, Status::Undecided);
+    assert!(
+        outcome.found.warnings[0].contains("measure.maximum_windows=240"),
+        "{:?}",
+        outcome.found.warnings
+    );
     let row = row(TORUS, &["traffic.message=1 MiB", "measure.maximum_windows=240"]);
     assert_eq!(row.status, Status::Steady);
 }
@@ -106,7 +115,7 @@ fn long_messages_at_a_moderate_load_are_steady() {
 #[test]
 fn messages_of_many_packets_at_a_moderate_load_are_steady() {
     let outcome = run(TORUS, &["traffic.message=16 KiB"]);
-    assert_eq!(outcome.row.status, Status::Steady, "{:?}", outcome.warnings);
+    assert_eq!(outcome.found.measured.status, Status::Steady, "{:?}", outcome.found.warnings);
 }
 
 /// A7: flits count as long as they are on a channel, not when they are granted one.
@@ -125,9 +134,9 @@ fn no_channel_is_busy_for_longer_than_was_measured() {
         let more: Vec<&str> = more.iter().map(String::as_str).collect();
         let outcome = run(&text, &more);
         let busiest =
-            outcome.channels.iter().map(|channel| channel.utilisation).fold(0.0, f64::max);
+            outcome.found.channels.iter().map(|channel| channel.utilisation).fold(0.0, f64::max);
         assert!(busiest <= 1.0, "{more:?}: {busiest}");
-        for window in &outcome.windows {
+        for window in &outcome.found.windows {
             let (mean, busiest) = (window.utilisation_mean, window.utilisation_busiest);
             assert!((0.0..=1.0).contains(&mean.unwrap()), "{more:?}: {window:?}");
             assert!((0.0..=1.0).contains(&busiest.unwrap()), "{more:?}: {window:?}");
@@ -139,11 +148,11 @@ fn no_channel_is_busy_for_longer_than_was_measured() {
 #[test]
 fn utilisation_is_that_of_the_flits_sent() {
     let outcome = run(TORUS, &["measure.precision=0.005", "measure.maximum_windows=200"]);
-    let measured = outcome.windows.iter().filter(|it| it.phase == WindowPhase::Measured);
+    let measured = outcome.found.windows.iter().filter(|it| it.phase == WindowPhase::Measured);
     let mean: Vec<f64> = measured.map(|window| window.utilisation_mean.unwrap()).collect();
     let mean = mean.iter().sum::<f64>() / mean.len() as f64;
     // Two flits a flit time a node and load, by the mean hops, over four channels a node.
-    let expected = 0.3 * 2.0 * outcome.row.hops_mean.unwrap() / 4.0;
+    let expected = 0.3 * 2.0 * outcome.found.measured.hops_mean.unwrap() / 4.0;
     assert!((mean / expected - 1.0).abs() < 0.02, "{mean} {expected}");
 }
 
@@ -203,8 +212,8 @@ fn no_steady_load_of_transpose_accepts_more_than_its_bound() {
         (0.5, Status::NotSteady),
     ] {
         let outcome = run(text, &[&format!("traffic.load={load}"), "measure.maximum_windows=400"]);
-        let row = outcome.row;
-        assert_eq!(row.status, status, "{load}: {:?}", outcome.warnings);
+        let row = outcome.found.measured;
+        assert_eq!(row.status, status, "{load}: {:?}", outcome.found.warnings);
         assert!(status == Status::NotSteady || row.accepted_load.unwrap() < bound * 1.01);
         let share = row.accepted_minimum_source.unwrap() / row.accepted_payload.unwrap();
         assert!(row.accepted_load.unwrap() * share <= bound * 1.01, "{load}");

@@ -62,7 +62,7 @@ fn repetitions_have_seeds_of_their_own_and_means_with_intervals() {
     let points = place.read("results/a/points.csv");
     assert_eq!(points.lines().count(), 1 + 2 * 4 * 3);
     let seeds: Vec<&str> =
-        points.lines().skip(1).map(|row| row.split(',').nth(3).unwrap()).collect();
+        points.lines().skip(1).map(|row| row.split(',').nth(4).unwrap()).collect();
     assert_eq!(seeds[..4], ["7", "8", "9", "7"]);
     let means = place.read("results/a/means.csv");
     assert_eq!(means.lines().count(), 1 + 2 * 4);
@@ -71,6 +71,31 @@ fn repetitions_have_seeds_of_their_own_and_means_with_intervals() {
     let more = ["sweep", "a.toml", "--set", "sweep.repetitions=4", "--resume"];
     assert!(place.run(&more).contains("24 points were there already"));
     assert_eq!(place.read("results/a/means.csv").matches(",4,4,0.").count(), 8);
+}
+
+#[test]
+fn searches_with_several_seeds_are_one_bar_with_its_interval() {
+    let place = Workplace::new("sweeps_searches");
+    let grid = SMALL.rsplit_once("traffic.load").unwrap().0;
+    let saturation = "[sweep]\nsaturation = { tolerance = 0.2 }\n";
+    place.write("a.toml", &format!("{grid}{saturation}"));
+    place.run(&["sweep", "a.toml", "--out", "r", "--set", "sweep.repetitions=2"]);
+    let found = place.read("r/saturation.csv");
+    let header = "series,figure,point,repetition,seed,traffic.pattern,sustained_load,";
+    assert!(found.starts_with(header), "{found}");
+    assert_eq!(found.lines().count(), 1 + 2 * 2, "{found}");
+    assert!(found.contains("\ntornado,,3,1,2,tornado,"), "{found}");
+    assert!(!place.0.join("r/means.csv").exists(), "loads tried are no points of a curve");
+    let interval = "\n95% confidence interval, step of the search included\n";
+    assert!(place.read("r/saturation.svg").contains(interval));
+    // A seed in the grid says the same, and gives each seed a series.
+    place.write("b.toml", &format!("{grid}seed = [1, 2]\n{saturation}"));
+    place.run(&["sweep", "b.toml", "--out", "s"]);
+    assert!(place.read("s/saturation.csv").contains("\n\"tornado, seed 2\",,3,0,2,tornado,"));
+    let bars = |folder: &str| place.read(&format!("{folder}/saturation.svg"));
+    assert!(bars("r").lines().count() == bars("s").lines().count() && bars("s").contains(interval));
+    let compared = place.run(&["compare", "r", "s"]);
+    assert!(compared.contains("none of 2 series differs"), "{compared}");
 }
 
 #[test]

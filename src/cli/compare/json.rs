@@ -81,7 +81,7 @@ fn side(results: &Results) -> Side<'_> {
     Side {
         results: results.name(),
         flitlab: results.version.as_deref(),
-        points: results.points.len(),
+        points: results.rows.points.len(),
     }
 }
 

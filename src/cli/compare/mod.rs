@@ -99,7 +99,9 @@ impl Compare {
         let measures =
             if self.measure.is_empty() { Measure::usual() } else { self.measure.clone() };
         let found = match (a.saturation().is_empty(), b.saturation().is_empty()) {
-            (true, true) => Comparison::new(&a.points, &b.points, &measures, self.tolerance),
+            (true, true) => {
+                Comparison::new(&a.rows.points, &b.rows.points, &measures, self.tolerance)
+            }
             (false, false) => {
                 Comparison::of_saturation(a.saturation(), b.saturation(), self.tolerance)
             }

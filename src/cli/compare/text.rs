@@ -69,15 +69,15 @@ pub(super) fn verdict(report: &Report) -> String {
 /// Why two results can't be compared that have no point in common.
 pub(super) fn nothing_in_common(a: &Results, b: &Results) -> String {
     let places = |results: &Results| {
-        let mut series: Vec<&str> = results
-            .points
+        let points = &results.rows.points;
+        let mut series: Vec<&str> = points
             .iter()
-            .map(|row| row.series.as_str())
+            .map(|point| point.label.series.as_str())
             .filter(|it| !it.is_empty())
             .collect();
         series.dedup();
         let mut loads: Vec<f64> =
-            results.points.iter().filter_map(|row| row.offered_load).collect();
+            points.iter().filter_map(|point| point.measured.offered_load).collect();
         loads.sort_by(f64::total_cmp);
         let loads = match (loads.first(), loads.last()) {
             (Some(first), Some(last)) if first < last => format!("loads {first} to {last}"),

@@ -94,7 +94,7 @@ impl Report {
         let made_of = results.iter().zip(labels).map(|(results, label)| MadeOf {
             results: results.name(),
             label,
-            points: results.points.len(),
+            points: results.rows.points.len(),
             finished: results.finished,
         });
         print_json(&Made {
@@ -198,13 +198,12 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
     };
     let mut unfinished: Vec<String> = results.notes.iter().map(renamed).collect();
     if let Some(planned) = document.filter(|_| !results.finished).and_then(planned) {
-        unfinished.push(format!("{} points so far, of {planned}", results.points.len()));
+        unfinished.push(format!("{} points so far, of {planned}", results.rows.points.len()));
     }
     Ok(Reported {
         label: label.to_owned(),
         facts: facts::facts(results, &keys),
-        points: results.points.clone(),
-        channels: results.channels()?,
+        points: results.with_channels()?,
         torus: network.and_then(|network| Some(network.torus()?.0.clone())),
         saturation: results.saturation().to_vec(),
         unfinished,

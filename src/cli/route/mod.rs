@@ -17,7 +17,7 @@ use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
-use flitlab::report::{LoadRow, RowWriter};
+use flitlab::report::{LoadRow, rows_text};
 use flitlab::routing::angara::Freedoms;
 use flitlab::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
@@ -191,8 +191,7 @@ impl Route {
         let Some(out) = &self.out else { return Ok(()) };
         let out = folder::prepare("", Some(out))?;
         let rows = LoadRow::of(fabric, loads);
-        let mut file = RowWriter::<LoadRow>::create(out.join("loads.csv"))?;
-        rows.iter().try_for_each(|row| file.write(row))?;
+        folder::write(&out.join("loads.csv"), &rows_text(&rows))?;
         if fabric.torus().is_some() {
             load_heat_map(&rows, title).write_to(&out, "heat-map", &Medium::default())?;
         }

@@ -199,7 +199,7 @@ impl Sweep {
                 tried += 1;
                 take((number, tried - 1), obtained)
             })?;
-            Ok::<_, Failure>((number, SaturationNote::new(point, tolerance, &found)))
+            Ok::<_, Failure>((number, SaturationNote::new(point, number, tolerance, &found)))
         };
         let mut notes = Vec::new();
         in_parallel(&numbered, self.threads.count(), search, |note| {

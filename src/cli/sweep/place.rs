@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Failure, folder};
 use crate::cli::say::say;
+use flitlab::report::folder::SUMMARY;
 use flitlab::scenario::Point;
 use flitlab::sweep::{Store, StoreError};
 
 /// The folder of everybody's results.
 const RESULTS: &str = "results";
-
-/// What is written last, so that it tells a finished sweep.
-pub(super) const LAST_FILE: &str = "summary.json";
 
 /// Where a sweep works.
 pub(super) struct Place {
@@ -66,7 +64,7 @@ impl Place {
 
 /// Says in which of the usual folders --resume would go on: who begins anew may have meant that.
 pub(super) fn mention_unfinished(name: &str, points: &[Point]) {
-    let unfinished = |folder: &PathBuf| !folder.join(LAST_FILE).exists();
+    let unfinished = |folder: &PathBuf| !folder.join(SUMMARY).exists();
     if let Ok(Some(folder)) = begun(name, None, points).map(|found| found.filter(unfinished))
         && let Ok(names @ [_, ..]) = Store::names(&folder).as_deref()
     {
@@ -126,7 +124,7 @@ fn choose(candidates: Vec<PathBuf>, points: &[Point]) -> Result<Option<PathBuf>,
         return Err(foreign(&candidates));
     }
     let unfinished: Vec<PathBuf> =
-        ours.iter().filter(|folder| !folder.join(LAST_FILE).exists()).cloned().collect();
+        ours.iter().filter(|folder| !folder.join(SUMMARY).exists()).cloned().collect();
     match unfinished.as_slice() {
         [] => Ok(ours.pop()),
         [one] => Ok(Some(one.clone())),

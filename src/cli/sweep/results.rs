@@ -7,31 +7,32 @@ use std::path::{Path, PathBuf};
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, folder, text};
-use super::place::LAST_FILE;
+use super::super::{Failure, text};
 use crate::cli::say::say;
 use flitlab::report::figure::{Kind, Wish, draw_all};
+use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    ChannelRow, DeadlockNote, PointRow, ResultRows, Row, RowWriter, Status, means_text,
+    self, DeadlockNote, FoundDeadlock, Label, Measured, ResultFolder, ResultRows, Status,
+    SustainedLoad,
 };
 use flitlab::scenario::{Point, Sweep};
-use flitlab::sweep::{Obtained, Simulation, StoredPoint};
+use flitlab::sweep::{Obtained, Simulation, label_of};
 
-const POINTS: &str = "points.csv";
-const MEANS: &str = "means.csv";
-const CHANNELS: &str = "channels.csv";
-const LATENCIES: &str = "latencies.csv";
-const WINDOWS: &str = "windows.csv";
+/// What people are told of a point beside its rows.
+struct Told {
+    warnings: Vec<String>,
+    deadlock: Option<FoundDeadlock>,
+}
 
 /// What has been found so far.
 pub(super) struct Results<'f> {
     folder: &'f Path,
-    points: RowWriter<PointRow>,
-    channels: RowWriter<ChannelRow>,
+    rows: ResultFolder,
     /// Each with its place in the order of the sweep.
-    found: Vec<((usize, u32), StoredPoint)>,
+    found: Vec<((usize, u32), report::Point, Told)>,
     json: bool,
-    repetitions: u32,
+    /// Whether points are told apart by their seeds, too.
+    repeated: bool,
     /// Whether the bar counts searches, not points.
     searches: bool,
     /// Points that were there already.
@@ -52,16 +53,13 @@ impl<'f> Results<'f> {
         bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
-        for file in [LAST_FILE, POINTS, CHANNELS, LATENCIES, WINDOWS] {
-            remove(&folder.join(file))?;
-        }
+        let labels: Vec<Label> = sweep.points.iter().map(|point| label_of(point, 0)).collect();
         Ok(Self {
             folder,
-            points: RowWriter::create(folder.join(POINTS))?,
-            channels: RowWriter::create(folder.join(CHANNELS))?,
+            rows: ResultFolder::begin(folder, keys_of(&labels))?,
             found: Vec::new(),
             json,
-            repetitions: sweep.repetitions,
+            repeated: sweep.repetitions > 1,
             searches: sweep.saturation.is_some(),
             known: 0,
             whole: true,
@@ -78,10 +76,11 @@ impl<'f> Results<'f> {
         point: &Point,
         obtained: Obtained,
     ) -> Result<(), Failure> {
-        let found = labelled(obtained.point, point, place.1);
+        let (warnings, deadlock) =
+            (obtained.point.warnings.clone(), obtained.point.deadlock.clone());
+        let found = report::Point::new(label_of(point, place.1), obtained.point);
         let rows = self.interrupt.hold();
-        self.points.write(&found.row)?;
-        found.channels.iter().try_for_each(|channel| self.channels.write(channel))?;
+        self.rows.add(&found)?;
         if !self.searches {
             self.bar.point_done(place.1 as usize);
         }
@@ -89,10 +88,10 @@ impl<'f> Results<'f> {
         if !obtained.computed {
             self.known += 1;
         } else if !self.json {
-            let line = point_text(&found.row, self.repetitions > 1);
+            let line = point_text(&found.label, &found.measured, self.repeated);
             self.bar.above(|| mention(&format!("{line}\n")));
         }
-        self.found.push((place, found));
+        self.found.push((place, found, Told { warnings, deadlock }));
         Ok(())
     }
 
@@ -103,7 +102,7 @@ impl<'f> Results<'f> {
 
     /// Drops points that turned out to be no part of the sweep.
     pub fn leave_out(&mut self, left_out: impl Fn((usize, u32)) -> bool) {
-        self.found.retain(|(place, _)| !left_out(*place));
+        self.found.retain(|(place, ..)| !left_out(*place));
     }
 
     /// Some points are missing: there will be no summary.json, which tells a finished sweep.
@@ -117,55 +116,36 @@ impl<'f> Results<'f> {
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
     ) -> Result<(), Failure> {
-        self.found.sort_by_key(|(place, _)| *place);
-        let found: Vec<StoredPoint> = self.found.into_iter().map(|(_, point)| point).collect();
-        let rows = ResultRows {
-            points: found.iter().map(|point| point.row.clone()).collect(),
-            channels: found.iter().flat_map(|point| point.channels.clone()).collect(),
-            latencies: found.iter().flat_map(|point| point.latencies.clone()).collect(),
-            windows: found.iter().flat_map(|point| point.windows.clone()).collect(),
-            saturation: saturation.iter().map(SaturationNote::sustained).collect(),
-            title: None,
-        };
-        rewrite(&self.folder.join(POINTS), &rows.points)?;
-        rewrite(&self.folder.join(CHANNELS), &rows.channels)?;
-        rewrite(&self.folder.join(LATENCIES), &rows.latencies)?;
-        if !rows.windows.is_empty() {
-            rewrite(&self.folder.join(WINDOWS), &rows.windows)?;
-        }
-        let means = self.folder.join(MEANS);
-        let repeated = self.repetitions > 1;
-        if repeated {
-            folder::write(&means, &means_text(&rows.points, self.repetitions))?;
-        } else {
-            remove(&means)?;
-        }
+        self.found.sort_by_key(|(place, ..)| *place);
+        let found = self.found.into_iter().map(|(_, point, told)| (point, told));
+        let (points, told): (Vec<report::Point>, Vec<Told>) = found.unzip();
+        let loads = saturation.iter().map(|note| note.found.clone()).collect();
+        let rows = ResultRows { points, saturation: loads, title: None };
+        self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let title = scenario.title.as_ref().unwrap_or(&scenario.name);
         let drawn = draw_all(&rows, self.folder, &Wish::titled(title))?;
         remove_other_figures(self.folder, &drawn.written)?;
-        let warnings: Vec<String> = found
-            .iter()
-            .flat_map(|point| {
-                let place = point_name(&point.row, repeated);
-                point.warnings.iter().map(move |warning| format!("{place}: {warning}"))
-            })
-            .collect();
-        let deadlocks: Vec<_> = found
-            .iter()
-            .filter_map(|point| Some((point.row.point, point.deadlock.as_ref()?)))
+        let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
+        let warnings = told().flat_map(|(point, told)| {
+            let place = point_name(&point.label, &point.measured, repeated);
+            told.warnings.iter().map(move |warning| format!("{place}: {warning}"))
+        });
+        let warnings: Vec<String> = warnings.collect();
+        let deadlocks: Vec<_> = told()
+            .filter_map(|(point, told)| Some((point.label.point, told.deadlock.as_ref()?)))
             .collect();
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
             scenario: Expectation::new(simulation),
-            points: rows.points,
+            points: &rows.points,
             saturation,
             busiest_channels: Vec::new(),
             warnings,
             deadlocks: deadlocks
                 .iter()
-                .map(|(point, found)| DeadlockNote::new(*point, found.time, &found.text))
+                .map(|&(point, found)| DeadlockNote::new(point, found))
                 .collect(),
         };
         if self.whole {
@@ -175,10 +155,11 @@ impl<'f> Results<'f> {
         if self.json {
             Printed { summary: &summary, results: place, cost: None }.print()?;
         } else {
-            let notes: String = summary.saturation.iter().map(saturation_text).collect();
+            let notes: String =
+                summary.saturation.iter().map(|note| saturation_text(note, repeated)).collect();
             print_text(&format!("{notes}results in {place}\n"))?;
-            let unsteady =
-                summary.points.iter().filter(|row| row.status == Status::NotSteady).count();
+            let past = |point: &&report::Point| point.measured.status == Status::NotSteady;
+            let unsteady = summary.points.iter().filter(past).count();
             if unsteady > 0 {
                 say(&format!(
                     "note: {unsteady} points are past saturation (summary.json says more)"
@@ -192,41 +173,19 @@ impl<'f> Results<'f> {
     }
 }
 
-/// A stored point with what only its sweep knows.
-fn labelled(mut found: StoredPoint, point: &Point, number: u32) -> StoredPoint {
-    found.row.series.clone_from(&point.series);
-    found.row.figure.clone_from(&point.figure);
-    found.row.point = number;
-    let setting = |(key, value): &(String, String)| format!("{key} = {value}");
-    found.row.settings = point.of_grid.iter().map(setting).collect::<Vec<_>>().join("; ");
-    for channel in &mut found.channels {
-        channel.series.clone_from(&point.series);
-        channel.point = number;
-    }
-    for latency in &mut found.latencies {
-        latency.series.clone_from(&point.series);
-        latency.point = number;
-    }
-    for window in &mut found.windows {
-        window.series.clone_from(&point.series);
-        window.point = number;
-    }
-    found
-}
-
-fn point_name(row: &PointRow, repeated: bool) -> String {
+fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
     let parts = [
-        Some(row.series.clone()).filter(|series| !series.is_empty()),
+        Some(label.series.clone()).filter(|series| !series.is_empty()),
         row.offered_load.map(|load| format!("load {load:.4}")),
-        repeated.then(|| format!("seed {}", row.seed)),
+        repeated.then(|| format!("seed {}", label.seed)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { format!("point {}", row.point) } else { parts.join(", ") }
+    if parts.is_empty() { format!("point {}", label.point) } else { parts.join(", ") }
 }
 
 /// One line a point.
-pub(super) fn point_text(row: &PointRow, repeated: bool) -> String {
-    let name = point_name(row, repeated);
+pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> String {
+    let name = point_name(label, row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => format!(
@@ -247,23 +206,15 @@ pub(super) fn point_text(row: &PointRow, repeated: bool) -> String {
     }
 }
 
-fn saturation_text(note: &SaturationNote) -> String {
-    let series = if note.series.is_empty() { "saturation" } else { &note.series };
-    match note.lowest_load_not_sustained {
-        Some(failed) => {
-            format!("  {series}: sustains load {:.4}, not {failed:.4}\n", note.sustained_load)
-        }
-        None => format!("  {series}: sustains load {:.4}, the bound\n", note.sustained_load),
+fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
+    let SustainedLoad { label, found } = &note.found;
+    let series = if label.series.is_empty() { "saturation" } else { &label.series };
+    let seed = if repeated { format!(", seed {}", label.seed) } else { String::new() };
+    let load = found.sustained_load;
+    match found.lowest_load_not_sustained {
+        Some(failed) => format!("  {series}{seed}: sustains load {load:.4}, not {failed:.4}\n"),
+        None => format!("  {series}{seed}: sustains load {load:.4}, the bound\n"),
     }
-}
-
-/// Replaces a file of rows by the same rows in order.
-fn rewrite<R: Row>(path: &Path, rows: &[R]) -> Result<(), Failure> {
-    let ordered = path.with_extension("partial");
-    remove(&ordered)?;
-    let mut writer = RowWriter::create(&ordered)?;
-    rows.iter().try_for_each(|row| writer.write(row))?;
-    fs::rename(&ordered, path).map_err(|cause| cannot_write(&ordered, &cause))
 }
 
 /// Removes the figures of an earlier state of the sweep that it has no more.

@@ -7,9 +7,10 @@ use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
 use crate::cli::say::say;
+use flitlab::report::Finding;
 use flitlab::scenario::{self, Document};
 use flitlab::sweep::slurm::{Standings, Submission};
-use flitlab::sweep::{Progress, Store, StoredPoint, survey_grid, survey_search};
+use flitlab::sweep::{Progress, Store, survey_grid, survey_search};
 
 /// A sweep as it was begun.
 pub(super) struct Begun {
@@ -54,7 +55,7 @@ impl Begun {
 pub(super) fn look(
     results: &Path,
     sweep: &scenario::Sweep,
-    mut each: impl FnMut((usize, u32), StoredPoint) -> Result<(), Failure>,
+    mut each: impl FnMut((usize, u32), Finding) -> Result<(), Failure>,
 ) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
     let points = &sweep.points;
     let Some(wanted) = sweep.saturation else {
@@ -72,7 +73,9 @@ pub(super) fn look(
             each((number, tried - 1), stored)
         })?;
         progress.push(if found.is_some() { Progress::Finished } else { Progress::Missing });
-        notes.extend(found.map(|found| SaturationNote::new(point, wanted.tolerance, &found)));
+        notes.extend(
+            found.map(|found| SaturationNote::new(point, number, wanted.tolerance, &found)),
+        );
     }
     Ok((progress, notes))
 }

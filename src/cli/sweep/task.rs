@@ -13,7 +13,7 @@ use super::results::point_text;
 use flitlab::measure::Saturation;
 use flitlab::scenario::{self, Document};
 use flitlab::sweep::slurm::Submission;
-use flitlab::sweep::{Obtained, Store, in_parallel, run_search, run_share};
+use flitlab::sweep::{Obtained, Store, in_parallel, label_of, run_search, run_share};
 
 /// Compute the points of one task of a job array; job scripts call this
 #[derive(Debug, Args)]
@@ -113,8 +113,10 @@ impl Task {
 
 /// A line for the log.
 fn say(sweep: &scenario::Sweep, number: usize, obtained: &Obtained) -> Result<(), Failure> {
-    let mut row = obtained.point.row.clone();
-    row.series.clone_from(&sweep.points[number].series);
+    let label = label_of(&sweep.points[number], u32::try_from(number).unwrap_or(u32::MAX));
     let known = if obtained.computed { "" } else { " (was there)" };
-    print_text(&format!("{}{known}\n", point_text(&row, sweep.repetitions > 1)))
+    print_text(&format!(
+        "{}{known}\n",
+        point_text(&label, &obtained.point.measured, sweep.repetitions > 1)
+    ))
 }

@@ -3,23 +3,23 @@
 use std::sync::LazyLock;
 
 use crate::report::table::{Cell, Column};
-use crate::report::{PointRow, Role, Status};
+use crate::report::{Measured, Point, Role, Status};
 
 use super::Estimate;
 
 /// A measured value: a column of points.csv, or the load that a search for saturation found.
 #[derive(Clone, Copy, Debug)]
-pub struct Measure(&'static Column<PointRow>);
+pub struct Measure(&'static Column<Measured>);
 
 /// What a search for saturation found, which no point has.
-static SUSTAINED_LOAD: Column<PointRow> =
+static SUSTAINED_LOAD: Column<Measured> =
     Column::of_no_row("sustained_load", "highest sustained load", Role::Throughput, |_| {
         Cell::Empty
     });
 
 /// All measures of points.
 pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
-    let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
+    let measured = Measured::COLUMNS.iter().filter(|column| column.role.is_measured());
     measured.map(Measure).collect()
 });
 
@@ -71,19 +71,19 @@ impl Measure {
     }
 
     /// The mean over runs that differ in nothing but the seed; `None` if one has no such value.
-    pub(super) fn of(self, runs: &[&PointRow]) -> Option<Estimate> {
+    pub(super) fn of(self, runs: &[&Point]) -> Option<Estimate> {
         let values: Option<Vec<_>> = runs.iter().map(|run| self.of_run(run)).collect();
         Estimate::of_runs(&values?)
     }
 
     /// The value and half its confidence interval.
-    pub(in crate::report) fn of_run(self, row: &PointRow) -> Option<(f64, Option<f64>)> {
-        match row.status {
+    pub(in crate::report) fn of_run(self, row: &Point) -> Option<(f64, Option<f64>)> {
+        match row.measured.status {
             Status::Steady | Status::Completed => {}
             // A latency there grows with the time simulated.
             Status::NotSteady | Status::Undecided if self.0.role == Role::Throughput => {}
             Status::NotSteady | Status::Undecided | Status::Deadlock => return None,
         }
-        self.0.estimate(row)
+        self.0.estimate(&row.measured)
     }
 }

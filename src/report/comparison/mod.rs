@@ -13,11 +13,10 @@ mod saturation;
 
 pub use estimate::Estimate;
 pub use measure::{MEASURES, Measure};
+pub use pairing::Place;
 pub(in crate::report) use pairing::load_key;
-pub use pairing::{Place, series_without_seed};
-pub use saturation::SustainedLoad;
 
-use super::{PointRow, Status};
+use super::{Point, Status};
 use pairing::{Pair, pairs};
 
 /// How far apart two values, or the values of two points, are.
@@ -134,7 +133,7 @@ pub struct Comparison {
 impl Comparison {
     /// Compares the points of two results by these measures.
     #[must_use]
-    pub fn new(a: &[PointRow], b: &[PointRow], measures: &[Measure], tolerance: f64) -> Self {
+    pub fn new(a: &[Point], b: &[Point], measures: &[Measure], tolerance: f64) -> Self {
         let mut found = Self::default();
         for pair in pairs(a, b) {
             match (pair.a.is_empty(), pair.b.is_empty()) {
@@ -156,19 +155,20 @@ impl Comparison {
 }
 
 /// The worst state of some runs; there is at least one.
-pub(super) fn worst(runs: &[&PointRow]) -> Status {
+pub(super) fn worst(runs: &[&Point]) -> Status {
     let badness = |status: &Status| match status {
         Status::Steady | Status::Completed => 0,
         Status::Undecided => 1,
         Status::NotSteady => 2,
         Status::Deadlock => 3,
     };
-    runs.iter().map(|run| run.status).max_by_key(badness).unwrap_or_default()
+    runs.iter().map(|run| run.measured.status).max_by_key(badness).unwrap_or_default()
 }
 
 /// Seeds and digests in order; `None` if a digest isn't known.
-fn digests(runs: &[&PointRow]) -> Option<Vec<(u64, u64)>> {
-    let digests: Option<Vec<_>> = runs.iter().map(|run| Some((run.seed, run.digest?))).collect();
+fn digests(runs: &[&Point]) -> Option<Vec<(u64, u64)>> {
+    let digests: Option<Vec<_>> =
+        runs.iter().map(|run| Some((run.label.seed, run.measured.digest?))).collect();
     digests.map(|mut digests| {
         digests.sort_unstable();
         digests
@@ -178,21 +178,24 @@ fn digests(runs: &[&PointRow]) -> Option<Vec<(u64, u64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Label, Measured};
 
-    fn point(series: &str, load: f64, seed: u64, latency: u64) -> PointRow {
-        PointRow {
-            series: series.into(),
-            seed,
-            offered_load: Some(load),
-            accepted_load: Some(load),
-            packet_latency_mean: Some(latency),
-            packet_latency_mean_ci95: Some(latency / 100),
-            digest: Some(latency + seed),
-            ..PointRow::default()
+    fn point(series: &str, load: f64, seed: u64, latency: u64) -> Point {
+        Point {
+            label: Label { series: series.into(), seed, ..Label::default() },
+            measured: Measured {
+                offered_load: Some(load),
+                accepted_load: Some(load),
+                packet_latency_mean: Some(latency),
+                packet_latency_mean_ci95: Some(latency / 100),
+                digest: Some(latency + seed),
+                ..Measured::default()
+            },
+            ..Point::default()
         }
     }
 
-    fn compared(a: &[PointRow], b: &[PointRow], tolerance: f64) -> Comparison {
+    fn compared(a: &[Point], b: &[Point], tolerance: f64) -> Comparison {
         Comparison::new(a, b, &Measure::usual(), tolerance)
     }
 
@@ -240,8 +243,11 @@ mod tests {
 
     #[test]
     fn latencies_past_saturation_are_not_compared() {
-        let unsteady = PointRow { status: Status::NotSteady, ..point("", 0.5, 1, 900_000) };
-        let other = PointRow { packet_latency_mean: Some(1), digest: None, ..unsteady.clone() };
+        let mut unsteady = point("", 0.5, 1, 900_000);
+        unsteady.measured.status = Status::NotSteady;
+        let mut other = unsteady.clone();
+        other.measured.packet_latency_mean = Some(1);
+        other.measured.digest = None;
         let found = compared(&[unsteady], &[other], 0.0);
         assert_eq!(found.points[0].verdict, Verdict::Within);
         assert_eq!(found.points[0].values.len(), 1);
@@ -251,7 +257,9 @@ mod tests {
     fn another_state_is_judged_by_what_got_through_and_a_deadlock_always_differs() {
         let steady = point("", 0.5, 1, 100_000);
         let verdict = |status, accepted_load| {
-            let other = PointRow { status, accepted_load, ..point("", 0.5, 1, 900_000) };
+            let mut other = point("", 0.5, 1, 900_000);
+            other.measured.status = status;
+            other.measured.accepted_load = accepted_load;
             compared(std::slice::from_ref(&steady), &[other], 0.05).points[0].verdict
         };
         assert_eq!(verdict(Status::NotSteady, Some(0.49)), Verdict::Unclear);

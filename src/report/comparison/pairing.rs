@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::PointRow;
+use crate::report::Point;
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
@@ -22,38 +22,38 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'r> {
     pub place: Place,
-    pub a: Vec<&'r PointRow>,
-    pub b: Vec<&'r PointRow>,
+    pub a: Vec<&'r Point>,
+    pub b: Vec<&'r Point>,
 }
 
 /// All points of both, in the order of `a`, then those of `b` alone in theirs.
-pub(super) fn pairs<'r>(a: &'r [PointRow], b: &'r [PointRow]) -> Vec<Pair<'r>> {
-    let by_load = paired(a, b, |row| row.offered_load);
+pub(super) fn pairs<'r>(a: &'r [Point], b: &'r [Point]) -> Vec<Pair<'r>> {
+    let by_load = paired(a, b, |row| row.measured.offered_load);
     let met =
         |pairs: &[Pair<'_>]| pairs.iter().any(|pair| !pair.a.is_empty() && !pair.b.is_empty());
     if met(&by_load) {
         return by_load;
     }
     // Loads given as a rate are other fractions of another fabric's capacity.
-    let by_payload = paired(a, b, |row| row.offered_payload);
+    let by_payload = paired(a, b, |row| row.measured.offered_payload);
     if met(&by_payload) { by_payload } else { by_load }
 }
 
 fn paired<'r>(
-    a: &'r [PointRow],
-    b: &'r [PointRow],
-    load: impl Fn(&PointRow) -> Option<f64>,
+    a: &'r [Point],
+    b: &'r [Point],
+    load: impl Fn(&Point) -> Option<f64>,
 ) -> Vec<Pair<'r>> {
     let lone = single_series(a) && single_series(b);
     let mut places: BTreeMap<(String, Option<i128>), usize> = BTreeMap::new();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (row, in_a) in a.iter().map(|row| (row, true)).chain(b.iter().map(|row| (row, false))) {
-        let series = series_without_seed(row);
+        let series = row.label.series_without_seed();
         let named = if lone { String::new() } else { series.clone() };
         let key = (named, load(row).map(load_key));
         let at = *places.entry(key).or_insert(pairs.len());
         if at == pairs.len() {
-            let place = Place { series, offered_load: row.offered_load };
+            let place = Place { series, offered_load: row.measured.offered_load };
             pairs.push(Pair { place, a: Vec::new(), b: Vec::new() });
         }
         if in_a { pairs[at].a.push(row) } else { pairs[at].b.push(row) }
@@ -68,18 +68,10 @@ pub(in crate::report) fn load_key(load: f64) -> i128 {
     millionths
 }
 
-fn single_series(rows: &[PointRow]) -> bool {
-    let mut series = rows.iter().map(series_without_seed);
+fn single_series(rows: &[Point]) -> bool {
+    let mut series = rows.iter().map(|row| row.label.series_without_seed());
     let first = series.next();
     series.all(|other| Some(&other) == first.as_ref())
-}
-
-/// The series' name without the part that names the seed.
-#[must_use]
-pub fn series_without_seed(row: &PointRow) -> String {
-    let seed = format!("seed {}", row.seed);
-    let parts: Vec<&str> = row.series.split(", ").filter(|part| *part != seed).collect();
-    parts.join(", ")
 }
 
 #[cfg(test)]

@@ -2,27 +2,17 @@
 //!
 //! The loads that a search tries are steps on its way and differ with the smallest change; what it found is
 //! compared: the highest sustained load, which lies between the last load that was sustained and the first
-//! that was not.
-
-use serde::{Deserialize, Serialize};
+//! that was not, or the mean over searches with different seeds.
 
 use super::{ComparedPoint, Comparison, Estimate, Measure, Place, Values};
-use crate::report::Status;
+use crate::report::saturation::SustainedLoads;
+use crate::report::{Status, SustainedLoad};
 
-/// What a search found for a series, as in summary.json.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SustainedLoad {
-    pub series: String,
-    pub sustained_load: f64,
-    /// `None` if the search came up to the bound.
-    pub lowest_load_not_sustained: Option<f64>,
-}
-
-impl SustainedLoad {
+impl SustainedLoads<'_> {
     fn estimate(&self) -> Estimate {
-        let value = self.sustained_load;
-        let highest = self.lowest_load_not_sustained.unwrap_or(value);
-        Estimate { value, interval: Some((value, highest)) }
+        // Up to the bound of the throughput it is known exactly.
+        let exact = (!self.saturates).then_some((self.mean, self.mean));
+        Estimate { value: self.mean, interval: self.interval.or(exact) }
     }
 
     fn place(&self) -> Place {
@@ -31,17 +21,17 @@ impl SustainedLoad {
 }
 
 impl Comparison {
-    /// Compares what two searches found.
+    /// Compares what two searches, or two sets of them, found.
     #[must_use]
     pub fn of_saturation(a: &[SustainedLoad], b: &[SustainedLoad], tolerance: f64) -> Self {
+        let (a, b) = (SustainedLoads::of(a), SustainedLoads::of(b));
         let lone = a.len() == 1 && b.len() == 1;
-        let partner = |one: &SustainedLoad, others: &[SustainedLoad]| {
-            let same = |other: &&SustainedLoad| lone || other.series == one.series;
-            others.iter().find(same).cloned()
+        let same = |one: &SustainedLoads<'_>, other: &SustainedLoads<'_>| {
+            lone || other.series == one.series
         };
         let mut found = Self::default();
-        for one in a {
-            let Some(other) = partner(one, b) else {
+        for one in &a {
+            let Some(other) = b.iter().find(|other| same(one, other)) else {
                 found.only_in_a.push(one.place());
                 continue;
             };
@@ -55,8 +45,8 @@ impl Comparison {
                 values: vec![values],
             });
         }
-        found.only_in_b =
-            b.iter().filter(|one| partner(one, a).is_none()).map(SustainedLoad::place).collect();
+        let alone = b.iter().filter(|one| !a.iter().any(|other| same(one, other)));
+        found.only_in_b = alone.map(SustainedLoads::place).collect();
         found
     }
 }
@@ -65,13 +55,13 @@ impl Comparison {
 mod tests {
     use super::super::Verdict;
     use super::*;
+    use crate::report::{Label, Sustained};
 
     #[test]
     fn loads_between_overlapping_bounds_can_not_be_told_apart() {
         let of = |low, high| SustainedLoad {
-            series: "uniform".into(),
-            sustained_load: low,
-            lowest_load_not_sustained: Some(high),
+            label: Label { series: "uniform".into(), ..Label::default() },
+            found: Sustained { sustained_load: low, lowest_load_not_sustained: Some(high) },
         };
         let verdict = |a, b| Comparison::of_saturation(&[a], &[b], 0.01).points[0].verdict;
         assert_eq!(verdict(of(0.40, 0.41), of(0.40, 0.42)), Verdict::Identical);

@@ -1,6 +1,6 @@
 //! Accepted over offered load.
 
-use super::super::{PointRow, Status};
+use super::super::{Point, Status};
 use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Markers, Panel, Rule, Sample, Stroke};
@@ -13,7 +13,7 @@ use super::palette::{GREY, Marker, of_series};
 /// connected: what a network accepts past saturation is the message. A deadlock is a cross, and not
 /// connected.
 #[must_use]
-pub fn accepted_figure(rows: &[PointRow], title: &str) -> Figure {
+pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), title))
 }
 

@@ -1,6 +1,6 @@
 //! Completion times of finite exchanges side by side.
 
-use super::super::PointRow;
+use super::super::Point;
 use super::Figure;
 use super::axis::{Axis, time_unit};
 use super::bars::BarChart;
@@ -12,7 +12,7 @@ use super::palette::BLACK;
 /// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
 /// two things are in groups.
 #[must_use]
-pub fn completion_figure(rows: &[PointRow], title: &str) -> Figure {
+pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
     let (unit, size) = time_unit(highest);
@@ -38,19 +38,19 @@ pub fn completion_figure(rows: &[PointRow], title: &str) -> Figure {
 }
 
 /// Whether there is something to compare.
-pub(super) fn has_bars(rows: &[PointRow]) -> bool {
+pub(super) fn has_bars(rows: &[Point]) -> bool {
     by_series(rows).len() > 1
 }
 
 /// Completion times in ns.
-fn by_series(rows: &[PointRow]) -> Vec<(&str, Vec<f64>)> {
+fn by_series(rows: &[Point]) -> Vec<(&str, Vec<f64>)> {
     let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
     for row in rows {
-        let Some(time) = row.completion_time else { continue };
+        let Some(time) = row.measured.completion_time else { continue };
         let time = time as f64 / 1000.0;
-        match series.iter_mut().find(|series| series.0 == row.series) {
+        match series.iter_mut().find(|series| series.0 == row.label.series) {
             Some(series) => series.1.push(time),
-            None => series.push((&row.series, vec![time])),
+            None => series.push((&row.label.series, vec![time])),
         }
     }
     series

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::{PointRow, Status};
+use super::super::{Point, Status};
 use super::chart::is_visible;
 use crate::measure::half_width_95_of_few;
 use crate::units::Picoseconds;
@@ -91,12 +91,12 @@ impl Percentile {
         }
     }
 
-    fn of(self, row: &PointRow) -> Option<Picoseconds> {
+    fn of(self, row: &Point) -> Option<Picoseconds> {
         match self {
-            Self::P50 => row.packet_latency_p50,
-            Self::P95 => row.packet_latency_p95,
-            Self::P99 => row.packet_latency_p99,
-            Self::P999 => row.packet_latency_p999,
+            Self::P50 => row.measured.packet_latency_p50,
+            Self::P95 => row.measured.packet_latency_p95,
+            Self::P99 => row.measured.packet_latency_p99,
+            Self::P999 => row.measured.packet_latency_p999,
         }
     }
 }
@@ -124,35 +124,38 @@ pub(super) fn number_of(series: &[String], label: &str) -> usize {
 
 impl Curves {
     /// The curves of those rows that have an offered load.
-    pub fn new(rows: &[PointRow]) -> Self {
-        Self::among(rows, &series_of(rows.iter().map(|row| row.series.as_str())))
+    pub fn new(rows: &[Point]) -> Self {
+        Self::among(rows, &series_of(rows.iter().map(|row| row.label.series.as_str())))
     }
 
     /// The same, with the numbers that their series have among others.
-    pub fn among(rows: &[PointRow], series: &[String]) -> Self {
+    pub fn among(rows: &[Point], series: &[String]) -> Self {
         let has = |value: Option<f64>| value.is_some_and(f64::is_finite);
-        let rows: Vec<&PointRow> =
-            rows.iter().filter(|row| has(row.offered_load) || has(row.offered_payload)).collect();
-        let quantity = if rows.iter().all(|row| has(row.offered_load)) {
+        let rows: Vec<&Point> = rows
+            .iter()
+            .filter(|row| has(row.measured.offered_load) || has(row.measured.offered_payload))
+            .collect();
+        let quantity = if rows.iter().all(|row| has(row.measured.offered_load)) {
             Quantity::Load
         } else {
             Quantity::Payload
         };
-        let offered = |row: &PointRow| match quantity {
-            Quantity::Load => row.offered_load,
-            Quantity::Payload => row.offered_payload,
+        let offered = |row: &Point| match quantity {
+            Quantity::Load => row.measured.offered_load,
+            Quantity::Payload => row.measured.offered_payload,
         };
 
-        let mut curves: Vec<(Curve, Vec<(f64, &PointRow)>)> = Vec::new();
+        let mut curves: Vec<(Curve, Vec<(f64, &Point)>)> = Vec::new();
         for row in rows {
             let Some(load) = offered(row).filter(|load| load.is_finite() && *load >= 0.0) else {
                 continue;
             };
-            match curves.iter_mut().find(|(curve, _)| curve.label == row.series) {
+            match curves.iter_mut().find(|(curve, _)| curve.label == row.label.series) {
                 Some((_, members)) => members.push((load, row)),
                 None => {
-                    let number = number_of(series, &row.series);
-                    let curve = Curve { label: row.series.clone(), number, points: Vec::new() };
+                    let number = number_of(series, &row.label.series);
+                    let curve =
+                        Curve { label: row.label.series.clone(), number, points: Vec::new() };
                     curves.push((curve, vec![(load, row)]));
                 }
             }
@@ -193,27 +196,27 @@ impl Curves {
     }
 }
 
-fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePoint {
-    let mean_of = |value: &dyn Fn(&PointRow) -> Option<f64>| {
+fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint {
+    let mean_of = |value: &dyn Fn(&Point) -> Option<f64>| {
         let values: Vec<f64> =
             rows.iter().filter_map(|row| value(row.1)).filter(|value| value.is_finite()).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let nanoseconds = |time: Option<u64>| time.map(|time| time as f64 / 1000.0);
     let nanosecond_means: Vec<f64> =
-        rows.iter().filter_map(|(_, row)| nanoseconds(row.packet_latency_mean)).collect();
-    let mean = mean_of(&|row| nanoseconds(row.packet_latency_mean));
+        rows.iter().filter_map(|(_, row)| nanoseconds(row.measured.packet_latency_mean)).collect();
+    let mean = mean_of(&|row| nanoseconds(row.measured.packet_latency_mean));
     // Repetitions say more of the mean than the windows of any one of them.
     let repeated = mean.zip(half_width_95_of_few(&nanosecond_means));
     let ends = rows.iter().filter_map(|(_, row)| {
-        let mean = nanoseconds(row.packet_latency_mean)?;
-        let half = nanoseconds(row.packet_latency_mean_ci95)?;
+        let mean = nanoseconds(row.measured.packet_latency_mean)?;
+        let half = nanoseconds(row.measured.packet_latency_mean_ci95)?;
         Some((mean - half, mean + half))
     });
-    let worst = |status: Status| rows.iter().any(|row| row.1.status == status);
-    let accepted_of = |row: &PointRow| match quantity {
-        Quantity::Load => row.accepted_load,
-        Quantity::Payload => row.accepted_payload,
+    let worst = |status: Status| rows.iter().any(|row| row.1.measured.status == status);
+    let accepted_of = |row: &Point| match quantity {
+        Quantity::Load => row.measured.accepted_load,
+        Quantity::Payload => row.measured.accepted_payload,
     };
     let accepted = mean_of(&accepted_of);
     let all_accepted: Vec<f64> =
@@ -227,7 +230,7 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
         status: [Status::Deadlock, Status::NotSteady, Status::Undecided]
             .into_iter()
             .find(|&status| worst(status))
-            .unwrap_or(rows[0].1.status),
+            .unwrap_or(rows[0].1.measured.status),
         mean,
         interval: repeated
             .map(|(mean, half)| (mean - half, mean + half))
@@ -238,16 +241,20 @@ fn point(offered: f64, rows: &[(f64, &PointRow)], quantity: Quantity) -> CurvePo
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::{Label, Measured};
     use super::*;
 
-    fn row(series: &str, load: f64, status: Status, mean: u64) -> PointRow {
-        PointRow {
-            series: series.into(),
-            status,
-            offered_load: Some(load),
-            packet_latency_mean: Some(mean * 1000),
-            packet_latency_mean_ci95: Some(2000),
-            ..PointRow::default()
+    fn row(series: &str, load: f64, status: Status, mean: u64) -> Point {
+        Point {
+            label: Label { series: series.into(), ..Label::default() },
+            measured: Measured {
+                status,
+                offered_load: Some(load),
+                packet_latency_mean: Some(mean * 1000),
+                packet_latency_mean_ci95: Some(2000),
+                ..Measured::default()
+            },
+            ..Point::default()
         }
     }
 
@@ -272,9 +279,9 @@ mod tests {
     #[test]
     fn without_a_capacity_payload_is_the_axis() {
         let mut rows = [row("a", 0.1, Status::Steady, 100), row("a", 0.2, Status::Steady, 100)];
-        rows[1].offered_load = None;
-        rows[0].offered_payload = Some(1.5);
-        rows[1].offered_payload = Some(3.0);
+        rows[1].measured.offered_load = None;
+        rows[0].measured.offered_payload = Some(1.5);
+        rows[1].measured.offered_payload = Some(3.0);
         let curves = Curves::new(&rows);
         assert_eq!(curves.quantity, Quantity::Payload);
         assert_eq!(curves.highest_offered(), 3.0);

@@ -1,9 +1,9 @@
 //! How packet latencies are distributed.
 
-use super::super::{LatencyRow, PointRow};
+use super::super::{LatencyRow, Point};
 use super::axis::{Axis, time_unit};
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
-use super::choice::{self, Shown};
+use super::choice::{self, Has, Shown};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::of_series;
 use super::{FEW, Figure, names};
@@ -13,6 +13,8 @@ use super::{FEW, Figure, names};
 const SHOWN: f64 = 0.99;
 const STRETCH: f64 = 6.0;
 
+const HAS: Has = |point| !point.latencies.is_empty();
+
 /// Marked samples of a curve, about.
 const MARKERS: usize = 8;
 
@@ -20,36 +22,18 @@ const MARKERS: usize = 8;
 /// its highest steady one. Several: at the highest load that is steady for all, or, if there is none, each
 /// at its own highest steady load. With a load given, all at that load, or the nearest they have.
 #[must_use]
-pub fn distribution_figure(
-    points: &[PointRow],
-    latencies: &[LatencyRow],
-    load: Option<f64>,
-    title: &str,
-) -> Figure {
-    let series = choice::series_with_rows(latencies);
-    Figure::of_chart(chart(points, latencies, &series, load, title))
+pub fn distribution_figure(points: &[Point], load: Option<f64>, title: &str) -> Figure {
+    Figure::of_chart(chart(points, &choice::series_having(points, HAS), load, title))
 }
 
-pub(super) fn chart(
-    points: &[PointRow],
-    latencies: &[LatencyRow],
-    series: &[String],
-    load: Option<f64>,
-    title: &str,
-) -> Chart {
-    let chosen = choice::loads(points, latencies, series, load, FEW);
-    let rows: Vec<(&Shown, Vec<&LatencyRow>)> = chosen
-        .iter()
-        .map(|shown| {
-            let own = |row: &&LatencyRow| row.point == shown.point && row.series == shown.series;
-            (shown, latencies.iter().filter(own).collect())
-        })
-        .collect();
-    let end = |rows: &Vec<&LatencyRow>| {
+pub(super) fn chart(points: &[Point], series: &[String], load: Option<f64>, title: &str) -> Chart {
+    let chosen = choice::loads(points, HAS, series, load, FEW);
+    let end = |shown: &Shown<'_>| {
+        let rows = &shown.point.latencies;
         let last = rows.iter().find(|row| row.share >= SHOWN).or(rows.last());
-        last.map_or(0.0, |row| nanoseconds(row))
+        last.map_or(0.0, nanoseconds)
     };
-    let ends = rows.iter().map(|(_, rows)| end(rows));
+    let ends = chosen.iter().map(end);
     let first = ends.clone().fold(f64::INFINITY, f64::min);
     let high = ends.fold(0.0, f64::max).min(first * STRETCH) * 1.04;
     let (unit, size) = time_unit(high);
@@ -58,18 +42,15 @@ pub(super) fn chart(
     let mut legend = Legend::default();
     let loads: Vec<&str> = chosen.iter().map(|shown| shown.load.as_str()).collect();
     let same_load = loads.windows(2).all(|pair| pair[0] == pair[1]);
-    for (number, (shown, rows)) in rows.iter().enumerate() {
-        let look = if chosen.iter().all(|other| other.series == shown.series) {
-            number
-        } else {
-            shown.number
-        };
+    let single = chosen.windows(2).all(|pair| pair[0].number == pair[1].number);
+    for (number, shown) in chosen.iter().enumerate() {
+        let look = if single { number } else { shown.number };
         let (colour, marker) = of_series(look);
-        let parts = [shown.series.as_str(), if same_load { "" } else { &shown.load }];
+        let parts = [shown.point.label.series.as_str(), if same_load { "" } else { &shown.load }];
         let label = names::joined(&parts);
         let label = if label.is_empty() { "packets".into() } else { label };
         legend.series(LegendSample::Series(colour, marker), label.clone());
-        let samples = samples(rows, high, size);
+        let samples = samples(&shown.point.latencies, high, size);
         let step = (samples.len() / MARKERS).max(1);
         // Markers of different curves at different heights.
         let first = step * (number % FEW) / FEW;
@@ -87,7 +68,7 @@ pub(super) fn chart(
 }
 
 /// The curve up to the axis' end, from the least latency on.
-fn samples(rows: &[&LatencyRow], high: f64, size: f64) -> Vec<Sample> {
+fn samples(rows: &[LatencyRow], high: f64, size: f64) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     if let Some(first) = rows.first() {
         samples.push(Sample::new(nanoseconds(first) / size, 0.0));

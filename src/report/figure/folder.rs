@@ -1,11 +1,10 @@
 //! All figures of a result, as files in a folder.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::super::{ChannelRow, LatencyRow, PointRow, ReportError, ResultRows, WindowRow};
-use super::choice::{self, OfPoint, Shown};
+use super::super::{Label, Point, ReportError, ResultRows};
+use super::choice::{self, Has};
 use super::curves::{Curves, Percentile, series_of};
 use super::latency::Content;
 use super::{
@@ -110,7 +109,7 @@ pub fn draw_all(
 fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let groups = by_figure(&rows.points);
-    let own = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.series.as_str());
+    let own = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.label.series.as_str());
     let series = series_of(own);
     for (name, points) in &groups {
         let title = wish.title_of(&[name]);
@@ -118,8 +117,7 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
         let suffix = file_name(name);
         figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
         if wish.has(Kind::Distribution) {
-            let latencies = latencies_of(rows, name);
-            let chart = distribution::chart(points, &latencies, &series, wish.load, &title);
+            let chart = distribution::chart(points, &series, wish.load, &title);
             let curves = chart.panels[0].curves.len();
             if curves > 0 && (curves <= MANY || wish.asks_for(Kind::Distribution)) {
                 figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
@@ -131,31 +129,24 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     figures
 }
 
-/// The rows of each figure, in the order in which the figures appear; what a figure is called is left out
-/// of its curves' names.
-fn by_figure(points: &[PointRow]) -> Vec<(String, Vec<PointRow>)> {
-    let mut figures: Vec<(String, Vec<PointRow>)> = Vec::new();
-    for row in points {
-        let series = names::without(&row.series, &row.figure);
-        let own = PointRow { series, ..row.clone() };
-        match figures.iter_mut().find(|(name, _)| *name == row.figure) {
-            Some((_, rows)) => rows.push(own),
-            None => figures.push((row.figure.clone(), vec![own])),
+/// The points of each figure, in the order in which the figures appear, without their channels and windows; what a
+/// figure is called is left out of its curves' names.
+fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
+    let mut figures: Vec<(String, Vec<Point>)> = Vec::new();
+    for Point { label, measured, latencies, .. } in points {
+        let series = names::without(&label.series, &label.figure);
+        let own = Point {
+            label: Label { series, ..label.clone() },
+            measured: measured.clone(),
+            latencies: latencies.clone(),
+            ..Point::default()
+        };
+        match figures.iter_mut().find(|(name, _)| *name == label.figure) {
+            Some((_, points)) => points.push(own),
+            None => figures.push((label.figure.clone(), vec![own])),
         }
     }
     figures
-}
-
-/// The latencies of a figure's points, their series named as in it.
-fn latencies_of(rows: &ResultRows, figure: &str) -> Vec<LatencyRow> {
-    let of_figure = rows.points.iter().filter(|row| row.figure == figure);
-    let series: HashSet<&str> = of_figure.map(|row| row.series.as_str()).collect();
-    let own = rows.latencies.iter().filter(|row| series.contains(row.series.as_str()));
-    let renamed = |row: &LatencyRow| LatencyRow {
-        series: names::without(&row.series, figure),
-        ..row.clone()
-    };
-    own.map(renamed).collect()
 }
 
 /// The end of a file's name that says which figure it is.
@@ -170,7 +161,7 @@ fn file_name(figure: &str) -> String {
 
 /// Figures of curves over load, and of completion times.
 fn of_points(
-    points: &[PointRow],
+    points: &[Point],
     series: &[String],
     wish: &Wish,
     title: &str,
@@ -226,65 +217,44 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
 }
 
 /// The only key that a scaling curve can be over, if it has enough values.
-fn only_key(points: &[PointRow]) -> Option<String> {
+fn only_key(points: &[Point]) -> Option<String> {
     let mut keys = numeric_keys(points);
     let key = keys.pop().filter(|_| keys.is_empty())?;
     (scaling::values(points, &key) >= SCALES).then_some(key)
 }
 
+/// Draws a point under a title.
+type Draw = fn(&Point, &str) -> Figure;
+
 /// Figures of one point of each series.
 fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
-    let points = &rows.points;
-    let mut figures = Vec::new();
-    let channels = |shown: &Shown, title: &str, draw: fn(&[ChannelRow], &str) -> Figure| {
-        draw(&own(&rows.channels, shown), title)
-    };
-    if wish.has(Kind::Channels) {
-        let draw = |shown: &Shown, title: &str| channels(shown, title, channel_figure);
-        figures.extend(each(points, &rows.channels, Kind::Channels, wish, &draw));
-    }
-    if wish.has(Kind::ChannelMap) && heat_map::has_map(&rows.channels) {
-        let draw = |shown: &Shown, title: &str| channels(shown, title, channel_heat_map);
-        figures.extend(each(points, &rows.channels, Kind::ChannelMap, wish, &draw));
-    }
-    if wish.has(Kind::Time) {
-        let draw = |shown: &Shown, title: &str| {
-            let is_shown = |row: &&PointRow| row.series == shown.series && row.point == shown.point;
-            let windows: Vec<WindowRow> = own(&rows.windows, shown);
-            time_figure(points.iter().find(is_shown), &windows, title)
-        };
-        figures.extend(each(points, &rows.windows, Kind::Time, wish, &draw));
-    }
-    figures
+    let has_channels: Has = |point| !point.channels.is_empty();
+    let has_map: Has = |point| heat_map::has_map(&point.channels);
+    let has_windows: Has = |point| !point.windows.is_empty();
+    let kinds: [(Kind, Has, Draw); 3] = [
+        (Kind::Channels, has_channels, |point, title| channel_figure(&point.channels, title)),
+        (Kind::ChannelMap, has_map, |point, title| channel_heat_map(&point.channels, title)),
+        (Kind::Time, has_windows, time_figure),
+    ];
+    let wanted = kinds.into_iter().filter(|(kind, ..)| wish.has(*kind));
+    wanted.flat_map(|(kind, has, draw)| each(&rows.points, kind, has, wish, draw)).collect()
 }
 
-/// A figure for each series that has rows, numbered if there are several; of many only if asked for.
-fn each<R: OfPoint>(
-    points: &[PointRow],
-    rows: &[R],
-    kind: Kind,
-    wish: &Wish,
-    draw: &dyn Fn(&Shown, &str) -> Figure,
-) -> Vec<(String, Figure)> {
-    let series = choice::series_with_rows(rows);
+/// A figure for each series that has what is drawn, numbered if there are several; of many only if asked for.
+fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<(String, Figure)> {
+    let all = choice::series_having(points, has);
     let most = if kind == Kind::Channels { FEW } else { 1 };
-    if series.len() > most && !wish.asks_for(kind) {
+    if all.len() > most && !wish.asks_for(kind) {
         return Vec::new();
     }
+    let single = all.len() == 1;
     let figure = |(number, name): (usize, &String)| {
-        let shown = choice::point(points, rows, &series, name, wish.load);
-        let single = series.len() == 1;
-        let series = if single { "" } else { &shown.series };
+        let shown = choice::point(points, has, &all, name, wish.load)?;
+        let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
         let file =
             if single { kind.name().into() } else { format!("{}-{}", kind.name(), number + 1) };
-        (file, draw(&shown, &title))
+        Some((file, draw(shown.point, &title)))
     };
-    series.iter().enumerate().map(figure).collect()
-}
-
-/// The rows of a point.
-fn own<R: OfPoint + Clone>(rows: &[R], shown: &Shown) -> Vec<R> {
-    let place = (shown.series.as_str(), shown.point);
-    rows.iter().filter(|row| row.place() == place).cloned().collect()
+    all.iter().enumerate().filter_map(figure).collect()
 }

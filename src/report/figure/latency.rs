@@ -1,6 +1,6 @@
 //! Latency over offered load.
 
-use super::super::{PointRow, Status};
+use super::super::{Point, Status};
 use super::axis::{Axis, time_unit};
 use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
@@ -39,7 +39,7 @@ pub(super) enum Content {
 /// hollow marker (a cross for a deadlock) at the upper edge, where the first unsteady load lies. More
 /// than four series only end at their last steady point, as a note says.
 #[must_use]
-pub fn latency_figure(rows: &[PointRow], title: &str) -> Figure {
+pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
     Figure::of_chart(chart(&curves, usual(&curves), title))
 }
@@ -47,14 +47,14 @@ pub fn latency_figure(rows: &[PointRow], title: &str) -> Figure {
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
 /// show it beside the mean. Drawn as [`latency_figure`].
 #[must_use]
-pub fn tail_latency_figure(rows: &[PointRow], title: &str) -> Figure {
+pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), Content::One(Percentile::P99), title))
 }
 
 /// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
 /// the first of the rows. Drawn as [`latency_figure`].
 #[must_use]
-pub fn percentile_figure(rows: &[PointRow], title: &str) -> Figure {
+pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     let mut curves = Curves::new(rows);
     curves.curves.truncate(1);
     Figure::of_chart(percentile_chart(&curves, title))

@@ -1,16 +1,17 @@
 //! A point of a load curve over the simulated time: warm-up, then the measured windows.
 
-use super::super::{PointRow, WindowPhase, WindowRow};
+use super::super::{Point, WindowPhase, WindowRow};
 use super::Figure;
 use super::axis::{Axis, time_unit};
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{BLACK, Colour, GREY, of_series};
 
-/// What happened in the windows of one point, the rows given: load, mean latency, flits under way, and
+/// What happened in the windows of a point: load, mean latency, flits under way, and
 /// utilisation of channels, one above another. A dashed line is where the warm-up ended.
 #[must_use]
-pub fn time_figure(point: Option<&PointRow>, windows: &[WindowRow], title: &str) -> Figure {
+pub fn time_figure(point: &Point, title: &str) -> Figure {
+    let windows = &point.windows;
     let end = windows.iter().map(|row| row.end).max().unwrap_or(0) as f64 / 1000.0;
     let (unit, size) = time_unit(end);
     let x = Axis::new(format!("Simulated time ({unit})"), end / size);
@@ -25,7 +26,7 @@ pub fn time_figure(point: Option<&PointRow>, windows: &[WindowRow], title: &str)
     let highest = |samples: &[Sample]| samples.iter().map(|it| it.y).fold(0.0, f64::max);
 
     let accepted = samples(&middle, &|row| row.accepted_load);
-    let offered = point.and_then(|point| point.offered_load);
+    let offered = point.measured.offered_load;
     let high = highest(&accepted).max(offered.unwrap_or(0.0));
     let mut load = Panel::new(Axis::new("Accepted load", high * 1.1));
     load.curves.push(curve("accepted", accepted, Stroke::Full, blue));

@@ -1,7 +1,7 @@
 //! The highest loads that networks sustain, side by side.
 
-use super::super::comparison::SustainedLoad;
-use super::super::{PointRow, Status};
+use super::super::saturation::SustainedLoads;
+use super::super::{Point, Status, SustainedLoad};
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, BarChart};
@@ -11,91 +11,113 @@ use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::BLACK;
 
+/// What a whisker shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whisker {
+    /// From the highest load that was sustained to the lowest that was not.
+    Bounds,
+    /// The 95% confidence interval of the mean over searches, and the step that they end with.
+    Interval,
+}
+
 /// The highest load that a series sustains.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sustained {
+pub(super) struct Highest {
     /// The figure that its curve is in, such as a pattern; may be empty.
     pub figure: String,
     /// Without what the figure is called.
     pub series: String,
+    /// Of several searches the mean.
     pub load: f64,
-    /// The lowest load that was tried and not sustained.
-    pub failed: Option<f64>,
+    pub whisker: Option<(Whisker, (f64, f64))>,
+    /// Whether some load that was tried was not sustained.
+    pub saturates: bool,
 }
 
-/// The highest sustained load of each series: what a search found, or else the highest steady load of a
-/// grid. Whiskers go up to the lowest load that was not sustained.
+/// The highest sustained load of each series: what searches found, the mean over them with its confidence interval if
+/// they are repeated, or else the highest steady load of a grid. Whiskers of single searches and grids go up to the
+/// lowest load that was not sustained.
 ///
 /// Series are grouped by the figure that they belong to, else by the first part of their names if all
 /// combinations of first parts and others are there, such as patterns and routings.
 #[must_use]
-pub fn saturation_figure(points: &[PointRow], found: &[SustainedLoad], title: &str) -> Figure {
+pub fn saturation_figure(points: &[Point], found: &[SustainedLoad], title: &str) -> Figure {
     let sustained = sustained(points, found);
     let series = series_of(sustained.iter().map(|it| it.series.as_str()));
     Figure::of_bars(chart(&sustained, quantity(points), &series, title))
 }
 
-/// What a search found, or what a grid shows. Points have their figure's name in their series.
-pub(super) fn sustained(points: &[PointRow], found: &[SustainedLoad]) -> Vec<Sustained> {
-    let split = |name: &str| {
-        let row = points.iter().find(|row| row.series == name);
-        let figure = row.map_or("", |row| row.figure.as_str());
-        (figure.to_owned(), names::without(name, figure))
-    };
+/// What searches found, or what a grid shows. Points have their figure's name in their series.
+pub(super) fn sustained(points: &[Point], found: &[SustainedLoad]) -> Vec<Highest> {
+    let split = |name: &str, figure: &str| (figure.to_owned(), names::without(name, figure));
     if !found.is_empty() {
-        let found = found.iter().map(|found| {
-            let (figure, series) = split(&found.series);
-            let (load, failed) = (found.sustained_load, found.lowest_load_not_sustained);
-            Sustained { figure, series, load, failed }
-        });
-        return found.collect();
+        let of_series = |it: SustainedLoads<'_>| {
+            let (figure, series) = split(&it.series, &it.label.figure);
+            let shown = if it.searches > 1 { Whisker::Interval } else { Whisker::Bounds };
+            let whisker = it.interval.map(|ends| (shown, ends));
+            Highest { figure, series, load: it.mean, whisker, saturates: it.saturates }
+        };
+        return SustainedLoads::of(found).into_iter().map(of_series).collect();
     }
     let curves = Curves::new(points).curves.into_iter().filter(|curve| curve.points.len() > 1);
     curves
         .map(|curve| {
-            let (figure, series) = split(&curve.label);
+            let label = points.iter().map(|point| &point.label);
+            let label = { label }.find(|label| label.series == curve.label);
+            let figure = label.map_or("", |label| label.figure.as_str());
+            let (figure, series) = split(&curve.label, figure);
             let first = curve.points.iter().find(|point| !point.is_steady());
-            let failed = first.map(|point| point.offered);
             let below = curve.points.iter().take_while(|point| point.is_steady());
             let load = below.last().map_or(0.0, |point| point.offered);
-            Sustained { figure, series, load, failed }
+            let whisker = first.map(|failed| (Whisker::Bounds, (load, failed.offered)));
+            Highest { figure, series, load, whisker, saturates: first.is_some() }
         })
         .collect()
 }
 
 /// Whether there is something to compare, and something saturates.
-pub(super) fn has_bars(sustained: &[Sustained]) -> bool {
-    sustained.len() > 1 && sustained.iter().any(|it| it.failed.is_some())
+pub(super) fn has_bars(sustained: &[Highest]) -> bool {
+    sustained.len() > 1 && sustained.iter().any(|it| it.saturates)
 }
 
 /// What the loads are counted in.
-pub(super) fn quantity(points: &[PointRow]) -> Quantity {
-    let load =
-        points.iter().all(|row| row.status == Status::Completed || row.offered_load.is_some());
-    if load { Quantity::Load } else { Quantity::Payload }
+pub(super) fn quantity(points: &[Point]) -> Quantity {
+    let is_load =
+        |it: &Point| it.measured.status == Status::Completed || it.measured.offered_load.is_some();
+    if points.iter().all(is_load) { Quantity::Load } else { Quantity::Payload }
 }
 
 /// `series` has all series, in the order from which their colours follow.
 pub(super) fn chart(
-    sustained: &[Sustained],
+    sustained: &[Highest],
     quantity: Quantity,
     series: &[String],
     title: &str,
 ) -> BarChart {
     let mut legend = Legend::default();
-    let value = |it: &Sustained| Value {
+    let value = |it: &Highest| Value {
         figure: it.figure.clone(),
         series: it.series.clone(),
         value: it.load,
-        whisker: it.failed.map(|failed| (it.load, failed)),
+        whisker: it.whisker.map(|(_, ends)| ends),
     };
     let values: Vec<Value> = sustained.iter().map(value).collect();
     let groups = groups(&values, series, &mut legend);
-    if sustained.iter().any(|it| it.failed.is_some()) {
+    let has = |shown: Whisker| {
+        sustained.iter().any(|it| it.whisker.is_some_and(|(whisker, _)| whisker == shown))
+    };
+    if has(Whisker::Bounds) {
         legend.key(Sample::Whisker(BLACK), "to the lowest load not sustained");
     }
-    if sustained.iter().any(|it| it.failed.is_none()) {
-        legend.note = Some("Without a whisker: sustained at every load tried.".into());
+    if has(Whisker::Interval) {
+        legend.key(Sample::Whisker(BLACK), "95% confidence interval, step of the search included");
+    }
+    if sustained.iter().any(|it| !it.saturates) {
+        legend.note = Some(if has(Whisker::Interval) {
+            "Some bars: sustained at every load tried.".into()
+        } else {
+            "Without a whisker: sustained at every load tried.".into()
+        });
     }
     let axis = Axis::new(quantity.title("Highest sustained"), bars::highest(&groups) * 1.04);
     BarChart { title: title.into(), axis, groups, legend }
@@ -103,24 +125,26 @@ pub(super) fn chart(
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::{Label, Measured, Sustained};
     use super::*;
+
+    fn label(figure: &str, series: &str) -> Label {
+        Label { figure: figure.into(), series: series.into(), ..Label::default() }
+    }
 
     fn found(series: &str, load: f64) -> SustainedLoad {
         SustainedLoad {
-            series: series.into(),
-            sustained_load: load,
-            lowest_load_not_sustained: Some(load + 0.02),
+            label: label("", series),
+            found: Sustained { sustained_load: load, lowest_load_not_sustained: Some(load + 0.02) },
         }
     }
 
     #[test]
     fn a_grid_sustains_what_lies_below_its_first_unsteady_load() {
-        let row = |load: f64, status| PointRow {
-            series: "tornado, ABR".into(),
-            figure: "tornado".into(),
-            status,
-            offered_load: Some(load),
-            ..PointRow::default()
+        let row = |load: f64, status| Point {
+            label: label("tornado", "tornado, ABR"),
+            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            ..Point::default()
         };
         let rows = [
             row(0.3, Status::NotSteady),
@@ -130,7 +154,7 @@ mod tests {
         ];
         let [only] = &sustained(&rows, &[])[..] else { panic!("one series") };
         assert_eq!((only.figure.as_str(), only.series.as_str()), ("tornado", "ABR"));
-        assert_eq!((only.load, only.failed), (0.2, Some(0.3)));
+        assert_eq!((only.load, only.whisker), (0.2, Some((Whisker::Bounds, (0.2, 0.3)))));
     }
 
     #[test]
@@ -149,5 +173,17 @@ mod tests {
         assert_ne!(grouped[0].bars[0].colour, grouped[0].bars[1].colour);
         let flat = groups(&all[..3]);
         assert_eq!((flat.len(), flat[2].label.as_str()), (3, "tornado, ABR"));
+    }
+
+    #[test]
+    fn repeated_searches_are_one_bar_with_its_interval() {
+        let all = [found("ABR", 0.50), found("POR", 0.40), found("ABR", 0.54)];
+        let chart = chart(&sustained(&[], &all), Quantity::Load, &[], "");
+        assert_eq!(chart.groups.len(), 2);
+        let bar = &chart.groups[0].bars[0];
+        assert!((bar.value - 0.52).abs() < 1e-9);
+        let (low, high) = bar.whisker.unwrap();
+        // Two searches: 12.7062 times the standard deviation over the root of two.
+        assert!((high - low - 0.02 - 2.0 * 12.7062 * 0.02).abs() < 1e-4, "{low} {high}");
     }
 }

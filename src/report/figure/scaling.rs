@@ -1,7 +1,7 @@
 //! What was measured over a key of the sweep, such as the size of the network.
 
-use super::super::comparison::SustainedLoad;
-use super::super::{PointRow, Status};
+use super::super::folder::keys_of;
+use super::super::{Label, Point, Status, SustainedLoad};
 use super::Figure;
 use super::axis::{Axis, time_unit};
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
@@ -9,15 +9,15 @@ use super::curves::series_of;
 use super::legend::{Legend, Sample as LegendSample};
 use super::names;
 use super::palette::of_series;
-use super::saturation::{quantity, sustained};
+use super::saturation::{Highest, Whisker, quantity, sustained};
 use crate::measure::half_width_95_of_few;
 use crate::units::{parse_bytes, parse_time};
 
 /// Values are on a logarithmic axis if the highest is so many times the lowest.
 const WIDE: f64 = 20.0;
 
-/// Keys that are no subject of a scaling curve: what makes a load curve, and what tells repetitions apart.
-const NO_SUBJECT: [&str; 2] = ["traffic.load", "seed"];
+/// The key that is no subject of a scaling curve: it makes a load curve.
+const NO_SUBJECT: &str = "traffic.load";
 
 /// What is drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ struct CurveId {
     /// The series without what the key gives its name.
     name: String,
     /// The other keys with their values.
-    others: String,
+    others: Vec<(String, String)>,
 }
 
 /// One point of a scaling curve.
@@ -48,17 +48,17 @@ struct Entry {
 
 /// The keys of a sweep that figures can be drawn over: those with two or more different numbers as values.
 #[must_use]
-pub fn numeric_keys(points: &[PointRow]) -> Vec<String> {
-    let keys = series_of(points.iter().flat_map(|row| settings(row).map(|setting| setting.0)));
+pub fn numeric_keys(points: &[Point]) -> Vec<String> {
+    let keys = keys_of(points.iter().map(|point| &point.label));
     let varies = |key: &String| {
         let values: Option<Vec<f64>> = points.iter().map(|row| Some(value(row, key)?.0)).collect();
         values.is_some_and(|values| values.iter().any(|other| *other != values[0]))
     };
-    keys.into_iter().filter(|key| !NO_SUBJECT.contains(&key.as_str()) && varies(key)).collect()
+    keys.into_iter().filter(|key| key != NO_SUBJECT && varies(key)).collect()
 }
 
 /// How many different numbers a key has as values.
-pub(super) fn values(points: &[PointRow], key: &str) -> usize {
+pub(super) fn values(points: &[Point], key: &str) -> usize {
     let mut values: Vec<f64> = points.iter().filter_map(|row| Some(value(row, key)?.0)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -71,7 +71,7 @@ pub(super) fn values(points: &[PointRow], key: &str) -> usize {
 /// confidence interval. `None` if the key does not have numbers as values.
 #[must_use]
 pub fn scaling_figure(
-    points: &[PointRow],
+    points: &[Point],
     found: &[SustainedLoad],
     key: &str,
     title: &str,
@@ -81,7 +81,7 @@ pub fn scaling_figure(
 
 /// As [`scaling_figure`].
 pub(super) fn chart(
-    points: &[PointRow],
+    points: &[Point],
     found: &[SustainedLoad],
     key: &str,
     title: &str,
@@ -139,27 +139,34 @@ pub(super) fn chart(
     Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))
 }
 
-fn entries(points: &[PointRow], found: &[SustainedLoad], key: &str) -> (Quantity, Vec<Entry>) {
-    if points.iter().all(|row| row.completion_time.is_some()) {
-        let time = |row: &PointRow| row.completion_time.map(|time| time as f64 / 1000.0);
+fn entries(points: &[Point], found: &[SustainedLoad], key: &str) -> (Quantity, Vec<Entry>) {
+    if points.iter().all(|row| row.measured.completion_time.is_some()) {
+        let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
         return (Quantity::CompletionTime, means(points, key, &time));
     }
     let sustained = sustained(points, found);
-    let names = series_of(points.iter().map(|row| row.series.as_str()));
+    let name = |row: &Point| match found {
+        [] => row.label.series.clone(),
+        _ => row.label.series_without_seed(),
+    };
+    let all: Vec<String> = points.iter().map(name).collect();
+    let names = series_of(all.iter().map(String::as_str));
     if sustained.len() != names.len() {
-        return (Quantity::Accepted, means(points, key, &|row| row.accepted_load));
+        return (Quantity::Accepted, means(points, key, &|row| row.measured.accepted_load));
     }
-    let entry = |(name, it): (&String, &super::saturation::Sustained)| {
-        let row = points.iter().find(|row| row.series == *name)?;
+    let entry = |(name, it): (&String, &Highest)| {
+        let row = points.iter().zip(&all).find(|(_, own)| *own == name)?.0;
         let (x, label) = value(row, key)?;
-        Some(Entry { x, label, curve: curve(row, key), y: it.load, interval: None })
+        let interval = it.whisker.filter(|whisker| whisker.0 == Whisker::Interval);
+        let interval = interval.map(|(_, ends)| ends);
+        Some(Entry { x, label, curve: curve(row, key), y: it.load, interval })
     };
     (Quantity::Saturation, names.iter().zip(&sustained).filter_map(entry).collect())
 }
 
 /// A mean over the rows that differ in nothing but their seeds.
-fn means(points: &[PointRow], key: &str, of: &dyn Fn(&PointRow) -> Option<f64>) -> Vec<Entry> {
-    let usable = |row: &&PointRow| row.status != Status::Deadlock && of(row).is_some();
+fn means(points: &[Point], key: &str, of: &dyn Fn(&Point) -> Option<f64>) -> Vec<Entry> {
+    let usable = |row: &&Point| row.measured.status != Status::Deadlock && of(row).is_some();
     let mut groups: Vec<(Entry, Vec<f64>)> = Vec::new();
     for row in points.iter().filter(usable) {
         let (Some((x, label)), Some(y)) = (value(row, key), of(row)) else { continue };
@@ -182,26 +189,22 @@ fn means(points: &[PointRow], key: &str, of: &dyn Fn(&PointRow) -> Option<f64>) 
     groups.into_iter().map(entry).collect()
 }
 
-/// The keys of a point and their values.
-fn settings(row: &PointRow) -> impl Iterator<Item = (&str, &str)> {
-    row.settings.split("; ").filter_map(|setting| setting.split_once(" = "))
-}
-
 /// The curve that a point belongs to.
-fn curve(row: &PointRow, key: &str) -> CurveId {
-    let text = settings(row).find(|(path, _)| *path == key).map_or("", |setting| setting.1);
-    let others = settings(row).filter(|(path, _)| *path != key && !NO_SUBJECT.contains(path));
+fn curve(row: &Point, key: &str) -> CurveId {
+    let Label { settings, .. } = &row.label;
+    let is_other = |path: &str| path != key && path != NO_SUBJECT;
+    let series = row.label.series_without_seed();
     CurveId {
-        name: names::without_value(&row.series, text),
-        others: others.map(|(path, value)| format!("{path} = {value}")).collect(),
+        name: names::without_value(&series, row.label.setting(key).unwrap_or_default()),
+        others: settings.iter().filter(|(path, _)| is_other(path)).cloned().collect(),
     }
 }
 
 /// The value that a point has for a key, as a number above 0 and for people.
-fn value(row: &PointRow, key: &str) -> Option<(f64, String)> {
-    let (_, text) = settings(row).find(|(path, _)| *path == key)?;
+fn value(row: &Point, key: &str) -> Option<(f64, String)> {
+    let text = row.label.setting(key)?;
     if key.ends_with(".dimensions") {
-        let nodes = row.nodes?;
+        let nodes = row.measured.nodes?;
         return Some((f64::from(nodes), nodes.to_string()));
     }
     let number = if let Ok(number) = text.parse::<f64>() {
@@ -227,7 +230,7 @@ fn x_title(key: &str) -> String {
 }
 
 /// The title of the axis, and the size of its unit.
-fn y_title(quantity_drawn: Quantity, points: &[PointRow], high: f64) -> (String, f64) {
+fn y_title(quantity_drawn: Quantity, points: &[Point], high: f64) -> (String, f64) {
     match quantity_drawn {
         Quantity::CompletionTime => {
             let (unit, size) = time_unit(high);
@@ -240,16 +243,21 @@ fn y_title(quantity_drawn: Quantity, points: &[PointRow], high: f64) -> (String,
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Measured;
     use super::*;
 
-    fn row(series: &str, settings: &str, nodes: u32, time: u64) -> PointRow {
-        PointRow {
-            series: series.into(),
-            settings: settings.into(),
-            nodes: Some(nodes),
-            status: Status::Completed,
-            completion_time: Some(time),
-            ..PointRow::default()
+    fn row(series: &str, settings: &[(&str, &str)], nodes: u32, time: u64) -> Point {
+        let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+        let settings = settings.iter().map(owned).collect();
+        Point {
+            label: Label { series: series.into(), settings, ..Label::default() },
+            measured: Measured {
+                nodes: Some(nodes),
+                status: Status::Completed,
+                completion_time: Some(time),
+                ..Measured::default()
+            },
+            ..Point::default()
         }
     }
 
@@ -260,7 +268,7 @@ mod tests {
             for routing in ["ABR", "POR"] {
                 rows.push(row(
                     &format!("dimensions {sizes}, {routing}"),
-                    &format!("topology.torus.dimensions = {sizes}; routing = {routing}"),
+                    &[("topology.torus.dimensions", sizes), ("routing.angara", routing)],
                     nodes,
                     u64::from(nodes) * 1_000_000,
                 ));
@@ -275,17 +283,14 @@ mod tests {
             curves[0].runs[0].iter().map(|sample| (sample.x, sample.y)).collect();
         assert_eq!(points, [(16.0, 16.0), (64.0, 64.0), (256.0, 256.0)]);
         assert_eq!(chart.panels[0].y.title, "Completion time (µs)");
-        assert_eq!(super::chart(&rows, &[], "routing", ""), None);
+        assert_eq!(super::chart(&rows, &[], "routing.angara", ""), None);
     }
 
     #[test]
     fn values_with_units_are_numbers_and_seeds_make_an_interval() {
-        let setting = |size: &str| format!("exchange.message = {size}");
-        let mut rows = vec![
-            row("message 512 B", &setting("512 B"), 16, 1_000_000),
-            row("message 4 KiB", &setting("4 KiB"), 16, 5_000_000),
-        ];
-        rows.push(PointRow { completion_time: Some(7_000_000), seed: 2, ..rows[1].clone() });
+        let of =
+            |size, time| row(&format!("message {size}"), &[("exchange.message", size)], 16, time);
+        let rows = [of("512 B", 1_000_000), of("4 KiB", 5_000_000), of("4 KiB", 7_000_000)];
         let chart = chart(&rows, &[], "exchange.message", "").unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];
         assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));

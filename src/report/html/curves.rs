@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::report::comparison::{Estimate, load_key, series_without_seed, worst};
-use crate::report::{PointRow, Status};
+use crate::report::comparison::{Estimate, load_key, worst};
+use crate::report::{Measured, Point, Status};
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
@@ -34,22 +34,21 @@ pub(super) struct CurvePoint {
 }
 
 /// The curves of a result, in the order in which their series appear.
-pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
+pub(super) fn curves(points: &[Point]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     let mut loads: Vec<BTreeMap<Option<i128>, Vec<usize>>> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (place, row) in points.iter().enumerate() {
-        let series = series_without_seed(row);
+        let series = row.label.series_without_seed();
         let at = *known.entry(series.clone()).or_insert(curves.len());
         if at == curves.len() {
-            let parts = series.split(", ").filter(|part| *part != row.figure);
+            let parts = series.split(", ").filter(|part| *part != row.label.figure);
             let name = parts.collect::<Vec<_>>().join(", ");
-            let figure = row.figure.clone();
+            let figure = row.label.figure.clone();
             curves.push(Curve { series, name, figure, points: Vec::new() });
             loads.push(BTreeMap::new());
         }
-        let load = row.offered_load.or(row.offered_payload);
-        loads[at].entry(load.map(load_key)).or_default().push(place);
+        loads[at].entry(row.measured.offered().map(load_key)).or_default().push(place);
     }
     for (curve, loads) in curves.iter_mut().zip(loads) {
         curve.points = loads.into_values().map(|rows| CurvePoint::new(rows, points)).collect();
@@ -58,11 +57,12 @@ pub(super) fn curves(points: &[PointRow]) -> Vec<Curve> {
 }
 
 impl CurvePoint {
-    fn new(rows: Vec<usize>, points: &[PointRow]) -> Self {
-        let runs: Vec<&PointRow> = rows.iter().map(|&row| &points[row]).collect();
-        let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
+    fn new(rows: Vec<usize>, points: &[Point]) -> Self {
+        let runs: Vec<&Point> = rows.iter().map(|&row| &points[row]).collect();
+        let measured = Measured::COLUMNS.iter().filter(|column| column.role.is_measured());
         let halves = measured.filter_map(|column| {
-            let runs: Vec<_> = runs.iter().filter_map(|run| column.estimate(run)).collect();
+            let runs: Vec<_> =
+                runs.iter().filter_map(|run| column.estimate(&run.measured)).collect();
             // The digits of points.csv.
             let half = Estimate::of_runs(&runs)?.half_width()?;
             Some((column.name, (half * SCALE).round() / SCALE))
@@ -74,17 +74,20 @@ impl CurvePoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Label;
 
-    fn row(series: &str, load: f64, seed: u64, status: Status) -> PointRow {
-        PointRow {
-            series: series.into(),
-            figure: "tornado".into(),
-            seed,
-            status,
-            offered_load: Some(load),
-            packet_latency_mean: Some(100_000),
-            packet_latency_mean_ci95: Some(5_000),
-            ..PointRow::default()
+    fn row(series: &str, load: f64, seed: u64, status: Status) -> Point {
+        let (series, figure) = (series.into(), "tornado".into());
+        Point {
+            label: Label { series, figure, seed, ..Label::default() },
+            measured: Measured {
+                status,
+                offered_load: Some(load),
+                packet_latency_mean: Some(100_000),
+                packet_latency_mean_ci95: Some(5_000),
+                ..Measured::default()
+            },
+            ..Point::default()
         }
     }
 

@@ -8,7 +8,7 @@ use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, Report, Reported};
-use crate::report::{Cell, DeadlockNote, PointRow};
+use crate::report::{Cell, DeadlockNote, Point};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -40,7 +40,7 @@ struct ResultData<'r> {
 
 impl<'r> Data<'r> {
     pub(super) fn new(report: &'r Report) -> Self {
-        let points: Vec<&[PointRow]> =
+        let points: Vec<&[Point]> =
             report.results.iter().map(|result| result.points.as_slice()).collect();
         let cells = Cells::of(&points);
         let count = report.results.len();
@@ -69,7 +69,7 @@ impl<'r> ResultData<'r> {
             deadlocks: &result.deadlocks,
             series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
             rows,
-            links: Budget::of(results).links(&result.points, &result.channels, torus),
+            links: Budget::of(results).links(&result.points, torus),
             curves,
             scenario: result.scenario.as_deref(),
             commands: &result.commands,

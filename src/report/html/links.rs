@@ -1,14 +1,11 @@
 //! What channels carried, cut to what the page shows: the links of the torus at some of the points.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use serde::Serialize;
 
 use super::torus::{Shape, number, torus_of};
 use crate::engine::ChannelKind;
 use crate::narrow::{narrow, try_rounded};
-use crate::report::{ChannelRow, PointRow, Status};
+use crate::report::{ChannelRow, Point};
 use crate::topology::Torus;
 
 /// Numbers for pictures that a page holds at most; about two and a half characters each.
@@ -84,19 +81,11 @@ impl Budget {
         Self { numbers: MOST_NUMBERS / share, points: (MOST_POINTS / share).max(1) }
     }
 
-    pub(super) fn links(
-        mut self,
-        points: &[PointRow],
-        channels: &[ChannelRow],
-        scenario: Option<&Torus>,
-    ) -> Links {
-        let ranges = by_point(channels);
+    pub(super) fn links(mut self, points: &[Point], scenario: Option<&Torus>) -> Links {
         let mut taken = Vec::new();
-        let order = order(points, |row| ranges.contains_key(&(row.series.as_str(), row.point)));
+        let order = order(points);
         for &row in &order {
-            let point = &points[row];
-            let range = ranges[&(point.series.as_str(), point.point)].clone();
-            let links = PointLinks::new(row, &channels[range], scenario);
+            let links = PointLinks::new(row, &points[row].channels, scenario);
             let size = links.loads.as_ref().map_or(0, |loads| loads.iter().map(Vec::len).sum());
             if self.points == 0 || !taken.is_empty() && size > self.numbers {
                 break;
@@ -110,34 +99,20 @@ impl Budget {
     }
 }
 
-/// Where a point's channels are: they follow each other.
-fn by_point(channels: &[ChannelRow]) -> BTreeMap<(&str, u32), Range<usize>> {
-    let mut ranges = BTreeMap::new();
-    let mut start = 0;
-    for same in channels.chunk_by(|a, b| a.point == b.point && a.series == b.series) {
-        ranges.insert((same[0].series.as_str(), same[0].point), start..start + same.len());
-        start += same.len();
-    }
-    ranges
-}
-
 /// Places of the points that have channels: the first of each series, then the second of each, and so on;
 /// in a series the steady points come first, and of these the highest loads.
-fn order(points: &[PointRow], has_channels: impl Fn(&PointRow) -> bool) -> Vec<usize> {
+fn order(points: &[Point]) -> Vec<usize> {
     let mut series: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (place, row) in points.iter().enumerate().filter(|(_, row)| has_channels(row)) {
-        match series.iter_mut().find(|(name, _)| *name == row.series) {
+    for (place, row) in points.iter().enumerate().filter(|(_, row)| !row.channels.is_empty()) {
+        match series.iter_mut().find(|(name, _)| *name == row.label.series) {
             Some((_, places)) => places.push(place),
-            None => series.push((&row.series, vec![place])),
+            None => series.push((&row.label.series, vec![place])),
         }
     }
     for (_, places) in &mut series {
         places.sort_by(|&a, &b| {
-            let steady =
-                |place: usize| matches!(points[place].status, Status::Steady | Status::Completed);
-            let load = |place: usize| {
-                points[place].offered_load.or(points[place].offered_payload).unwrap_or(0.0)
-            };
+            let steady = |place: usize| points[place].measured.status.is_good();
+            let load = |place: usize| points[place].measured.offered().unwrap_or(0.0);
             steady(b).cmp(&steady(a)).then(load(b).total_cmp(&load(a)))
         });
     }
@@ -258,21 +233,19 @@ fn rounded(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Label, Measured, Status};
 
-    fn point(series: &str, point: u32, load: f64, status: Status) -> PointRow {
-        PointRow {
-            series: series.into(),
-            point,
-            status,
-            offered_load: Some(load),
-            ..PointRow::default()
+    fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
+        Point {
+            label: Label { series: series.into(), ..Label::default() },
+            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            channels,
+            ..Point::default()
         }
     }
 
-    fn channel(series: &str, point: u32, name: &str, utilisation: f64) -> ChannelRow {
+    fn channel(name: &str, utilisation: f64) -> ChannelRow {
         ChannelRow {
-            series: series.into(),
-            point,
             channel: name.into(),
             flits: 10,
             utilisation,
@@ -283,21 +256,22 @@ mod tests {
 
     #[test]
     fn steady_points_with_the_highest_loads_come_first_in_each_series() {
+        let some = || vec![channel("(0,0) +x", 0.5)];
         let points = [
-            point("a", 0, 0.1, Status::Steady),
-            point("a", 1, 0.2, Status::Steady),
-            point("a", 2, 0.3, Status::NotSteady),
-            point("b", 3, 0.1, Status::Steady),
-            point("b", 4, 0.2, Status::Steady),
+            point("a", 0.1, Status::Steady, some()),
+            point("a", 0.2, Status::Steady, some()),
+            point("a", 0.3, Status::NotSteady, some()),
+            point("b", 0.1, Status::Steady, Vec::new()),
+            point("b", 0.2, Status::Steady, some()),
         ];
-        assert_eq!(order(&points, |row| row.point != 3), [1, 4, 0, 2]);
+        assert_eq!(order(&points), [1, 4, 0, 2]);
     }
 
     #[test]
     fn a_channel_is_at_its_number_in_thousandths() {
-        let points = [point("", 0, 0.1, Status::Steady)];
-        let rows = [channel("", 0, "(0,0) +x", 0.1234), channel("", 0, "(2,1) -y", 0.5)];
-        let links = Budget::of(1).links(&points, &rows, Some(&Torus::new(&[3, 2], &[]).unwrap()));
+        let rows = vec![channel("(0,0) +x", 0.1234), channel("(2,1) -y", 0.5)];
+        let points = [point("", 0.1, Status::Steady, rows)];
+        let links = Budget::of(1).links(&points, Some(&Torus::new(&[3, 2], &[]).unwrap()));
         let [utilisation, _, bubble, ..] = links.points[0].loads.clone().unwrap();
         assert_eq!(utilisation.len(), 6 * 4);
         assert_eq!((utilisation[0], utilisation[5 * 4 + 3], utilisation[1]), (123, 500, -1));
@@ -311,14 +285,15 @@ mod tests {
     #[test]
     fn the_budget_bounds_what_is_kept() {
         let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
-        let points: Vec<PointRow> =
-            (0..20).map(|at| point("", at, f64::from(at) / 20.0, Status::Steady)).collect();
-        let rows: Vec<ChannelRow> = (0..20).map(|at| channel("", at, "(0,0,0) +x", 0.5)).collect();
-        let links = Budget::of(1).links(&points, &rows, Some(&torus));
+        let at = |at: u32| {
+            point("", f64::from(at) / 20.0, Status::Steady, vec![channel("(0,0,0) +x", 0.5)])
+        };
+        let points: Vec<Point> = (0..20).map(at).collect();
+        let links = Budget::of(1).links(&points, Some(&torus));
         assert_eq!((links.of, links.points.len()), (20, MOST_NUMBERS / (4096 * 6 * 5)));
         assert_eq!(links.points.last().unwrap().row, 19);
         let large = Torus::new(&[100, 100, 100], &[]).unwrap();
-        let links = Budget::of(1).links(&points, &rows, Some(&large));
+        let links = Budget::of(1).links(&points, Some(&large));
         assert_eq!((links.points.len(), &links.points[0].loads), (20, &None));
         assert!(links.points[0].no_picture.as_ref().unwrap().contains("1000000 nodes"));
     }

@@ -15,8 +15,7 @@ mod verdict;
 
 use serde::Serialize;
 
-use super::comparison::SustainedLoad;
-use super::{ChannelRow, DeadlockNote, PointRow};
+use super::{DeadlockNote, Point, SustainedLoad};
 use crate::topology::Torus;
 
 /// What the page shows.
@@ -38,8 +37,7 @@ pub struct Reported {
     pub label: String,
     /// What was simulated: network, routing, traffic.
     pub facts: Vec<Fact>,
-    pub points: Vec<PointRow>,
-    pub channels: Vec<ChannelRow>,
+    pub points: Vec<Point>,
     /// The scenario's torus, if it is the same for all points. Else the channels' names say what it is.
     pub torus: Option<Torus>,
     /// What searches for saturation found.

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Reported;
 use super::curves::Curve;
-use crate::report::Status;
-use crate::report::comparison::SustainedLoad;
+use crate::report::{Status, SustainedLoad};
 
 /// A series in one line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,7 +31,7 @@ impl SeriesLine {
     /// The curve's line; `None` for finite exchanges.
     pub(super) fn of(curve: &Curve, result: &Reported) -> Option<Self> {
         let row = |place: usize| &result.points[place];
-        let load = |place: usize| row(place).offered_load.or(row(place).offered_payload);
+        let load = |place: usize| row(place).measured.offered();
         let first = |wanted: fn(Status) -> bool| {
             let point = curve.points.iter().find(|point| wanted(point.status))?;
             load(point.rows[0])
@@ -40,21 +39,21 @@ impl SeriesLine {
         let good = curve.points.iter().take_while(|point| point.status == Status::Steady);
         let steady_to = good.last().and_then(|point| load(point.rows[0]));
         let rows = || curve.points.iter().flat_map(|point| &point.rows).map(|&place| row(place));
-        rows().find_map(|row| row.offered_load.or(row.offered_payload))?;
-        let accepted = rows().filter_map(|row| row.accepted_load.or(row.accepted_payload));
+        rows().find_map(|row| row.measured.offered())?;
+        let accepted = rows().filter_map(|row| row.measured.accepted());
         let searches: Vec<&SustainedLoad> = result
             .saturation
             .iter()
-            .filter(|found| rows().any(|row| row.series == found.series))
+            .filter(|found| rows().any(|row| row.label.series == found.label.series))
             .collect();
         let over = |loads: Option<Vec<f64>>| {
             let loads = loads.filter(|loads| !loads.is_empty())?;
             Some(loads.iter().sum::<f64>() / loads.len() as f64)
         };
-        let sustained = searches.iter().map(|found| Some(found.sustained_load)).collect();
-        let failed = searches.iter().map(|found| found.lowest_load_not_sustained).collect();
+        let sustained = searches.iter().map(|it| Some(it.found.sustained_load)).collect();
+        let failed = searches.iter().map(|it| it.found.lowest_load_not_sustained).collect();
         let lowest = curve.points.first().filter(|point| point.status == Status::Steady);
-        let latency = lowest.and_then(|point| row(point.rows[0]).packet_latency_mean);
+        let latency = lowest.and_then(|point| row(point.rows[0]).measured.packet_latency_mean);
         Some(Self {
             series: curve.series.clone(),
             points: curve.points.len(),
@@ -73,17 +72,19 @@ impl SeriesLine {
 mod tests {
     use super::super::curves::curves;
     use super::*;
-    use crate::report::PointRow;
+    use crate::report::{Label, Measured, Point, Sustained};
 
     fn lines(rows: &[(&str, u64, f64, Status)], saturation: Vec<SustainedLoad>) -> Vec<SeriesLine> {
-        let points = rows.iter().map(|&(series, seed, load, status)| PointRow {
-            series: series.into(),
-            seed,
-            offered_load: Some(load),
-            accepted_load: Some(load.min(0.25)),
-            packet_latency_mean: Some(400_000),
-            status,
-            ..PointRow::default()
+        let points = rows.iter().map(|&(series, seed, load, status)| Point {
+            label: Label { series: series.into(), seed, ..Label::default() },
+            measured: Measured {
+                offered_load: Some(load),
+                accepted_load: Some(load.min(0.25)),
+                packet_latency_mean: Some(400_000),
+                status,
+                ..Measured::default()
+            },
+            ..Point::default()
         });
         let result = Reported { points: points.collect(), saturation, ..Reported::default() };
         curves(&result.points).iter().filter_map(|curve| SeriesLine::of(curve, &result)).collect()
@@ -108,9 +109,8 @@ mod tests {
     #[test]
     fn searches_with_several_seeds_are_their_mean() {
         let search = |series: &str, sustained_load, failed| SustainedLoad {
-            series: series.into(),
-            sustained_load,
-            lowest_load_not_sustained: failed,
+            label: Label { series: series.into(), ..Label::default() },
+            found: Sustained { sustained_load, lowest_load_not_sustained: failed },
         };
         let rows = [("seed 1", 1, 0.4, Status::Steady), ("seed 2", 2, 0.4, Status::Steady)];
         let found = vec![search("seed 1", 0.5, Some(0.55)), search("seed 2", 0.25, None)];

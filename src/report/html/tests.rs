@@ -3,24 +3,25 @@
 use serde_json::Value;
 
 use super::*;
-use crate::report::Status;
+use crate::report::{ChannelRow, Label, Measured, Status};
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
 
 fn reported(label: &str) -> Reported {
-    let point = |point: u32, status| PointRow {
-        series: format!("{HOSTILE}, uniform"),
-        point,
-        seed: 1,
-        status,
-        offered_load: Some(f64::from(point + 1) / 10.0),
-        accepted_load: Some(f64::from(point + 1) / 10.0),
-        packet_latency_mean: Some(400_000 + u64::from(point)),
-        packet_latency_mean_ci95: Some(1_000),
-        ..PointRow::default()
+    let point = |point: u32, status, channels| Point {
+        label: Label { series: format!("{HOSTILE}, uniform"), point, seed: 1, ..Label::default() },
+        measured: Measured {
+            status,
+            offered_load: Some(f64::from(point + 1) / 10.0),
+            accepted_load: Some(f64::from(point + 1) / 10.0),
+            packet_latency_mean: Some(400_000 + u64::from(point)),
+            packet_latency_mean_ci95: Some(1_000),
+            ..Measured::default()
+        },
+        channels,
+        ..Point::default()
     };
     let channel = ChannelRow {
-        series: format!("{HOSTILE}, uniform"),
         channel: "(1,0) +y".into(),
         utilisation: 0.5,
         flits: 100,
@@ -29,8 +30,10 @@ fn reported(label: &str) -> Reported {
     Reported {
         label: label.into(),
         facts: vec![Fact { name: "network".into(), value: HOSTILE.into() }],
-        points: vec![point(0, Status::Steady), point(1, Status::NotSteady)],
-        channels: vec![channel],
+        points: vec![
+            point(0, Status::Steady, vec![channel]),
+            point(1, Status::NotSteady, Vec::new()),
+        ],
         torus: Torus::new(&[2, 3], &[]).ok(),
         warnings: vec![HOSTILE.into()],
         scenario: Some(format!("title = '{HOSTILE}'\n")),
@@ -108,15 +111,7 @@ fn the_page_of_a_large_sweep_stays_small() {
     let names: Vec<String> =
         (0..fabric.channel_slots()).map(|channel| fabric.channel_name(channel)).collect();
     let mut result = reported("large");
-    result.points = (0..40)
-        .map(|point| PointRow {
-            point,
-            offered_load: Some(f64::from(point) / 40.0),
-            ..PointRow::default()
-        })
-        .collect();
-    let row = |point: u32, name: &String| ChannelRow {
-        point,
+    let row = |name: &String| ChannelRow {
         channel: name.clone(),
         utilisation: 0.123_456,
         stalled_no_credit: 0.234_567,
@@ -124,8 +119,13 @@ fn the_page_of_a_large_sweep_stays_small() {
         flits: 123_456,
         ..ChannelRow::default()
     };
-    result.channels =
-        (0..40).flat_map(|point| names.iter().map(move |name| row(point, name))).collect();
+    let point = |point| Point {
+        label: Label { point, ..Label::default() },
+        measured: Measured { offered_load: Some(f64::from(point) / 40.0), ..Measured::default() },
+        channels: names.iter().map(row).collect(),
+        ..Point::default()
+    };
+    result.points = (0..40).map(point).collect();
     result.torus = Some(torus);
     let page = page(&Report { results: vec![result], ..Report::default() });
     assert!(page.len() < 3_000_000, "{}", page.len());

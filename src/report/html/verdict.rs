@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Reported;
-use crate::report::{PointRow, Status};
+use crate::report::{Point, Status};
 
 /// How bad it is; what is worse comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -26,7 +26,7 @@ pub(super) struct Verdict {
 /// What there is to say of a result, the worst first; something is always said.
 pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let all = result.points.len();
-    let count = |status| result.points.iter().filter(|row| row.status == status).count();
+    let count = |status| result.points.iter().filter(|row| row.measured.status == status).count();
     let mut verdicts = Vec::new();
     let mut say = |kind, text: String| verdicts.push(Verdict { kind, text });
     match count(Status::Deadlock) {
@@ -78,9 +78,10 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
 /// Steady points whose mean latency is known less well than was asked for.
 fn imprecise(result: &Reported) -> Option<String> {
     let wanted = result.precision?;
-    let relative = |row: &PointRow| {
-        let (half, mean) = (row.packet_latency_mean_ci95?, row.packet_latency_mean?);
-        (row.status == Status::Steady && mean > 0).then(|| half as f64 / mean as f64)
+    let relative = |row: &Point| {
+        let (half, mean) =
+            (row.measured.packet_latency_mean_ci95?, row.measured.packet_latency_mean?);
+        (row.measured.status == Status::Steady && mean > 0).then(|| half as f64 / mean as f64)
     };
     let wide: Vec<f64> =
         result.points.iter().filter_map(relative).filter(|share| *share > wanted).collect();
@@ -107,13 +108,17 @@ fn of_points(some: usize, all: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Measured;
 
     fn said(statuses: &[Status], half: u64, unfinished: &[&str]) -> Vec<(Kind, String)> {
-        let points = statuses.iter().map(|&status| PointRow {
-            status,
-            packet_latency_mean: Some(100_000),
-            packet_latency_mean_ci95: Some(half),
-            ..PointRow::default()
+        let points = statuses.iter().map(|&status| Point {
+            measured: Measured {
+                status,
+                packet_latency_mean: Some(100_000),
+                packet_latency_mean_ci95: Some(half),
+                ..Measured::default()
+            },
+            ..Point::default()
         });
         let result = Reported {
             points: points.collect(),

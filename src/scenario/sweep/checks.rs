@@ -106,12 +106,6 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
             .help("`saturation` goes with [traffic]"),
         );
     }
-    if sweep.saturation.is_some() && sweep.repetitions > 1 {
-        problems.push(
-            Diagnostic::new(&place("sweep.repetitions"), "a search for saturation is not repeated")
-                .help("sweep the seed to see how it matters: seed = [1, 2, 3] in [sweep.grid]"),
-        );
-    }
     // Zipped keys count once.
     let zipped = |key: &&Key| {
         let other = |group: &zip::Group| group.iter().skip(1).any(|(path, _)| *path == key.path);

@@ -67,6 +67,8 @@ pub struct Point {
     pub series: String,
     /// What the figure of its curve is called; empty if all curves are in one.
     pub figure: String,
+    /// Which of the repetitions it is, from 0; each has the seed after the one before.
+    pub repetition: u32,
     /// The sweep's document with these values set.
     pub document: Document,
     pub scenario: Scenario,
@@ -169,6 +171,7 @@ impl Sweep {
                             of_grid,
                             series,
                             figure,
+                            repetition,
                             document,
                             scenario,
                             identity,

@@ -2,15 +2,15 @@ use super::*;
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
 
-fn ping(extra: &str) -> (Identity, Outcome) {
+fn ping(extra: &str) -> (Identity, Finding) {
     let text = format!(
         "{extra}\n[topology.torus]\ndimensions = [4, 2]\n[exchange]\n\
          pattern = {{ pairs = {{ list = [[0, 1]] }} }}\nmessage = \"8 B\"\n"
     );
     let document = Document::parse("ping.toml", &text);
     let scenario = Scenario::read(&document).unwrap();
-    let outcome = Simulation::new(&scenario).unwrap().run("series", 7, &mut |_| {});
-    (Scenario::identity(&document).unwrap(), outcome)
+    let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
+    (Scenario::identity(&document).unwrap(), outcome.found)
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -20,14 +20,13 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_point_is_found_as_it_was_kept_without_what_its_sweep_calls_it() {
+fn a_point_is_found_as_it_was_kept() {
     let folder = folder("store-kept");
     let store = Store::open(&folder).unwrap();
     let (identity, outcome) = ping("");
     assert_eq!(store.find(&identity).unwrap(), None);
     let kept = store.keep(&identity, &outcome).unwrap();
-    assert_eq!((kept.row.series.as_str(), kept.row.point), ("", 0));
-    assert_eq!(kept.row.completion_time, Some(850_000));
+    assert_eq!(kept.measured.completion_time, Some(850_000));
     assert_eq!(kept.channels.len(), outcome.channels.len());
     assert_eq!(store.find(&identity).unwrap(), Some(kept));
     assert_eq!(store.find(&ping("seed = 2").0).unwrap(), None);

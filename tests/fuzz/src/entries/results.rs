@@ -1,48 +1,46 @@
 //! Results that are read back: rows in CSV files, and the points that a sweep has kept.
 
 use std::fmt::Debug;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use flitlab::report::{
-    ReportError, Row, RowWriter, Rows, read_channels, read_latencies, read_points, read_windows,
-    rows_of_text, rows_text,
+    ChannelRow, Finding, Label, Labels, LatencyRow, Measured, Row, RowWriter, Sustained, WindowRow,
+    read, rows_of_text, rows_text,
 };
 use flitlab::scenario::{Document, Identity, Scenario};
-use flitlab::sweep::{Simulation, Store, StoredPoint};
+use flitlab::sweep::{Simulation, Store};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use super::files::Folder;
 
-/// A `points.csv`, `channels.csv`, `latencies.csv` or `windows.csv`.
+/// A `points.csv`, `channels.csv`, `latencies.csv`, `windows.csv` or `saturation.csv`.
 pub fn points(bytes: &[u8]) {
     let folder = Folder::of_this_thread();
     folder.write("rows.csv", bytes);
-    rows(&folder, |path| read_points(path));
-    rows(&folder, |path| read_channels(path));
-    rows(&folder, |path| read_latencies(path));
-    rows(&folder, |path| read_windows(path));
+    rows::<Measured>(&folder, &Labels::All(Vec::new()));
+    rows::<Sustained>(&folder, &Labels::All(Vec::new()));
+    rows::<ChannelRow>(&folder, &Labels::Place);
+    rows::<LatencyRow>(&folder, &Labels::Place);
+    rows::<WindowRow>(&folder, &Labels::Place);
 }
 
 /// Rows that are read are written and read as the same: texts lose line breaks and numbers decimals at first,
 /// and nothing from then on.
-fn rows<R: Row + Debug + PartialEq>(
-    folder: &Folder,
-    read: impl Fn(&Path) -> Result<Rows<R>, ReportError>,
-) {
-    let rows = match read(&folder.path("rows.csv")) {
+fn rows<R: Row + Debug + PartialEq>(folder: &Folder, labels: &Labels) {
+    let rows = match read::<R>(&folder.path("rows.csv"), labels) {
         Ok(rows) => rows.rows,
         Err(error) => {
             assert!(!error.to_string().is_empty());
             return;
         }
     };
-    let again = |rows: &[R]| -> Vec<R> {
+    let again = |rows: &[(Label, R)]| -> Vec<(Label, R)> {
         folder.remove("again.csv");
         let path = folder.path("again.csv");
-        RowWriter::write_file(&path, rows).unwrap_or_else(|error| panic!("{error}"));
-        let again = read(&path).unwrap_or_else(|error| panic!("{error}"));
+        RowWriter::write_file(&path, labels.clone(), rows.iter().map(|(label, row)| (label, row)))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let again = read(&path, labels).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again.incomplete_line, None);
         again.rows
     };
@@ -65,10 +63,10 @@ static KEPT: LazyLock<Kept> = LazyLock::new(|| {
     let document = Document::parse("ping.toml", text);
     let identity = Scenario::identity(&document).expect("a scenario");
     let scenario = Scenario::read(&document).expect("a scenario");
-    let outcome = Simulation::new(&scenario).expect("routes").run("", 0, &mut |_| {});
+    let outcome = Simulation::new(&scenario).expect("routes").run(&mut |_| {});
     let folder = Folder::of_this_thread();
     let store = Store::open(folder.root()).expect("a store");
-    store.keep(&identity, &outcome).expect("a store");
+    store.keep(&identity, &outcome.found).expect("a store");
     let name = format!("{identity}.point");
     let content = std::fs::read_to_string(folder.path("points").join(&name)).expect("a point");
     let (first, _) = content.split_once("sha256 ").expect("a checksum");
@@ -90,12 +88,12 @@ pub fn stored(bytes: &[u8]) {
     }
     let found = Store::look_up(folder.root(), &kept.identity).expect("a file that can be read");
     let Some(point) = found else { return };
-    let StoredPoint { row, channels, latencies, windows, .. } = point;
+    let Finding { measured, channels, latencies, windows, .. } = point;
     let json = |row| {
         let text = serde_json::to_string(row).expect("rows are plain data");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     };
-    let once = json(&row);
+    let once = json(&measured);
     assert_eq!(json(&once), once);
     csv(&channels);
     csv(&latencies);

@@ -3,7 +3,8 @@
 use std::fs;
 
 use flitlab::report::figure::{
-    Kind, Sheet, Wish, accepted_figure, draw_all, latency_figure, percentile_figure,
+    Format, Intervals, Kind, LegendPlace, LoadsIn, Look, Medium, Scale, Sheet, TimeUnit, Wish,
+    accepted_figure, draw_all, latency_figure, percentile_figure,
 };
 use flitlab::report::{Label, Measured, Point, Status};
 
@@ -78,7 +79,7 @@ fn only_figures_that_say_something_are_drawn() {
     assert_eq!(names(&sweep("a", 0.05, 600.0, 0.1)), ["accepted.svg"], "nothing is steady");
     assert_eq!(names(&[channels_of("a")]), ["channels.svg", "channel-map.svg"]);
     let two = [channels_of("a"), channels_of("b")];
-    assert_eq!(names(&two), ["channels-1.svg", "channels-2.svg"]);
+    assert_eq!(names(&two), ["channels-a.svg", "channels-b.svg"]);
     let one = sweep("a", 0.7, 600.0, 0.1);
     assert_eq!(names(&one), ["latency.svg", "percentiles.svg", "accepted.svg"]);
     let mut many: Vec<Point> =
@@ -195,4 +196,169 @@ fn percentiles_have_a_curve_each() {
     for label in ["median", "95th percentile", "99th percentile", "99.9th percentile"] {
         assert!(texts(&svg).contains(&label), "{label}");
     }
+}
+
+/// Draws what rows say in a look, as SVG.
+fn looked(folder: &Folder, points: &[Point], kinds: &[Kind], look: Look) -> Vec<String> {
+    let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
+    let wish = Wish { kinds: kinds.to_vec(), look, medium, ..Wish::default() };
+    let written = draw_all(&rows(points), &folder.0, &wish).unwrap().written;
+    written.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
+#[test]
+fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
+    let folder = Folder::new("limits");
+    let drawn = |look| looked(&folder, &three(), &[Kind::Latency], look).remove(0);
+    let log = Look {
+        x: "0:0.6".parse().unwrap(),
+        y: "200ns:20us".parse().unwrap(),
+        y_scale: Some(Scale::Logarithmic),
+        unit: Some(TimeUnit::Nanoseconds),
+        ..Look::default()
+    };
+    let svg = drawn(log.clone());
+    for label in ["0.6", "200", "2000", "20000", "Packet latency (ns)"] {
+        assert!(texts(&svg).contains(&label), "{label}: {:?}", texts(&svg));
+    }
+    assert!(!texts(&svg).contains(&"0.8"), "{:?}", texts(&svg));
+    let svg = drawn(Look { unit: Some(TimeUnit::Microseconds), ..log.clone() });
+    assert!(texts(&svg).contains(&"Packet latency (\u{b5}s)") && texts(&svg).contains(&"0.2"));
+    // A curve is cut off at the limit on the right.
+    let ends = |svg: &str| {
+        let of_line = |line: &&str| -> f64 {
+            let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+            let across = points.split_whitespace().map(|pair| pair.split(',').next().unwrap());
+            across.map(|it| it.parse::<f64>().unwrap()).fold(0.0, f64::max)
+        };
+        polylines(svg, 22).iter().map(of_line).fold(0.0, f64::max)
+    };
+    assert!((ends(&drawn(log)) / ends(&drawn(Look::default())) - 1.0).abs() < 0.2);
+    // Loads are never logarithmic, and limits in time are not for them.
+    let accepted = |look| looked(&folder, &three(), &[Kind::Accepted], look).remove(0);
+    let time = Look {
+        y: "200ns:20us".parse().unwrap(),
+        y_scale: Some(Scale::Logarithmic),
+        ..Look::default()
+    };
+    assert_eq!(accepted(time), accepted(Look::default()));
+}
+
+#[test]
+fn loads_are_payload_where_that_is_asked_for_or_capacities_differ() {
+    let folder = Folder::new("payload");
+    let axis = |points: &[Point], loads| {
+        let look = Look { loads, ..Look::default() };
+        let svg = looked(&folder, points, &[Kind::Accepted], look).remove(0);
+        texts(&svg).contains(&"Offered payload (GB/s per sending node)")
+    };
+    let mut points = three();
+    assert!(!axis(&points, LoadsIn::Usual) && axis(&points, LoadsIn::Payload));
+    for (number, point) in points.iter_mut().enumerate() {
+        point.measured.capacity = Some(if number < 20 { 8.0 } else { 4.0 });
+    }
+    assert!(axis(&points, LoadsIn::Usual), "one axis can't be fractions of two capacities");
+}
+
+#[test]
+fn series_are_chosen_ordered_and_renamed() {
+    let folder = Folder::new("chosen");
+    let names = |series: &[&str], names: &[(&str, &str)]| -> Vec<String> {
+        let look = Look {
+            series: series.iter().map(|&name| name.to_owned()).collect(),
+            names: names.iter().map(|&(old, new)| (old.to_owned(), new.to_owned())).collect(),
+            ..Look::default()
+        };
+        let svg = looked(&folder, &three(), &[Kind::Accepted], look).remove(0);
+        let known = ["Adaptive", "Direction order", "Single-source shortest path", "DOR"];
+        let found = texts(&svg).into_iter().filter(|text| known.contains(text));
+        found.map(str::to_owned).collect()
+    };
+    assert_eq!(names(&["Adaptive", "Direction order"], &[]), ["Adaptive", "Direction order"]);
+    let renamed = names(&[], &[("Direction order", "DOR")]);
+    assert_eq!(renamed, ["DOR", "Single-source shortest path", "Adaptive"]);
+}
+
+#[test]
+fn a_legend_is_where_it_is_wanted_and_intervals_are_whiskers_or_bands() {
+    let folder = Folder::new("legend");
+    let drawn = |legend, intervals| {
+        let look = Look { legend, intervals, ..Look::default() };
+        looked(&folder, &three(), &[Kind::Latency], look).remove(0)
+    };
+    let place = |svg: &str| -> (f64, f64) {
+        let lines: Vec<&str> = svg.lines().collect();
+        let at = lines.iter().position(|line| *line == "Adaptive").unwrap();
+        let number = |name: &str| {
+            let rest = lines[at - 1].split(&format!(" {name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        (number("x"), number("y"))
+    };
+    let (below, right) = (LegendPlace::Below, LegendPlace::Right);
+    let svg = drawn(right, Intervals::Whiskers);
+    assert!(place(&svg).0 > 2500.0 && place(&svg).1 < 2000.0, "{:?}", place(&svg));
+    assert_eq!(count(&svg, "opacity=\"0.22\""), 0);
+    assert!(place(&drawn(below, Intervals::Bands)).1 > 3000.0);
+    let corner = place(&drawn(LegendPlace::TopLeft, Intervals::Bands));
+    assert!(corner.0 < 2500.0 && corner.1 < 2000.0, "{corner:?}");
+    let nowhere = drawn(LegendPlace::Nowhere, Intervals::Nothing);
+    assert!(!texts(&nowhere).contains(&"Adaptive"));
+    let interval = "95% confidence interval";
+    assert!(!texts(&drawn(below, Intervals::Nothing)).contains(&interval));
+    assert!(texts(&svg).contains(&interval));
+}
+
+#[test]
+fn figures_become_panels_with_the_same_axes() {
+    let folder = Folder::new("panels");
+    let of = |figure: &str, capacity| {
+        let mut points = sweep(&format!("{figure}, ABR"), capacity, 600.0, 0.1);
+        points.iter_mut().for_each(|point| point.label.figure = figure.into());
+        points
+    };
+    let points = [of("uniform", 0.7), of("tornado", 0.4)].concat();
+    let look = Look { panels: true, ..Look::default() };
+    let svgs = looked(&folder, &points, &[Kind::Latency, Kind::Accepted], look);
+    let [svg] = &svgs[..] else { panic!("one figure") };
+    for text in ["uniform", "tornado", "Offered load (fraction of capacity)", "ABR, mean"] {
+        assert_eq!(texts(svg).iter().filter(|it| **it == text).count(), 1, "{text}");
+    }
+    // Two rows of two panels; ticks of y axes have labels on the left only.
+    assert_eq!(count(svg, "\n0.6\n"), 2 + 1, "{:?}", texts(svg));
+    assert!(folder.file("panels.svg").exists() && !folder.file("latency-uniform.svg").exists());
+}
+
+#[test]
+fn lines_have_dashes_before_colours_repeat() {
+    let folder = Folder::new("many");
+    let many = |count: u32| -> String {
+        let of = |number: u32| {
+            let capacity = 0.5 + f64::from(number) * 0.02;
+            sweep(&format!("series {number}"), capacity, 600.0 + f64::from(number) * 9.0, 0.1)
+        };
+        let points: Vec<Point> = (0..count).flat_map(of).collect();
+        looked(&folder, &points, &[Kind::Accepted], Look::default()).remove(0)
+    };
+    let lines = |svg: &str| polylines(svg, 22).len();
+    let (seven, eight) = (many(7), many(8));
+    assert_eq!(lines(&seven), 2 * 7, "a curve and its sample each");
+    assert!(lines(&eight) > 2 * 8 + 10, "the eighth is dashed: {}", lines(&eight));
+}
+
+#[test]
+fn maps_of_one_study_have_one_scale() {
+    let folder = Folder::new("scale");
+    let mut busy = channels_of("busy");
+    let mut idle = channels_of("idle");
+    for row in &mut idle.channels {
+        row.utilisation /= 10.0;
+    }
+    busy.label.point = 1;
+    let svgs = looked(&folder, &[busy, idle], &[Kind::ChannelMap], Look::default());
+    let scale = |svg: &str| -> Vec<String> {
+        let numbers = texts(svg).into_iter().filter(|text| text.parse::<f64>().is_ok());
+        numbers.map(str::to_owned).collect()
+    };
+    assert_eq!(scale(&svgs[0]), scale(&svgs[1]));
 }

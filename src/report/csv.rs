@@ -21,7 +21,7 @@ pub trait Row: Serialize + DeserializeOwned + Default {
 }
 
 impl Row for Measured {
-    const LATER: &[&str] = &["nodes"];
+    const LATER: &[&str] = &["nodes", "capacity_GB_per_s_per_node"];
 }
 impl Row for Label {
     const LATER: &[&str] = &["repetition"];

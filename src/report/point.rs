@@ -126,6 +126,8 @@ table! {
         offered_load: Option<f64> as Number, "offered_load", "offered load", Load, usual;
         /// Offered payload of a node that sends.
         offered_payload: Option<f64> as RateOfNode, "offered_payload_GB_per_s_per_node", "offered payload", Load, more;
+        /// What load 1 is: flits of a node that sends, those of headers included.
+        capacity: Option<f64> as RateOfNode, "capacity_GB_per_s_per_node", "capacity", Label, more;
         /// Delivered flits as a fraction of the fabric's capacity.
         accepted_load: Option<f64> as Number, "accepted_load", "accepted load", Throughput, usual;
         /// Delivered payload of a node that sends.

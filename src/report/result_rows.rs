@@ -77,10 +77,10 @@ impl ResultRows {
         attach(&mut self.points, &path, |point| &mut point.channels, &mut cut_short)
     }
 
-    /// Every series, as all points name it.
-    pub fn series_names(&mut self) -> impl Iterator<Item = &mut String> {
-        let points = self.points.iter_mut().map(|point| &mut point.label.series);
-        points.chain(self.saturation.iter_mut().map(|it| &mut it.label.series))
+    /// The labels of all points and searches.
+    pub fn labels(&mut self) -> impl Iterator<Item = &mut Label> {
+        let points = self.points.iter_mut().map(|point| &mut point.label);
+        points.chain(self.saturation.iter_mut().map(|it| &mut it.label))
     }
 
     /// Adds another result's points after these.

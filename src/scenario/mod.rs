@@ -57,7 +57,9 @@ pub use network::Network;
 pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
-pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
+pub use sweep::{
+    Figures, Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name,
+};
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 
 use std::collections::BTreeMap;

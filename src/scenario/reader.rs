@@ -126,6 +126,12 @@ impl<'d> Reader<'d> {
         self.scope.table.is_some_and(|table| table.get(key).is_some())
     }
 
+    /// Whether the key has a text.
+    pub fn has_text(&self, key: &str) -> bool {
+        let node = self.scope.table.and_then(|table| table.get(key));
+        matches!(node, Some(Node { value: Value::Text(_), .. }))
+    }
+
     /// Where the key's value is written, or its table's header.
     pub fn place(&self, key: &str) -> Option<Location> {
         Some(self.scope.table?.get(key)?.place.clone())

@@ -86,8 +86,11 @@ impl Pace {
         let highest = simulation.load().map_or(1.0, |load| load.offered_fraction());
         let (sustained, accepted) = match high.accepted {
             Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
-            Some(share) => ((COLLAPSE * share * highest).min(bound), share * highest),
-            None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
+            Some(share) if share > 0.0 => {
+                ((COLLAPSE * share * highest).min(bound), share * highest)
+            }
+            // Nothing at all gets through where packets wait for each other for ever.
+            Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
         };
         let packet = [low.packet, high.packet];
         Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, outlook })

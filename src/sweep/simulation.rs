@@ -362,8 +362,13 @@ impl Simulation {
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, measured.counters, memory, nodes, others);
-        let to_fraction = 1.0 / self.fabric().capacity();
+        let capacity = self.fabric().capacity();
+        let to_fraction = 1.0 / capacity;
+        let parameters = &self.scenario.parameters;
+        // Bytes a picosecond are TB/s.
+        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time() as f64 * 1e3;
         let row = Measured {
+            capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),

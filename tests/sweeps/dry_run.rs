@@ -21,3 +21,14 @@ fn a_dry_run_lists_the_points_and_writes_nothing() {
     assert_eq!(plan["points"][3]["load"], "0.35");
     assert!(seconds(3) > 0.0 && seconds(4) == 0.0, "{plan}");
 }
+
+#[test]
+fn a_load_that_deadlocks_at_once_has_an_estimate_like_any_other() {
+    let place = Workplace::new("sweeps_dry_deadlock");
+    let text = "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\n\
+                [routing.agnostic]\nalgorithm = \"min-hop\"\n[traffic]\npattern = \"uniform\"\n\
+                [sweep.grid]\ntraffic.load = [0.1, 1.0]\n";
+    place.write("a.toml", text);
+    let said = place.run(&["sweep", "a.toml", "--dry-run"]);
+    assert!(said.contains("2 points: about "), "{said}");
+}

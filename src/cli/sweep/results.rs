@@ -9,13 +9,13 @@ use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
 use super::super::{Failure, text};
 use crate::cli::say::say;
-use flitlab::report::figure::{Kind, Wish, draw_all};
+use flitlab::report::figure::{Kind, Medium, Wish, draw_all};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
     self, DeadlockNote, FoundDeadlock, Label, Measured, ResultFolder, ResultRows, Status,
     SustainedLoad,
 };
-use flitlab::scenario::{Point, Sweep};
+use flitlab::scenario::{Figures, Point, Sweep};
 use flitlab::sweep::{Obtained, Simulation, label_of};
 
 /// What people are told of a point beside its rows.
@@ -33,6 +33,7 @@ pub(super) struct Results<'f> {
     json: bool,
     /// Whether points are told apart by their seeds, too.
     repeated: bool,
+    figures: Figures,
     /// Whether the bar counts searches, not points.
     searches: bool,
     /// Points that were there already.
@@ -60,6 +61,7 @@ impl<'f> Results<'f> {
             found: Vec::new(),
             json,
             repeated: sweep.repetitions > 1,
+            figures: sweep.figures.clone(),
             searches: sweep.saturation.is_some(),
             known: 0,
             whole: true,
@@ -124,7 +126,10 @@ impl<'f> Results<'f> {
         self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let title = scenario.title.as_ref().unwrap_or(&scenario.name);
-        let drawn = draw_all(&rows, self.folder, &Wish::titled(title))?;
+        let Figures { look, sheet, .. } = self.figures;
+        let medium = Medium { sheet, ..Medium::default() };
+        let wish = Wish { look, medium, ..Wish::titled(title) };
+        let drawn = draw_all(&rows, self.folder, &wish)?;
         remove_other_figures(self.folder, &drawn.written)?;
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
         let warnings = told().flat_map(|(point, told)| {

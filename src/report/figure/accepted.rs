@@ -6,7 +6,8 @@ use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Markers, Panel, Rule, Sample, Stroke};
 use super::curves::{CurvePoint, Curves};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::{GREY, Marker, of_series};
+use super::look::INTERVAL;
+use super::palette::{GREY, Marker, Pen, of_series};
 
 /// Accepted over offered load, with the diagonal on which all that is offered is accepted, and, over
 /// several seeds, the 95% confidence interval as a band. Points that are not steady are hollow, but
@@ -21,12 +22,12 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
     let x = Axis::new(curves.quantity.title("Offered"), offered * 1.02);
-    let mut panel = Panel::new(Axis::new(curves.quantity.title("Accepted"), accepted * 1.08));
+    let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), accepted * 1.08));
     let ends = [(0.0, 0.0), (offered, offered)];
     panel.rules.push(Rule { ends, colour: GREY, dashed: false });
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
-        let (colour, marker) = of_series(curve.number);
+        let Pen { colour, marker, dash } = of_series(curve.number);
         let sample = |point: &CurvePoint| {
             let hollow = !point.is_steady();
             let interval = point.accepted_interval;
@@ -36,7 +37,7 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
             label: curve.label.clone(),
             column: "accepted",
             colour,
-            stroke: Stroke::Full,
+            stroke: Stroke::Full(dash),
             markers: Markers::All(marker),
             runs: vec![curve.points.iter().filter(alive).filter_map(sample).collect()],
         });
@@ -57,17 +58,16 @@ pub(super) fn has_curve(curves: &Curves) -> bool {
 fn legend(curves: &Curves) -> Legend {
     let mut legend = Legend::default();
     for curve in &curves.curves {
-        let (colour, marker) = of_series(curve.number);
         let label = match curve.label.as_str() {
             "" if curves.curves.len() == 1 => "accepted",
             "" => "unnamed",
             label => label,
         };
-        legend.series(LegendSample::Series(colour, marker), label);
+        legend.series(LegendSample::Series(of_series(curve.number)), label);
     }
     legend.key(LegendSample::Line(GREY), "accepted = offered");
     if let Some(curve) = curves.with_band(|point| point.accepted_interval) {
-        legend.key(LegendSample::Band(of_series(curve).0), "95% confidence interval");
+        legend.key(LegendSample::Band(of_series(curve).colour), INTERVAL);
     }
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) || any(Status::Undecided) {

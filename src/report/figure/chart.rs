@@ -3,15 +3,21 @@
 
 use super::axis::Axis;
 use super::legend::Legend;
-use super::palette::{Colour, Marker};
+use super::look::{Intervals, LegendPlace};
+use super::palette::{Colour, Dash, Marker};
 
-/// Plots over one x axis, one above another.
+/// Plots over one x axis, in rows and columns. Those of a row have the same y axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chart {
     pub title: String,
     pub x: Axis,
+    /// What each column is called, from the left; one without a name if there is one column only.
+    pub columns: Vec<String>,
+    /// Row by row, each of as many panels as there are columns.
     pub panels: Vec<Panel>,
     pub legend: Legend,
+    pub place: LegendPlace,
+    pub intervals: Intervals,
 }
 
 /// One plot. What comes later in this list covers what comes earlier.
@@ -67,7 +73,8 @@ pub(super) struct Sample {
 /// How samples are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stroke {
-    Full,
+    /// As a series' pen is.
+    Full(Dash),
     /// Thin and dashed.
     Dashed,
     /// Not at all.
@@ -79,7 +86,7 @@ pub(super) enum Stroke {
 pub(super) enum Markers {
     Nothing,
     All(Marker),
-    /// Every so-manieth one, from the one with this number on.
+    /// Every `step`-th one, from the one with the number `first` on.
     Some {
         marker: Marker,
         first: usize,
@@ -105,10 +112,37 @@ pub(super) fn is_visible((low, high): (f64, f64)) -> bool {
     high - low > 0.01 * high
 }
 
+impl Rule {
+    /// Places on the line, its ends in the plot: two, or as many as make a curve of it on a logarithmic axis.
+    pub fn places(&self, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
+        const STEPS: u32 = 64;
+        let finite = |value: f64, high: f64| if value.is_finite() { value } else { high };
+        let [from, to] = self.ends.map(|(across, up)| (finite(across, x.high), finite(up, y.high)));
+        let steps = if x.scale == y.scale { 1 } else { STEPS };
+        let place = |step: u32| {
+            let share = f64::from(step) / f64::from(steps);
+            (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
+        };
+        (0..=steps).map(place).collect()
+    }
+}
+
 impl Chart {
     /// A chart with one panel.
     pub fn single(title: &str, x: Axis, panel: Panel, legend: Legend) -> Self {
-        Self { title: title.into(), x, panels: vec![panel], legend }
+        Self::stacked(title, x, vec![panel], legend)
+    }
+
+    /// A chart with panels one above another.
+    pub fn stacked(title: &str, x: Axis, panels: Vec<Panel>, legend: Legend) -> Self {
+        let (place, intervals) = (LegendPlace::default(), Intervals::default());
+        let (title, columns) = (title.into(), vec![String::new()]);
+        Self { title, x, columns, panels, legend, place, intervals }
+    }
+
+    /// The number of rows of panels.
+    pub fn rows(&self) -> usize {
+        self.panels.len().div_ceil(self.columns.len().max(1))
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::super::Point;
 use super::Figure;
-use super::axis::{Axis, time_unit};
+use super::axis::Axis;
 use super::bars::BarChart;
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
+use super::look::Look;
 use super::palette::BLACK;
 
 /// The completion time of each series, in the order in which they first appear: the mean of its rows,
@@ -13,9 +14,14 @@ use super::palette::BLACK;
 /// two things are in groups.
 #[must_use]
 pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
+    Figure::of_bars(chart(rows, title, &Look::default()))
+}
+
+pub(super) fn chart(rows: &[Point], title: &str, look: &Look) -> BarChart {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
-    let (unit, size) = time_unit(highest);
+    let unit = look.unit_for(highest);
+    let size = unit.size();
     let value = |(label, times): &(&str, Vec<f64>)| {
         let times: Vec<f64> = times.iter().map(|time| time / size).collect();
         let low = times.iter().copied().fold(f64::INFINITY, f64::min);
@@ -33,8 +39,8 @@ pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     if series.iter().any(|(_, times)| times.len() > 1) {
         legend.key(Sample::Whisker(BLACK), "shortest to longest run, bar to their mean");
     }
-    let axis = Axis::new(format!("Completion time ({unit})"), highest / size);
-    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
+    let axis = Axis::of_time("Completion time", highest, unit);
+    BarChart { title: title.into(), axis, groups, legend }
 }
 
 /// Whether there is something to compare.

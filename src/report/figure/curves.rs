@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::super::{Point, Status};
+use super::super::{Measured, Point, Status};
 use super::chart::is_visible;
+use super::look::LoadsIn;
 use crate::measure::half_width_95_of_few;
 use crate::units::Picoseconds;
 
@@ -12,11 +13,37 @@ use crate::units::Picoseconds;
 pub(super) enum Quantity {
     /// Fractions of the fabric's capacity.
     Load,
-    /// Payload a sending node, for fabrics without a capacity.
+    /// Payload a sending node.
     Payload,
 }
 
 impl Quantity {
+    /// What the loads of these points are counted in: payload if that is wanted, if they are fractions of different
+    /// capacities, or if some have none.
+    pub fn of<'p>(points: impl Iterator<Item = &'p Point> + Clone, wanted: LoadsIn) -> Self {
+        let loads = points.filter(|point| point.measured.offered().is_some_and(f64::is_finite));
+        let mut capacities = loads.clone().filter_map(|point| point.measured.capacity);
+        let first = capacities.next();
+        let one = capacities.all(|capacity| Some(capacity) == first);
+        let all = { loads }.all(|point| point.measured.offered_load.is_some_and(f64::is_finite));
+        if all && one && wanted == LoadsIn::Usual { Self::Load } else { Self::Payload }
+    }
+
+    /// What was offered, and what was accepted.
+    pub fn offered(self, measured: &Measured) -> Option<f64> {
+        match self {
+            Self::Load => measured.offered_load,
+            Self::Payload => measured.offered_payload,
+        }
+    }
+
+    pub fn accepted(self, measured: &Measured) -> Option<f64> {
+        match self {
+            Self::Load => measured.accepted_load,
+            Self::Payload => measured.accepted_payload,
+        }
+    }
+
     /// An axis title such as "Offered load (fraction of capacity)".
     pub fn title(self, verb: &str) -> String {
         match self {
@@ -125,29 +152,17 @@ pub(super) fn number_of(series: &[String], label: &str) -> usize {
 impl Curves {
     /// The curves of those rows that have an offered load.
     pub fn new(rows: &[Point]) -> Self {
-        Self::among(rows, &series_of(rows.iter().map(|row| row.label.series.as_str())))
+        let series = series_of(rows.iter().map(|row| row.label.series.as_str()));
+        Self::among(rows, &series, LoadsIn::default())
     }
 
     /// The same, with the numbers that their series have among others.
-    pub fn among(rows: &[Point], series: &[String]) -> Self {
-        let has = |value: Option<f64>| value.is_some_and(f64::is_finite);
-        let rows: Vec<&Point> = rows
-            .iter()
-            .filter(|row| has(row.measured.offered_load) || has(row.measured.offered_payload))
-            .collect();
-        let quantity = if rows.iter().all(|row| has(row.measured.offered_load)) {
-            Quantity::Load
-        } else {
-            Quantity::Payload
-        };
-        let offered = |row: &Point| match quantity {
-            Quantity::Load => row.measured.offered_load,
-            Quantity::Payload => row.measured.offered_payload,
-        };
-
+    pub fn among(rows: &[Point], series: &[String], loads: LoadsIn) -> Self {
+        let quantity = Quantity::of(rows.iter(), loads);
         let mut curves: Vec<(Curve, Vec<(f64, &Point)>)> = Vec::new();
         for row in rows {
-            let Some(load) = offered(row).filter(|load| load.is_finite() && *load >= 0.0) else {
+            let load = quantity.offered(&row.measured);
+            let Some(load) = load.filter(|load| load.is_finite() && *load >= 0.0) else {
                 continue;
             };
             match curves.iter_mut().find(|(curve, _)| curve.label == row.label.series) {
@@ -214,10 +229,7 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
         Some((mean - half, mean + half))
     });
     let worst = |status: Status| rows.iter().any(|row| row.1.measured.status == status);
-    let accepted_of = |row: &Point| match quantity {
-        Quantity::Load => row.measured.accepted_load,
-        Quantity::Payload => row.measured.accepted_payload,
-    };
+    let accepted_of = |row: &Point| quantity.accepted(&row.measured);
     let accepted = mean_of(&accepted_of);
     let all_accepted: Vec<f64> =
         rows.iter().filter_map(|(_, row)| accepted_of(row).filter(|it| it.is_finite())).collect();
@@ -241,7 +253,7 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Label, Measured};
+    use super::super::super::Label;
     use super::*;
 
     fn row(series: &str, load: f64, status: Status, mean: u64) -> Point {
@@ -285,5 +297,21 @@ mod tests {
         let curves = Curves::new(&rows);
         assert_eq!(curves.quantity, Quantity::Payload);
         assert_eq!(curves.highest_offered(), 3.0);
+    }
+
+    #[test]
+    fn fractions_of_two_capacities_share_no_axis() {
+        let of = |capacity, load| {
+            let mut point = row("a", load, Status::Steady, 100);
+            point.measured.offered_payload = Some(load * capacity);
+            point.measured.capacity = Some(capacity);
+            point
+        };
+        let quantity = |rows: &[Point], wanted| Quantity::of(rows.iter(), wanted);
+        let same = [of(6.0, 0.1), of(6.0, 0.2)];
+        assert_eq!(quantity(&same, LoadsIn::Usual), Quantity::Load);
+        assert_eq!(quantity(&same, LoadsIn::Payload), Quantity::Payload);
+        let other = [of(6.0, 0.1), of(7.5, 0.2)];
+        assert_eq!(Curves::new(&other).highest_offered(), 1.5);
     }
 }

@@ -1,11 +1,12 @@
 //! How packet latencies are distributed.
 
 use super::super::{LatencyRow, Point};
-use super::axis::{Axis, time_unit};
+use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
 use super::choice::{self, Has, Shown};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::of_series;
+use super::look::Look;
+use super::palette::{Pen, of_series};
 use super::{FEW, Figure, names};
 
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times the
@@ -23,10 +24,22 @@ const MARKERS: usize = 8;
 /// at its own highest steady load. With a load given, all at that load, or the nearest they have.
 #[must_use]
 pub fn distribution_figure(points: &[Point], load: Option<f64>, title: &str) -> Figure {
-    Figure::of_chart(chart(points, &choice::series_having(points, HAS), load, title))
+    Figure::of_chart(chart(
+        points,
+        &choice::series_having(points, HAS),
+        load,
+        title,
+        &Look::default(),
+    ))
 }
 
-pub(super) fn chart(points: &[Point], series: &[String], load: Option<f64>, title: &str) -> Chart {
+pub(super) fn chart(
+    points: &[Point],
+    series: &[String],
+    load: Option<f64>,
+    title: &str,
+    look: &Look,
+) -> Chart {
     let chosen = choice::loads(points, HAS, series, load, FEW);
     let end = |shown: &Shown<'_>| {
         let rows = &shown.point.latencies;
@@ -36,20 +49,22 @@ pub(super) fn chart(points: &[Point], series: &[String], load: Option<f64>, titl
     let ends = chosen.iter().map(end);
     let first = ends.clone().fold(f64::INFINITY, f64::min);
     let high = ends.fold(0.0, f64::max).min(first * STRETCH) * 1.04;
-    let (unit, size) = time_unit(high);
-    let x = Axis::new(format!("Packet latency ({unit})"), high / size);
-    let mut panel = Panel::new(Axis::new("Share of packets", 1.0));
+    let unit = look.unit_for(high);
+    let size = unit.size();
+    let x = Axis::of_time("Packet latency", high, unit);
+    let mut panel = Panel::new(Axis::of_shares("Share of packets", 1.0));
     let mut legend = Legend::default();
     let loads: Vec<&str> = chosen.iter().map(|shown| shown.load.as_str()).collect();
     let same_load = loads.windows(2).all(|pair| pair[0] == pair[1]);
     let single = chosen.windows(2).all(|pair| pair[0].number == pair[1].number);
     for (number, shown) in chosen.iter().enumerate() {
-        let look = if single { number } else { shown.number };
-        let (colour, marker) = of_series(look);
+        let number_of_pen = if single { number } else { shown.number };
+        let pen = of_series(number_of_pen);
+        let Pen { colour, marker, dash } = pen;
         let parts = [shown.point.label.series.as_str(), if same_load { "" } else { &shown.load }];
         let label = names::joined(&parts);
         let label = if label.is_empty() { "packets".into() } else { label };
-        legend.series(LegendSample::Series(colour, marker), label.clone());
+        legend.series(LegendSample::Series(pen), label.clone());
         let samples = samples(&shown.point.latencies, high, size);
         let step = (samples.len() / MARKERS).max(1);
         // Markers of different curves at different heights.
@@ -58,7 +73,7 @@ pub(super) fn chart(points: &[Point], series: &[String], load: Option<f64>, titl
             label,
             column: "share",
             colour,
-            stroke: Stroke::Full,
+            stroke: Stroke::Full(dash),
             markers: Markers::Some { marker, first, step },
             runs: vec![samples],
         });

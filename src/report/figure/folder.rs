@@ -4,13 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use super::super::{Label, Point, ReportError, ResultRows};
+use super::axis::TimeUnit;
 use super::choice::{self, Has};
 use super::curves::{Curves, Percentile, series_of};
 use super::latency::Content;
+use super::look::Look;
+use super::scaling::Drawn;
 use super::{
     FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map,
-    completion, completion_figure, distribution, heat_map, latency, names, numeric_keys, pgfplots,
-    saturation, scaling, time_figure,
+    completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
+    saturation, scaling,
 };
 
 /// The name of the LaTeX document with all figures.
@@ -38,6 +41,7 @@ pub struct Wish {
     /// The key of the sweep that scaling curves are over; if `None` the only key with three or more
     /// numbers as values.
     pub over: Option<String>,
+    pub look: Look,
 }
 
 impl Wish {
@@ -48,7 +52,7 @@ impl Wish {
     }
 
     /// The title of the figure that these words tell from others.
-    fn title_of(&self, words: &[&str]) -> String {
+    pub(super) fn title_of(&self, words: &[&str]) -> String {
         if self.untitled {
             return String::new();
         }
@@ -76,12 +80,12 @@ impl Wish {
 /// - `saturation`: two series, one of which saturates;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
-/// - `channels`, or `channels-1`, `channels-2`, ... for several series, of more than four only if asked for:
+/// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:
 ///   at the highest steady load whose channels are given, or the highest load if none is steady;
-/// - `channel-map`, of a torus, and `time`, likewise, but of several series only if asked for.
+/// - `channel-map`, of a torus, and `time`, likewise, but of several series only if asked for. All maps have one scale.
 ///
-/// Rows that name a figure are drawn in figures of that name: `latency-uniform`. A series has one colour in
-/// all figures. With pgfplots there is a document `figures.tex` with all of them.
+/// Rows that name a figure are drawn in figures of that name, `latency-uniform`, or in panels of one, `panels`, if the
+/// look says so. A series has one pen in all figures. With pgfplots there is a document `figures.tex` with all of them.
 ///
 /// # Errors
 /// If a file can't be written.
@@ -93,7 +97,7 @@ pub fn draw_all(
     let folder = folder.as_ref();
     fs::create_dir_all(folder)
         .map_err(|cause| ReportError::Write { path: folder.into(), cause })?;
-    let figures = figures(rows, wish);
+    let figures = figures(&chosen(rows, &wish.look), wish);
     let mut files = Files::default();
     for (name, figure) in &figures {
         figure.add_to(&mut files, folder, name, &wish.medium)?;
@@ -105,8 +109,52 @@ pub fn draw_all(
     Ok(files)
 }
 
+/// The rows of the series that are to be shown, in their order and with the names that they shall have.
+fn chosen(rows: &ResultRows, look: &Look) -> ResultRows {
+    let mut rows = rows.clone();
+    let place = |label: &Label| {
+        let short = short_name(&label.series, &label.figure);
+        look.series.iter().position(|name| [&label.series, &short].contains(&name))
+    };
+    if !look.series.is_empty() {
+        rows.points.retain(|point| place(&point.label).is_some());
+        rows.points.sort_by_key(|point| place(&point.label));
+        rows.saturation.retain(|found| place(&found.label).is_some());
+        rows.saturation.sort_by_key(|found| place(&found.label));
+    }
+    if !look.names.is_empty() {
+        for label in rows.labels() {
+            (label.series, label.figure) =
+                (look.renamed(&label.series), look.renamed(&label.figure));
+        }
+    }
+    rows
+}
+
+/// A series as the legend of its figure calls it.
+#[must_use]
+pub fn short_name(series: &str, figure: &str) -> String {
+    names::without(series, figure)
+}
+
 /// All figures with their names.
 fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
+    let look = &wish.look;
+    let mut figures = drawn(rows, wish);
+    if look.panels {
+        // One unit for all panels of a row.
+        let unit = figures.iter().filter_map(|(_, figure)| figure.longest_time()).reduce(f64::max);
+        let unit = look.unit.or(unit.map(TimeUnit::of));
+        let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
+        figures = grid::combined(drawn(rows, &wish), &by_figure(&rows.points), &wish);
+    }
+    let maps = figures.iter().filter_map(|(_, figure)| figure.map_high()).fold(0.0, f64::max);
+    let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
+    figures.into_iter().map(finished).collect()
+}
+
+/// All figures with their names, each for itself.
+fn drawn(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let groups = by_figure(&rows.points);
     let own = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.label.series.as_str());
@@ -117,7 +165,7 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
         let suffix = file_name(name);
         figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
         if wish.has(Kind::Distribution) {
-            let chart = distribution::chart(points, &series, wish.load, &title);
+            let chart = distribution::chart(points, &series, wish.load, &title, &wish.look);
             let curves = chart.panels[0].curves.len();
             if curves > 0 && (curves <= MANY || wish.asks_for(Kind::Distribution)) {
                 figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
@@ -131,10 +179,10 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
 
 /// The points of each figure, in the order in which the figures appear, without their channels and windows; what a
 /// figure is called is left out of its curves' names.
-fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
+pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
     let mut figures: Vec<(String, Vec<Point>)> = Vec::new();
     for Point { label, measured, latencies, .. } in points {
-        let series = names::without(&label.series, &label.figure);
+        let series = short_name(&label.series, &label.figure);
         let own = Point {
             label: Label { series, ..label.clone() },
             measured: measured.clone(),
@@ -150,7 +198,7 @@ fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
 }
 
 /// The end of a file's name that says which figure it is.
-fn file_name(figure: &str) -> String {
+pub(super) fn file_name(figure: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     if figure.is_empty() {
         String::new()
@@ -166,24 +214,25 @@ fn of_points(
     wish: &Wish,
     title: &str,
 ) -> Vec<(String, Figure)> {
-    let curves = Curves::among(points, series);
+    let look = &wish.look;
+    let curves = Curves::among(points, series, look.loads);
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let mut add = |name: &str, chart| figures.push((name.to_owned(), Figure::of_chart(chart)));
     let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
     let several = curves.curves.len() > 1;
     if latency::has_curve(&curves) {
         if wish.has(Kind::Latency) {
-            add("latency", latency::chart(&curves, latency::usual(&curves), title));
+            add("latency", latency::chart(&curves, latency::usual(&curves), title, look));
             if curves.curves.len() > FEW && has_tail {
                 let content = Content::One(Percentile::P99);
-                add("latency-p99", latency::chart(&curves, content, title));
+                add("latency-p99", latency::chart(&curves, content, title, look));
             }
         }
         if has_tail && !several && wish.has(Kind::Percentiles) {
-            add("percentiles", latency::percentile_chart(&curves, title));
+            add("percentiles", latency::percentile_chart(&curves, title, look));
         } else if has_tail && wish.asks_for(Kind::Percentiles) {
             for percentile in Percentile::ALL {
-                let chart = latency::chart(&curves, Content::One(percentile), title);
+                let chart = latency::chart(&curves, Content::One(percentile), title, look);
                 add(&format!("percentiles-{}", percentile.column()), chart);
             }
         }
@@ -192,7 +241,8 @@ fn of_points(
         add("accepted", accepted::chart(&curves, title));
     }
     if completion::has_bars(points) && wish.has(Kind::Completion) {
-        figures.push(("completion".into(), completion_figure(points, title)));
+        figures
+            .push(("completion".into(), Figure::of_bars(completion::chart(points, title, look))));
     }
     figures
 }
@@ -202,16 +252,27 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
     let (points, title) = (&rows.points, wish.title_of(&[]));
     let title = title.as_str();
     let mut figures = Vec::new();
-    let sustained = saturation::sustained(points, &rows.saturation);
+    let quantity = saturation::quantity(points, wish.look.loads);
+    let sustained = saturation::sustained(points, &rows.saturation, quantity);
     if saturation::has_bars(&sustained) && wish.has(Kind::Saturation) {
-        let quantity = saturation::quantity(points);
         let bars = saturation::chart(&sustained, quantity, series, title);
         figures.push(("saturation".into(), Figure::of_bars(bars)));
     }
     if wish.has(Kind::Scaling) {
         let key = wish.over.clone().or_else(|| only_key(points));
-        let chart = key.and_then(|key| scaling::chart(points, &rows.saturation, &key, title));
-        figures.extend(chart.map(|chart| ("scaling".into(), Figure::of_chart(chart))));
+        let usual = scaling::drawn(points, &rows.saturation);
+        let mut kinds = vec![("scaling", usual)];
+        // What a size costs is best seen by time and by bandwidth.
+        if usual == Drawn::CompletionTime && key.as_ref().is_some_and(|key| scaling::is_size(key)) {
+            kinds.push(("scaling-bandwidth", Drawn::Bandwidth));
+        }
+        for (name, drawn) in kinds {
+            let of_key = |key: &String| {
+                scaling::chart(points, &rows.saturation, key, drawn, title, &wish.look)
+            };
+            let chart = key.as_ref().and_then(of_key);
+            figures.extend(chart.map(|chart| (name.into(), Figure::of_chart(chart))));
+        }
     }
     figures
 }
@@ -224,7 +285,7 @@ fn only_key(points: &[Point]) -> Option<String> {
 }
 
 /// Draws a point under a title.
-type Draw = fn(&Point, &str) -> Figure;
+type Draw = fn(&Point, &str, &Look) -> Figure;
 
 /// Figures of one point of each series.
 fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
@@ -232,9 +293,11 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     let has_map: Has = |point| heat_map::has_map(&point.channels);
     let has_windows: Has = |point| !point.windows.is_empty();
     let kinds: [(Kind, Has, Draw); 3] = [
-        (Kind::Channels, has_channels, |point, title| channel_figure(&point.channels, title)),
-        (Kind::ChannelMap, has_map, |point, title| channel_heat_map(&point.channels, title)),
-        (Kind::Time, has_windows, time_figure),
+        (Kind::Channels, has_channels, |point, title, _| channel_figure(&point.channels, title)),
+        (Kind::ChannelMap, has_map, |point, title, _| channel_heat_map(&point.channels, title)),
+        (Kind::Time, has_windows, |point, title, look| {
+            Figure::of_chart(over_time::chart(point, title, look))
+        }),
     ];
     let wanted = kinds.into_iter().filter(|(kind, ..)| wish.has(*kind));
     wanted.flat_map(|(kind, has, draw)| each(&rows.points, kind, has, wish, draw)).collect()
@@ -248,13 +311,17 @@ fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<
         return Vec::new();
     }
     let single = all.len() == 1;
-    let figure = |(number, name): (usize, &String)| {
-        let shown = choice::point(points, has, &all, name, wish.load)?;
+    let mut figures: Vec<(String, Figure)> = Vec::new();
+    for name in &all {
+        let Some(shown) = choice::point(points, has, &all, name, wish.load) else { continue };
         let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
-        let file =
-            if single { kind.name().into() } else { format!("{}-{}", kind.name(), number + 1) };
-        Some((file, draw(shown.point, &title)))
-    };
-    all.iter().enumerate().filter_map(figure).collect()
+        let mut file = format!("{}{}", kind.name(), file_name(series));
+        // Names that differ in signs only.
+        while figures.iter().any(|(other, _)| *other == file) {
+            file.push('-');
+        }
+        figures.push((file, draw(shown.point, &title, &wish.look)));
+    }
+    figures
 }

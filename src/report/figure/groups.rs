@@ -48,7 +48,8 @@ fn crossed(values: &[Value], series: &[String], legend: &mut Legend) -> Option<V
         return None;
     }
     let known = members.iter().all(|member| series.contains(member));
-    let look = |member: &str| of_series(number_of(if known { series } else { &members }, member)).0;
+    let look =
+        |member: &str| of_series(number_of(if known { series } else { &members }, member)).colour;
     for member in &members {
         legend.series(Sample::Bar(look(member)), member.clone());
     }

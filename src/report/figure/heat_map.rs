@@ -39,6 +39,8 @@ pub(super) struct HeatMap {
     /// What the values are.
     pub scale: String,
     pub cells: Vec<Cell>,
+    /// The value of the darkest shade; 0 for the highest of the cells.
+    pub full: f64,
 }
 
 /// A channel by its coordinates and its direction, such as `+x`.
@@ -70,6 +72,7 @@ pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
         title: title.into(),
         scale: "Routes through the channel".into(),
         cells,
+        full: 0.0,
     })
 }
 
@@ -79,7 +82,7 @@ pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     let value = |row: &ChannelRow| Cell::new(&row.channel, row.utilisation);
     let cells = rows.iter().filter_map(value).collect();
     let scale = "Utilisation (fraction of channel rate)".into();
-    Figure::of_map(HeatMap { title: title.into(), scale, cells })
+    Figure::of_map(HeatMap { title: title.into(), scale, cells, full: 0.0 })
 }
 
 /// Whether channels have places: those of tori and meshes of two dimensions or more.
@@ -112,7 +115,7 @@ impl HeatMap {
 
     /// The value of the darkest shade.
     pub fn highest(&self) -> f64 {
-        let highest = self.cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+        let highest = self.cells.iter().map(|cell| cell.value).fold(self.full, f64::max);
         if highest > 0.0 { highest } else { 1.0 }
     }
 }
@@ -358,7 +361,12 @@ mod tests {
             direction: "+x".into(),
             value: 1.0,
         });
-        let map = HeatMap { title: String::new(), scale: String::new(), cells: cells.collect() };
+        let map = HeatMap {
+            title: String::new(),
+            scale: String::new(),
+            cells: cells.collect(),
+            full: 0.0,
+        };
         let layout = Layout::new(&map, &Sheet::default());
         let names: Vec<String> = (0..layout.planes()).map(|plane| layout.name(plane)).collect();
         assert_eq!(names, ["z 0, k 0", "z 1, k 0", "z 2, k 0", "z 0, k 1", "z 1, k 1", "z 2, k 1"]);

@@ -1,11 +1,12 @@
 //! Latency over offered load.
 
 use super::super::{Point, Status};
-use super::axis::{Axis, time_unit};
+use super::axis::{Axis, Scale};
 use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::{Colour, GREY, Marker, of_series};
+use super::look::{INTERVAL, Look};
+use super::palette::{Colour, GREY, Marker, Pen, of_series};
 use super::{FEW, Figure};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
@@ -41,14 +42,15 @@ pub(super) enum Content {
 #[must_use]
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
-    Figure::of_chart(chart(&curves, usual(&curves), title))
+    Figure::of_chart(chart(&curves, usual(&curves), title, &Look::default()))
 }
 
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
 /// show it beside the mean. Drawn as [`latency_figure`].
 #[must_use]
 pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
-    Figure::of_chart(chart(&Curves::new(rows), Content::One(Percentile::P99), title))
+    let content = Content::One(Percentile::P99);
+    Figure::of_chart(chart(&Curves::new(rows), content, title, &Look::default()))
 }
 
 /// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
@@ -57,7 +59,7 @@ pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
 pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     let mut curves = Curves::new(rows);
     curves.curves.truncate(1);
-    Figure::of_chart(percentile_chart(&curves, title))
+    Figure::of_chart(percentile_chart(&curves, title, &Look::default()))
 }
 
 /// What [`latency_figure`] shows of so many curves.
@@ -75,18 +77,19 @@ fn steady(curves: &Curves) -> impl Iterator<Item = &CurvePoint> {
     curves.points().filter(|point| point.is_steady())
 }
 
-pub(super) fn chart(curves: &Curves, content: Content, title: &str) -> Chart {
-    let high = highest(curves, content) * 1.04;
-    let (unit, size) = time_unit(high);
+pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look) -> Chart {
+    let high = highest(curves, content, look) * 1.04;
+    let unit = look.unit_for(high);
+    let size = unit.size();
     let what = match content {
         Content::Mean => "Mean packet latency".into(),
         Content::MeanAndTail => "Packet latency".into(),
         Content::One(percentile) => format!("Packet latency, {}", percentile.name()),
     };
     let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
-    let mut panel = Panel::new(Axis::new(format!("{what} ({unit})"), high / size));
+    let mut panel = Panel::new(Axis::of_time(&what, high, unit));
     for curve in &curves.curves {
-        let (colour, marker) = of_series(curve.number);
+        let Pen { colour, marker, dash } = of_series(curve.number);
         if content == Content::MeanAndTail {
             let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
             panel.curves.push(Curve {
@@ -105,7 +108,7 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str) -> Chart {
                 Content::Mean | Content::MeanAndTail => "mean",
             },
             colour,
-            stroke: Stroke::Full,
+            stroke: Stroke::Full(dash),
             markers: Markers::All(marker),
             runs: runs(curve, &|point| value(point, content), is_mean(content), size),
         });
@@ -116,24 +119,28 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str) -> Chart {
 }
 
 /// All percentiles of one curve.
-pub(super) fn percentile_chart(curves: &Curves, title: &str) -> Chart {
+pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &Look) -> Chart {
     let contents = Percentile::ALL.map(Content::One);
-    let highest = contents.iter().map(|&content| highest(curves, content)).fold(0.0, f64::max);
-    let mean = highest_of(curves, Content::Mean);
-    let high = highest.min(mean * PERCENTILE_STRETCH) * 1.04;
-    let (unit, size) = time_unit(high);
+    let highest = contents.iter().map(|&content| highest(curves, content, look));
+    let highest = highest.fold(0.0, f64::max);
+    let mean = highest_of(curves, Content::Mean, look);
+    let high =
+        if shows_all(look) { highest } else { highest.min(mean * PERCENTILE_STRETCH) } * 1.04;
+    let unit = look.unit_for(high);
+    let size = unit.size();
     let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
-    let mut panel = Panel::new(Axis::new(format!("Packet latency ({unit})"), high / size));
+    let mut panel = Panel::new(Axis::of_time("Packet latency", high, unit));
     let mut legend = Legend::default();
     for (number, percentile) in Percentile::ALL.into_iter().enumerate().rev() {
-        let (colour, marker) = of_series(number);
-        legend.series(LegendSample::Series(colour, marker), percentile.name());
+        let pen = of_series(number);
+        let Pen { colour, marker, dash } = pen;
+        legend.series(LegendSample::Series(pen), percentile.name());
         for curve in &curves.curves {
             panel.curves.push(Curve {
                 label: percentile.name().into(),
                 column: percentile.column(),
                 colour,
-                stroke: Stroke::Full,
+                stroke: Stroke::Full(dash),
                 markers: Markers::All(marker),
                 runs: runs(curve, &|point| point.percentile(percentile), false, size),
             });
@@ -180,9 +187,14 @@ fn value(point: &CurvePoint, content: Content) -> Option<f64> {
     }
 }
 
+/// Whether nothing leaves the frame: a logarithmic axis has room for what grows without a bound.
+fn shows_all(look: &Look) -> bool {
+    look.y_scale == Some(Scale::Logarithmic)
+}
+
 /// The highest latency on the axis, in ns.
-fn highest(curves: &Curves, content: Content) -> f64 {
-    let line = highest_of(curves, content);
+fn highest(curves: &Curves, content: Content, look: &Look) -> f64 {
+    let line = highest_of(curves, content, look);
     if content != Content::MeanAndTail {
         return line;
     }
@@ -191,19 +203,23 @@ fn highest(curves: &Curves, content: Content) -> f64 {
         curve.points.iter().filter(|point| point.is_steady()).find_map(tail)
     };
     let firsts = curves.curves.iter().filter_map(first).fold(0.0, f64::max);
-    let room = (line * TAIL_STRETCH).max((firsts * BESIDE_FIRST).min(line * FARTHEST_FIRST));
+    let room = match shows_all(look) {
+        true => f64::INFINITY,
+        false => (line * TAIL_STRETCH).max((firsts * BESIDE_FIRST).min(line * FARTHEST_FIRST)),
+    };
     line.max(steady(curves).filter_map(tail).fold(0.0, f64::max).min(room))
 }
 
 /// The highest value of the curves with markers, where they don't stretch the axis too far.
-fn highest_of(curves: &Curves, content: Content) -> f64 {
+fn highest_of(curves: &Curves, content: Content, look: &Look) -> f64 {
+    let stretch = if shows_all(look) { f64::INFINITY } else { STRETCH };
     let of_curve = |curve: &curves::Curve| {
         let values = || {
             let steady = curve.points.iter().filter(|point| point.is_steady());
             steady.filter_map(|point| value(point, content))
         };
         let lowest = values().fold(f64::INFINITY, f64::min);
-        values().fold(0.0, f64::max).min(lowest * STRETCH)
+        values().fold(0.0, f64::max).min(lowest * stretch)
     };
     curves.curves.iter().map(of_curve).fold(0.0, f64::max)
 }
@@ -235,7 +251,6 @@ fn legend(curves: &Curves, content: Content) -> Legend {
     let mut legend = Legend::default();
     let single = curves.curves.len() == 1;
     for curve in &curves.curves {
-        let (colour, marker) = of_series(curve.number);
         let label = match (single, curve.label.as_str(), content) {
             (true, "", Content::One(_)) => continue,
             (true, "", _) => "mean".into(),
@@ -243,17 +258,17 @@ fn legend(curves: &Curves, content: Content) -> Legend {
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
-        legend.series(LegendSample::Series(colour, marker), label);
+        legend.series(LegendSample::Series(of_series(curve.number)), label);
     }
     if content == Content::MeanAndTail {
-        let colour = if single { of_series(curves.curves[0].number).0 } else { GREY };
+        let colour = if single { of_series(curves.curves[0].number).colour } else { GREY };
         if !single {
             legend.key(LegendSample::Line(GREY), "mean");
         }
         legend.key(LegendSample::Dashed(colour), "99th percentile");
     }
     if let Some(number) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
-        legend.key(LegendSample::Band(of_series(number).0), "95% confidence interval");
+        legend.key(LegendSample::Band(of_series(number).colour), INTERVAL);
     }
     keys_of_ends(curves, curves.curves.len() <= FEW, &mut legend);
     legend

@@ -1,7 +1,7 @@
 //! The legend: below the plot, in as many columns as its labels leave room for.
 
 use super::font;
-use super::palette::{BLACK, Colour, GREY, Marker};
+use super::palette::{BLACK, Colour, GREY, Marker, Pen};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use crate::narrow::rounded_down;
@@ -10,7 +10,7 @@ use crate::narrow::rounded_down;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// A line with a marker.
-    Series(Colour, Marker),
+    Series(Pen),
     /// A translucent area.
     Band(Colour),
     /// A small point, for series of thousands.
@@ -65,20 +65,46 @@ impl Legend {
         columns(&self.series, sheet, width).first().map_or(1, Vec::len)
     }
 
+    /// Adds what another legend says that this one does not say yet.
+    pub fn join(&mut self, other: &Self) {
+        let add = |own: &mut Vec<Entry>, more: &[Entry]| {
+            for entry in more {
+                if !own.iter().any(|known| known.1 == entry.1) {
+                    own.push(entry.clone());
+                }
+            }
+        };
+        add(&mut self.series, &other.series);
+        add(&mut self.keys, &other.keys);
+        self.note = self.note.take().or_else(|| other.note.clone());
+    }
+
+    /// The note alone.
+    pub fn note_only(&self) -> Self {
+        Self { note: self.note.clone(), ..Self::default() }
+    }
+
+    /// The width of a list with an entry a line, without the note.
+    pub fn list_width(&self, sheet: &Sheet) -> f64 {
+        let width = |entry: &Entry| step(entry, sheet, f64::INFINITY) - BETWEEN;
+        self.series.iter().chain(&self.keys).map(width).fold(0.0, f64::max)
+    }
+
+    /// The height of that list.
+    pub fn list_height(&self, sheet: &Sheet) -> f64 {
+        (self.series.len() + self.keys.len()) as f64 * row_height(sheet)
+    }
+
+    /// Draws it as a list with an entry a line, without the note.
+    pub fn draw_list(&self, scene: &mut Scene, sheet: &Sheet, (left, top): (f64, f64), width: f64) {
+        let rows = self.series.iter().chain(&self.keys).map(|entry| vec![(0.0, entry)]);
+        draw_rows(scene, sheet, (left, top), width, rows.collect());
+    }
+
     /// Draws it into a box of the given width, centred.
     pub fn draw(&self, scene: &mut Scene, sheet: &Sheet, (left, top): (f64, f64), width: f64) {
         let (height, size) = (row_height(sheet), sheet.small_size());
-        let mut top = top;
-        for row in self.rows(sheet, width) {
-            for (x, (sample, label)) in row {
-                let (x, y) = (left + x, top + height / 2.0);
-                draw_sample(scene, *sample, x, y);
-                let label = font::shorten(label, size, width - SAMPLE - GAP);
-                let place = (x + SAMPLE + GAP, y + size * 0.35);
-                scene.text(&label, place, size, Anchor::Start, BLACK);
-            }
-            top += height;
-        }
+        let top = draw_rows(scene, sheet, (left, top), width, self.rows(sheet, width));
         if let Some(note) = &self.note {
             let place = (left + width / 2.0, top + height - 3.0);
             let note = font::shorten(note, size, width);
@@ -97,6 +123,29 @@ impl Legend {
             flow(self.series.iter().chain(&self.keys), sheet, width)
         }
     }
+}
+
+/// Draws entries, each where it begins in its row; returns where they end.
+fn draw_rows(
+    scene: &mut Scene,
+    sheet: &Sheet,
+    (left, top): (f64, f64),
+    width: f64,
+    rows: Vec<Vec<(f64, &Entry)>>,
+) -> f64 {
+    let (height, size) = (row_height(sheet), sheet.small_size());
+    let mut top = top;
+    for row in rows {
+        for (x, (sample, label)) in row {
+            let (x, y) = (left + x, top + height / 2.0);
+            draw_sample(scene, *sample, x, y);
+            let label = font::shorten(label, size, width - SAMPLE - GAP);
+            let place = (x + SAMPLE + GAP, y + size * 0.35);
+            scene.text(&label, place, size, Anchor::Start, BLACK);
+        }
+        top += height;
+    }
+    top
 }
 
 /// The width of an entry and the space after it.
@@ -154,9 +203,9 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
     let middle = (x + SAMPLE / 2.0, y);
     let ends = [(x, y), (x + SAMPLE, y)];
     match sample {
-        Sample::Series(colour, marker) => {
-            scene.line(&ends, super::LINE, colour);
-            scene.marker(middle, marker, colour);
+        Sample::Series(pen) => {
+            scene.patterned(&ends, pen.dash.pattern(), super::LINE, pen.colour);
+            scene.marker(middle, pen.marker, pen.colour);
         }
         Sample::Band(colour) => {
             let corners = [(0.0, -2.5), (SAMPLE, -2.5), (SAMPLE, 2.5), (0.0, 2.5)];

@@ -3,6 +3,10 @@
 //! Unless another [`Sheet`] is asked for, a figure is as wide as a column of a two-column paper (3.5 inches)
 //! with letters of 7 to 9 points, so it goes into a paper unscaled. Colours are told apart with any colour
 //! vision; lightness and shape tell series apart in grey. Equal rows give equal bytes.
+//!
+//! Charts are laid out here and not by the chart code of `plotters`, which draws the SVG: the same chart becomes PDF with
+//! an embedded font and LaTeX with its data, lengths are points of paper and fractions of them (plotters has whole
+//! pixels), and room is kept by the widths of the letters that are embedded.
 
 mod accepted;
 mod axis;
@@ -15,12 +19,14 @@ mod curves;
 mod distribution;
 mod folder;
 mod font;
+mod grid;
 mod groups;
 mod heat_map;
 mod histogram;
 mod kind;
 mod latency;
 mod legend;
+mod look;
 mod medium;
 mod names;
 mod over_time;
@@ -47,21 +53,23 @@ use heat_map::HeatMap;
 use scene::Scene;
 
 pub use accepted::accepted_figure;
+pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;
 pub use distribution::distribution_figure;
-pub use folder::{Wish, draw_all};
+pub use folder::{Wish, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::Kind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
+pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
 pub use medium::{Files, Format, Medium};
 pub use over_time::time_figure;
 pub use ratios::ratio_figure;
 pub use saturation::saturation_figure;
 pub use scaling::{numeric_keys, scaling_figure};
 pub use sheet::{Length, Sheet};
-pub use xy::{Scale, Series, Style, xy_figure};
+pub use xy::{Series, Style, xy_figure};
 
 /// Widths of lines.
 const LINE: f64 = 1.1;
@@ -95,6 +103,28 @@ impl Figure {
 
     fn of_map(map: HeatMap) -> Self {
         Self { content: Content::Map(map) }
+    }
+
+    /// The longest time that an axis of it reaches, in ns.
+    fn longest_time(&self) -> Option<f64> {
+        let Content::Chart(chart) = &self.content else { return None };
+        let axes = chart.panels.iter().map(|panel| &panel.y).chain([&chart.x]);
+        axes.filter_map(|axis| Some(axis.high * axis.time?.size())).reduce(f64::max)
+    }
+
+    /// The highest value of a map.
+    fn map_high(&self) -> Option<f64> {
+        if let Content::Map(map) = &self.content { Some(map.highest()) } else { None }
+    }
+
+    /// The figure with the look that is wanted, a map with a scale up to `maps`.
+    fn finished(mut self, look: &Look, maps: f64) -> Self {
+        match &mut self.content {
+            Content::Chart(chart) => *chart = look.apply(chart.clone()),
+            Content::Bars(bars) => look.apply_to_bars(bars),
+            Content::Map(map) => map.full = maps,
+        }
+        self
     }
 
     fn title(&self) -> &str {

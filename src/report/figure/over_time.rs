@@ -2,23 +2,28 @@
 
 use super::super::{Point, WindowPhase, WindowRow};
 use super::Figure;
-use super::axis::{Axis, time_unit};
+use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::{BLACK, Colour, GREY, of_series};
+use super::look::Look;
+use super::palette::{BLACK, Colour, Dash, GREY, of_series};
 
 /// What happened in the windows of a point: load, mean latency, flits under way, and
 /// utilisation of channels, one above another. A dashed line is where the warm-up ended.
 #[must_use]
 pub fn time_figure(point: &Point, title: &str) -> Figure {
+    Figure::of_chart(chart(point, title, &Look::default()))
+}
+
+pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
     let windows = &point.windows;
     let end = windows.iter().map(|row| row.end).max().unwrap_or(0) as f64 / 1000.0;
-    let (unit, size) = time_unit(end);
-    let x = Axis::new(format!("Simulated time ({unit})"), end / size);
-    let across = |nanoseconds: f64| nanoseconds / size;
+    let unit = look.unit_for(end);
+    let x = Axis::of_time("Simulated time", end, unit);
+    let across = |nanoseconds: f64| nanoseconds / unit.size();
     let middle = |row: &WindowRow| across(row.start.midpoint(row.end) as f64 / 1000.0);
     let at_end = |row: &WindowRow| across(row.end as f64 / 1000.0);
-    let (blue, orange) = (of_series(0).0, of_series(1).0);
+    let (blue, orange) = (of_series(0).colour, of_series(1).colour);
     let samples = |x: &dyn Fn(&WindowRow) -> f64, y: &dyn Fn(&WindowRow) -> Option<f64>| {
         let sample = |row: &WindowRow| Some(Sample::new(x(row), y(row)?));
         windows.iter().filter_map(sample).collect::<Vec<Sample>>()
@@ -28,35 +33,34 @@ pub fn time_figure(point: &Point, title: &str) -> Figure {
     let accepted = samples(&middle, &|row| row.accepted_load);
     let offered = point.measured.offered_load;
     let high = highest(&accepted).max(offered.unwrap_or(0.0));
-    let mut load = Panel::new(Axis::new("Accepted load", high * 1.1));
-    load.curves.push(curve("accepted", accepted, Stroke::Full, blue));
+    let mut load = Panel::new(Axis::of_shares("Accepted load", high * 1.1));
+    load.curves.push(curve("accepted", accepted, Stroke::Full(Dash::Solid), blue));
     if let Some(offered) = offered {
         let ends = [(0.0, offered), (f64::INFINITY, offered)];
         load.rules.push(Rule { ends, colour: GREY, dashed: false });
     }
 
     let latencies = samples(&middle, &|row| Some(row.packet_latency_mean? as f64 / 1000.0));
-    let (unit, size) = time_unit(highest(&latencies));
+    let unit = look.unit_for(highest(&latencies));
+    let mut latency = Panel::new(Axis::of_time("Mean latency", highest(&latencies) * 1.1, unit));
     let latencies: Vec<Sample> =
-        latencies.iter().map(|sample| Sample::new(sample.x, sample.y / size)).collect();
-    let title_of_latency = format!("Mean latency ({unit})");
-    let mut latency = Panel::new(Axis::new(title_of_latency, highest(&latencies) * 1.1));
-    latency.curves.push(curve("latency", latencies, Stroke::Full, blue));
+        latencies.iter().map(|sample| Sample::new(sample.x, sample.y / unit.size())).collect();
+    latency.curves.push(curve("latency", latencies, Stroke::Full(Dash::Solid), blue));
 
     let under_way = samples(&at_end, &|row| Some(row.flits_under_way as f64));
     let mut backlog = Panel::new(Axis::new("Flits under way", highest(&under_way) * 1.1));
-    backlog.curves.push(curve("flits", under_way, Stroke::Full, blue));
+    backlog.curves.push(curve("flits", under_way, Stroke::Full(Dash::Solid), blue));
 
     let busiest = samples(&at_end, &|row| row.utilisation_busiest);
     let mean = samples(&middle, &|row| row.utilisation_mean);
     let high = highest(&busiest).max(highest(&mean));
-    let mut channels = Panel::new(Axis::new("Channel utilisation", high * 1.1));
+    let mut channels = Panel::new(Axis::of_shares("Channel utilisation", high * 1.1));
     let mut legend = Legend::default();
     if offered.is_some() {
         legend.key(LegendSample::Line(GREY), "offered load");
     }
     legend.key(LegendSample::Dashed(BLACK), "end of warm-up");
-    channels.curves.push(curve("mean", mean, Stroke::Full, blue));
+    channels.curves.push(curve("mean", mean, Stroke::Full(Dash::Solid), blue));
     legend.key(LegendSample::Line(blue), "mean of the window");
     if !busiest.is_empty() {
         channels.curves.push(curve("busiest", busiest, Stroke::Dashed, orange));
@@ -72,7 +76,7 @@ pub fn time_figure(point: &Point, title: &str) -> Figure {
         }
     }
     panels.retain(|panel| panel.curves.iter().any(|curve| !curve.runs[0].is_empty()));
-    Figure::of_chart(Chart { title: title.into(), x, panels, legend })
+    Chart::stacked(title, x, panels, legend)
 }
 
 fn curve(column: &'static str, samples: Vec<Sample>, stroke: Stroke, colour: Colour) -> Curve {

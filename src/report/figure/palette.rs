@@ -54,8 +54,39 @@ pub(super) enum Marker {
     Cross,
 }
 
+/// How the line of a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dash {
+    Solid,
+    Dashed,
+    Dotted,
+    Alternating,
+}
+
+impl Dash {
+    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::Alternating];
+
+    /// Lengths of strokes and of the gaps after them, in turn; nothing for a whole line.
+    pub(super) fn pattern(self) -> &'static [f64] {
+        match self {
+            Self::Solid => &[],
+            Self::Dashed => &[5.0, 2.0],
+            Self::Dotted => &[1.4, 1.6],
+            Self::Alternating => &[5.0, 1.6, 1.4, 1.6],
+        }
+    }
+}
+
+/// What tells a series from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pen {
+    pub colour: Colour,
+    pub marker: Marker,
+    pub dash: Dash,
+}
+
 /// The number of shapes and that of colours have no common divisor: 56 series pass before a pair
-/// repeats.
+/// repeats. Before a colour repeats, the line's dashes change.
 const MARKERS: [Marker; 8] = [
     Marker::Circle,
     Marker::Square,
@@ -67,9 +98,13 @@ const MARKERS: [Marker; 8] = [
     Marker::Right,
 ];
 
-/// The colour and the marker of the series with this number.
-pub(super) fn of_series(number: usize) -> (Colour, Marker) {
-    (SERIES[number % SERIES.len()], MARKERS[number % MARKERS.len()])
+/// The pen of the series with this number.
+pub(super) fn of_series(number: usize) -> Pen {
+    Pen {
+        colour: SERIES[number % SERIES.len()],
+        marker: MARKERS[number % MARKERS.len()],
+        dash: Dash::ALL[number / SERIES.len() % Dash::ALL.len()],
+    }
 }
 
 impl Marker {
@@ -138,10 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn no_colour_comes_twice_with_one_marker_among_56_series() {
-        let looks: Vec<_> = (0..56).map(of_series).collect();
-        for (number, look) in looks.iter().enumerate() {
-            assert!(!looks[..number].contains(look), "{number}");
+    fn no_colour_comes_twice_with_one_marker_or_one_dash() {
+        let pens: Vec<Pen> = (0..56).map(of_series).collect();
+        for (number, pen) in pens.iter().enumerate() {
+            let same = |other: &Pen| other.colour == pen.colour && other.marker == pen.marker;
+            assert!(!pens[..number].iter().any(same), "{number}");
+            let same = |other: &Pen| other.colour == pen.colour && other.dash == pen.dash;
+            assert!(number >= 28 || !pens[..number].iter().any(same), "{number}");
         }
     }
 

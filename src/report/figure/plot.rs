@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::chart::{Bin, Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::font;
-use super::legend::SLACK;
+use super::legend::{Legend, SLACK};
+use super::look::{Intervals, LegendPlace};
 use super::palette::{BAR, BLACK, Colour, GRID, Marker};
 use super::scene::{Anchor, Place, Scene};
 use super::sheet::Sheet;
@@ -22,8 +23,18 @@ const TICKS: u32 = 6;
 /// Height of one of several panels, relative to that of a single one.
 const PANEL: f64 = 0.5;
 
+/// Height of a panel relative to a column's share of the width.
+const ASPECT: f64 = 0.7;
+
+/// A frame has at least this height.
+const LOWEST: f64 = 24.0;
+
 /// Space between panels.
 const BETWEEN: f64 = 6.0;
+
+/// A legend beside the plot takes at most this share of the width; one in it is so far from the frame.
+const LIST: f64 = 0.45;
+const INSET: f64 = 5.0;
 
 /// Radius of a small point.
 const DOT: f64 = 0.9;
@@ -44,11 +55,23 @@ struct Frame<'c> {
 /// Draws a chart.
 pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
     let mut scene = Scene::new(sheet.width());
-    let top = title_lines(&mut scene, sheet, &chart.title) + 5.0;
-    let height = match chart.panels.len() {
-        0 | 1 => sheet.frame_height(),
-        _ => sheet.frame_height() * PANEL,
+    let (columns, rows) = (chart.columns.len().max(1), chart.rows().max(1));
+    let headed = chart.columns.iter().any(|name| !name.is_empty());
+    let heading = if headed { sheet.axis_size() + 5.0 } else { 0.0 };
+    let top = title_lines(&mut scene, sheet, &chart.title) + 5.0 + heading;
+    let list = if chart.place == LegendPlace::Right { chart.legend.list_width(sheet) } else { 0.0 };
+    let list = list.min(sheet.width() * LIST);
+    let farthest = sheet.width() - MARGIN - if list > 0.0 { list + BETWEEN } else { 0.0 };
+    let below = TICK + 2.0 + sheet.small_size() + 3.0 + sheet.axis_size();
+    let legend = if chart.place == LegendPlace::Below {
+        chart.legend.clone()
+    } else {
+        chart.legend.note_only()
     };
+    let legend = if chart.place == LegendPlace::Nowhere { Legend::default() } else { legend };
+    let room = sheet.width() - 2.0 * MARGIN;
+    let under = below + 6.0 + legend.height(sheet, room) + MARGIN;
+    let height = frame_height(sheet, (columns, rows), top + under);
     let y_ticks = TICKS.min(rounded_down((height / (sheet.small_size() * 2.2)).max(0.0))).max(1);
     let widest = |ticks: &[(f64, String)]| {
         let widths = ticks.iter().map(|tick| font::width(&tick.1, sheet.small_size()));
@@ -60,30 +83,65 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
     let left = MARGIN + titles + 4.0 + labels.fold(0.0, f64::max) + TICK + 2.0;
     let overhang =
         chart.x.ticks(TICKS).last().map_or(0.0, |last| font::width(&last.1, sheet.small_size()));
-    let right = (sheet.width() - MARGIN - overhang * SLACK / 2.0).max(left + 10.0);
-    let mut bottom = top;
+    let right = (farthest - overhang * SLACK / 2.0).max(left + 10.0 * columns as f64);
+    let gap = if columns > 1 { BETWEEN.max(overhang * SLACK / 2.0) } else { 0.0 };
+    let width = (right - left - gap * (columns - 1) as f64) / columns as f64;
+    let bottom = top + rows as f64 * height + (rows - 1) as f64 * BETWEEN;
     for (number, panel) in chart.panels.iter().enumerate() {
-        let top = top + number as f64 * (height + BETWEEN);
-        bottom = top + height;
+        let (row, column) = (number / columns, number % columns);
+        let left = left + column as f64 * (width + gap);
+        let top = top + row as f64 * (height + BETWEEN);
+        let (right, bottom) = (left + width, top + height);
         let frame = Frame { left, top, right, bottom, x: &chart.x, y: &panel.y };
-        y_axis(&mut scene, sheet, &frame, y_ticks, &y_title(panel, sheet, height));
-        let last = number + 1 == chart.panels.len();
-        x_axis(&mut scene, sheet, &frame, last);
-        draw_data(&mut scene, &frame, panel);
+        let title = if column == 0 { y_title(panel, sheet, height) } else { Vec::new() };
+        y_axis(&mut scene, sheet, &frame, (y_ticks, column == 0), &title);
+        x_axis(&mut scene, sheet, &frame, row + 1 == rows);
+        draw_data(&mut scene, &frame, panel, chart.intervals);
         let corners = [(left, top), (left, bottom), (right, bottom)];
         scene.line(&corners, AXIS_LINE, BLACK);
+        if row == 0 && headed {
+            let name = font::shorten(&chart.columns[column], sheet.axis_size(), width + gap / 2.0);
+            let place = (f64::midpoint(left, right), top - 6.5);
+            scene.text(&name, place, sheet.axis_size(), Anchor::Middle, BLACK);
+        }
     }
-    let x_title = bottom + TICK + 2.0 + sheet.small_size() + 3.0 + sheet.axis_size();
-    let text = font::shorten(&chart.x.title, sheet.axis_size(), sheet.width() - 2.0 * MARGIN);
+    let text = font::shorten(&chart.x.title, sheet.axis_size(), room);
     let half = font::width(&text, sheet.axis_size()) * SLACK / 2.0;
-    let farthest = sheet.width() - MARGIN - half;
-    let place = (f64::midpoint(left, right).min(farthest), x_title);
+    let place = (f64::midpoint(left, right).min(sheet.width() - MARGIN - half), bottom + below);
     scene.text(&text, place, sheet.axis_size(), Anchor::Middle, BLACK);
-    let legend_top = x_title + 6.0;
-    let room = sheet.width() - 2.0 * MARGIN;
-    chart.legend.draw(&mut scene, sheet, (MARGIN, legend_top), room);
-    scene.height = (legend_top + chart.legend.height(sheet, room) + MARGIN).ceil();
+    match chart.place {
+        LegendPlace::Below | LegendPlace::Nowhere => {}
+        LegendPlace::Right => {
+            chart.legend.draw_list(&mut scene, sheet, (farthest + BETWEEN, top), list);
+        }
+        corner => {
+            let (list, tall) = (chart.legend.list_width(sheet), chart.legend.list_height(sheet));
+            let list = list.min(width - 2.0 * INSET);
+            let at_left = matches!(corner, LegendPlace::TopLeft | LegendPlace::BottomLeft);
+            let at_top = matches!(corner, LegendPlace::TopLeft | LegendPlace::TopRight);
+            let x = if at_left { left + INSET } else { left + width - INSET - list };
+            let y = if at_top { top + INSET } else { top + height - INSET - tall };
+            scene.veil((x - 2.0, y), (x + list + 2.0, y + tall));
+            chart.legend.draw_list(&mut scene, sheet, (x, y), list);
+        }
+    }
+    legend.draw(&mut scene, sheet, (MARGIN, bottom + below + 6.0), room);
+    scene.height = (bottom + under).ceil();
     scene
+}
+
+/// The height of a panel's frame; all else takes so much of the sheet's height.
+fn frame_height(sheet: &Sheet, (columns, rows): (usize, usize), else_taken: f64) -> f64 {
+    if let Some(height) = sheet.height() {
+        let room = height - else_taken - (rows - 1) as f64 * BETWEEN;
+        return (room / rows as f64).max(LOWEST);
+    }
+    let height = sheet.frame_height();
+    match (columns, rows) {
+        (1, 1) => height,
+        (1, _) => height * PANEL,
+        _ => (sheet.width() / columns as f64 * ASPECT).clamp(LOWEST, height),
+    }
 }
 
 /// The title of a panel's axis, in two lines if the panel is too low for one.
@@ -91,7 +149,13 @@ fn y_title(panel: &Panel, sheet: &Sheet, height: f64) -> Vec<String> {
     font::two_lines(&panel.y.title, sheet.axis_size(), (height + BETWEEN) / SLACK)
 }
 
-fn y_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, most: u32, title: &[String]) {
+fn y_axis(
+    scene: &mut Scene,
+    sheet: &Sheet,
+    frame: &Frame<'_>,
+    (most, labelled): (u32, bool),
+    title: &[String],
+) {
     let size = sheet.axis_size();
     for (number, line) in (0..).zip(title) {
         let half = font::width(line, size) * SLACK / 2.0;
@@ -101,13 +165,19 @@ fn y_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, most: u32, title:
     }
     let size = sheet.small_size();
     for (value, label) in frame.y.ticks(most) {
-        let y = frame.place(0.0, value).1;
-        if value > 0.0 {
+        let y = frame.place(frame.x.low, value).1;
+        if value > frame.y.low {
             scene.line(&[(frame.left, y), (frame.right, y)], AXIS_LINE, GRID);
         }
         scene.line(&[(frame.left - TICK, y), (frame.left, y)], AXIS_LINE, BLACK);
-        let place = (frame.left - TICK - 2.0, y + size * 0.36);
-        scene.text(&label, place, size, Anchor::End, BLACK);
+        if labelled {
+            let place = (frame.left - TICK - 2.0, y + size * 0.36);
+            scene.text(&label, place, size, Anchor::End, BLACK);
+        }
+    }
+    for value in frame.y.minor_ticks() {
+        let y = frame.place(frame.x.low, value).1;
+        scene.line(&[(frame.left - TICK / 2.0, y), (frame.left, y)], AXIS_LINE, BLACK);
     }
 }
 
@@ -115,7 +185,8 @@ fn y_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, most: u32, title:
 fn x_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, labelled: bool) {
     let size = sheet.small_size();
     let span = |(value, label): &(f64, String)| {
-        let (x, half) = (frame.place(*value, 0.0).0, font::width(label, size) * SLACK / 2.0);
+        let (x, half) =
+            (frame.place(*value, frame.y.low).0, font::width(label, size) * SLACK / 2.0);
         (x - half, x + half + size * 0.5)
     };
     let fits =
@@ -124,7 +195,7 @@ fn x_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, labelled: bool) {
     let ticks = ticks.clone().find(|ticks| fits(ticks)).unwrap_or_else(|| frame.x.ticks(1));
     let mut free = f64::NEG_INFINITY;
     for tick in ticks {
-        let x = frame.place(tick.0, 0.0).0;
+        let x = frame.place(tick.0, frame.y.low).0;
         scene.line(&[(x, frame.bottom), (x, frame.bottom + TICK)], AXIS_LINE, BLACK);
         let (start, end) = span(&tick);
         // Ticks at given values may be as close as those are.
@@ -134,16 +205,21 @@ fn x_axis(scene: &mut Scene, sheet: &Sheet, frame: &Frame<'_>, labelled: bool) {
             scene.text(&tick.1, place, size, Anchor::Middle, BLACK);
         }
     }
+    for value in frame.x.minor_ticks() {
+        let x = frame.place(value, frame.y.low).0;
+        scene.line(&[(x, frame.bottom), (x, frame.bottom + TICK / 2.0)], AXIS_LINE, BLACK);
+    }
 }
 
-fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
+fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel, intervals: Intervals) {
     for bin in &panel.bins {
         draw_bin(scene, frame, bin);
     }
     for rule in &panel.rules {
         draw_rule(scene, frame, rule);
     }
-    for curve in &panel.curves {
+    let banded = panel.curves.iter().filter(|_| intervals == Intervals::Bands);
+    for curve in banded {
         for band in bands(frame, curve) {
             scene.band(band, curve.colour);
         }
@@ -152,14 +228,14 @@ fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel) {
         draw_lines(scene, frame, curve);
     }
     for turn in in_turn(&panel.curves) {
-        draw_marker(scene, frame, &turn);
+        draw_marker(scene, frame, &turn, intervals);
     }
     let mut taken: Vec<f64> = Vec::new();
     for mark in &panel.marks {
         let place = match mark.y {
             Some(y) => frame.place(mark.x, y),
             None => {
-                let x = frame.place(mark.x, 0.0).0;
+                let x = frame.place(mark.x, frame.y.low).0;
                 let before = taken.iter().filter(|&&other| (other - x).abs() < APART).count();
                 taken.push(x);
                 (x, frame.top + before as f64 * APART)
@@ -195,7 +271,7 @@ fn draw_lines(scene: &mut Scene, frame: &Frame<'_>, curve: &Curve) {
         let places: Vec<Place> = run.iter().map(|sample| frame.place(sample.x, sample.y)).collect();
         for part in frame.clip(&places) {
             match curve.stroke {
-                Stroke::Full => scene.line(&part, LINE, curve.colour),
+                Stroke::Full(dash) => scene.patterned(&part, dash.pattern(), LINE, curve.colour),
                 Stroke::Dashed => scene.dashed(&part, THIN_LINE, curve.colour),
                 Stroke::Nothing => {}
             }
@@ -230,10 +306,15 @@ fn in_turn(curves: &[Curve]) -> Vec<Turn<'_>> {
     turns.into_iter().map(|(_, turn)| turn).collect()
 }
 
-fn draw_marker(scene: &mut Scene, frame: &Frame<'_>, turn: &Turn<'_>) {
+fn draw_marker(scene: &mut Scene, frame: &Frame<'_>, turn: &Turn<'_>, intervals: Intervals) {
     let Turn { curve, number, sample, alone } = *turn;
     let place = frame.place(sample.x, sample.y);
-    if let Some((low, high)) = sample.interval.filter(|_| alone) {
+    let whiskered = match intervals {
+        Intervals::Bands => alone,
+        Intervals::Whiskers => true,
+        Intervals::Nothing => false,
+    };
+    if let Some((low, high)) = sample.interval.filter(|_| whiskered) {
         let ends = [low, high].map(|end| frame.place(sample.x, end.max(0.0)));
         for part in frame.clip(&ends) {
             whisker(scene, &part, curve.colour);
@@ -265,9 +346,8 @@ fn whisker(scene: &mut Scene, ends: &[Place], colour: Colour) {
 }
 
 fn draw_rule(scene: &mut Scene, frame: &Frame<'_>, rule: &Rule) {
-    let finite = |value: f64, high: f64| if value.is_finite() { value } else { high };
-    let ends =
-        rule.ends.map(|(x, y)| frame.place(finite(x, frame.x.high), finite(y, frame.y.high)));
+    let places = rule.places(frame.x, frame.y);
+    let ends: Vec<Place> = places.into_iter().map(|(x, y)| frame.place(x, y)).collect();
     for part in frame.clip(&ends) {
         if rule.dashed {
             scene.dashed(&part, THIN_LINE, rule.colour);
@@ -279,7 +359,7 @@ fn draw_rule(scene: &mut Scene, frame: &Frame<'_>, rule: &Rule) {
 
 fn draw_bin(scene: &mut Scene, frame: &Frame<'_>, bin: &Bin) {
     let corner = frame.place(bin.from.max(0.0), bin.height);
-    let opposite = frame.place(bin.to, 0.0);
+    let opposite = frame.place(bin.to, frame.y.low);
     let gap = (opposite.0 - corner.0) * 0.06;
     scene.rectangle((corner.0 + gap, corner.1), (opposite.0 - gap, opposite.1), BAR);
 }
@@ -303,7 +383,7 @@ impl Frame<'_> {
             && (self.top - ROUNDING..=self.bottom + ROUNDING).contains(&y)
     }
 
-    /// The parts of a line that are between the frame's upper and lower edge.
+    /// The parts of a line that are in the frame.
     fn clip(&self, points: &[Place]) -> Vec<Vec<Place>> {
         let mut parts: Vec<Vec<Place>> = Vec::new();
         for pair in points.windows(2) {
@@ -318,29 +398,29 @@ impl Frame<'_> {
 
     fn clip_segment(&self, from: Place, to: Place) -> Option<(Place, Place)> {
         let (mut start, mut end) = (from, to);
-        for (edge, y) in self.edges() {
-            match (edge(&from.1, &y), edge(&to.1, &y)) {
+        for edge in self.edges() {
+            match (edge.beyond(start), edge.beyond(end)) {
                 (true, true) => return None,
-                (true, false) => start = crossing(from, to, y),
-                (false, true) => end = crossing(from, to, y),
+                (true, false) => start = edge.crossing(start, end),
+                (false, true) => end = edge.crossing(start, end),
                 (false, false) => {}
             }
         }
         Some((start, end))
     }
 
-    /// The part of a polygon that is between the frame's upper and lower edge.
+    /// The part of a polygon that is in the frame.
     fn clip_area(&self, outline: &[Place]) -> Vec<Place> {
         let mut outline = outline.to_vec();
-        for (edge, y) in self.edges() {
+        for edge in self.edges() {
             let mut inside = Vec::new();
             for (number, &corner) in outline.iter().enumerate() {
                 let next = outline[(number + 1) % outline.len()];
-                if !edge(&corner.1, &y) {
+                if !edge.beyond(corner) {
                     inside.push(corner);
                 }
-                if edge(&corner.1, &y) != edge(&next.1, &y) {
-                    inside.push(crossing(corner, next, y));
+                if edge.beyond(corner) != edge.beyond(next) {
+                    inside.push(edge.crossing(corner, next));
                 }
             }
             outline = inside;
@@ -348,18 +428,39 @@ impl Frame<'_> {
         outline
     }
 
-    /// The upper and the lower edge, each with what tells that a place is beyond it.
-    fn edges(&self) -> [(Beyond, f64); 2] {
-        [(f64::lt, self.top), (f64::gt, self.bottom)]
+    fn edges(&self) -> [Edge; 4] {
+        [
+            Edge::Across(self.top, f64::lt),
+            Edge::Across(self.bottom, f64::gt),
+            Edge::Up(self.left, f64::lt),
+            Edge::Up(self.right, f64::gt),
+        ]
     }
 }
 
-/// Whether a height is beyond another.
-type Beyond = fn(&f64, &f64) -> bool;
+/// An edge of a frame: where it is, and what tells that a place is beyond it.
+enum Edge {
+    /// At a height.
+    Across(f64, fn(&f64, &f64) -> bool),
+    /// At a distance from the sheet's left edge.
+    Up(f64, fn(&f64, &f64) -> bool),
+}
 
-/// Where a line is at a height.
-fn crossing(from: Place, to: Place, y: f64) -> Place {
-    (from.0 + (to.0 - from.0) * (y - from.1) / (to.1 - from.1), y)
+impl Edge {
+    fn beyond(&self, (x, y): Place) -> bool {
+        match self {
+            Self::Across(at, beyond) => beyond(&y, at),
+            Self::Up(at, beyond) => beyond(&x, at),
+        }
+    }
+
+    /// Where a line crosses it.
+    fn crossing(&self, from: Place, to: Place) -> Place {
+        match *self {
+            Self::Across(at, _) => (from.0 + (to.0 - from.0) * (at - from.1) / (to.1 - from.1), at),
+            Self::Up(at, _) => (at, from.1 + (to.1 - from.1) * (at - from.0) / (to.0 - from.0)),
+        }
+    }
 }
 
 /// Puts the title at the top of the sheet and returns where the space below it begins.

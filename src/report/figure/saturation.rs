@@ -1,13 +1,14 @@
 //! The highest loads that networks sustain, side by side.
 
 use super::super::saturation::SustainedLoads;
-use super::super::{Point, Status, SustainedLoad};
+use super::super::{Label, Point, Status, SustainedLoad};
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, BarChart};
 use super::curves::{Curves, Quantity, series_of};
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
+use super::look::LoadsIn;
 use super::names;
 use super::palette::BLACK;
 
@@ -42,25 +43,38 @@ pub(super) struct Highest {
 /// combinations of first parts and others are there, such as patterns and routings.
 #[must_use]
 pub fn saturation_figure(points: &[Point], found: &[SustainedLoad], title: &str) -> Figure {
-    let sustained = sustained(points, found);
+    let quantity = quantity(points, LoadsIn::default());
+    let sustained = sustained(points, found, quantity);
     let series = series_of(sustained.iter().map(|it| it.series.as_str()));
-    Figure::of_bars(chart(&sustained, quantity(points), &series, title))
+    Figure::of_bars(chart(&sustained, quantity, &series, title))
 }
 
 /// What searches found, or what a grid shows. Points have their figure's name in their series.
-pub(super) fn sustained(points: &[Point], found: &[SustainedLoad]) -> Vec<Highest> {
+pub(super) fn sustained(
+    points: &[Point],
+    found: &[SustainedLoad],
+    quantity: Quantity,
+) -> Vec<Highest> {
     let split = |name: &str, figure: &str| (figure.to_owned(), names::without(name, figure));
     if !found.is_empty() {
         let of_series = |it: SustainedLoads<'_>| {
             let (figure, series) = split(&it.series, &it.label.figure);
             let shown = if it.searches > 1 { Whisker::Interval } else { Whisker::Bounds };
-            let whisker = it.interval.map(|ends| (shown, ends));
-            Highest { figure, series, load: it.mean, whisker, saturates: it.saturates }
+            // Searches find fractions of capacity.
+            let size = match quantity {
+                Quantity::Load => 1.0,
+                Quantity::Payload => payload_of_load_1(points, it.label).unwrap_or(f64::NAN),
+            };
+            let whisker = it.interval.map(|(low, high)| (shown, (low * size, high * size)));
+            Highest { figure, series, load: it.mean * size, whisker, saturates: it.saturates }
         };
         return SustainedLoads::of(found).into_iter().map(of_series).collect();
     }
-    let curves = Curves::new(points).curves.into_iter().filter(|curve| curve.points.len() > 1);
+    let all = series_of(points.iter().map(|point| point.label.series.as_str()));
+    let loads = if quantity == Quantity::Payload { LoadsIn::Payload } else { LoadsIn::Usual };
+    let curves = Curves::among(points, &all, loads).curves.into_iter();
     curves
+        .filter(|curve| curve.points.len() > 1)
         .map(|curve| {
             let label = points.iter().map(|point| &point.label);
             let label = { label }.find(|label| label.series == curve.label);
@@ -80,11 +94,17 @@ pub(super) fn has_bars(sustained: &[Highest]) -> bool {
     sustained.len() > 1 && sustained.iter().any(|it| it.saturates)
 }
 
+/// Payload in GB/s a node at load 1, from the points of a series.
+fn payload_of_load_1(points: &[Point], label: &Label) -> Option<f64> {
+    let own = points.iter().filter(|point| point.label.series == label.series);
+    let ratio =
+        |point: &Point| Some(point.measured.offered_payload? / point.measured.offered_load?);
+    own.filter_map(ratio).find(|ratio| ratio.is_finite())
+}
+
 /// What the loads are counted in.
-pub(super) fn quantity(points: &[Point]) -> Quantity {
-    let is_load =
-        |it: &Point| it.measured.status == Status::Completed || it.measured.offered_load.is_some();
-    if points.iter().all(is_load) { Quantity::Load } else { Quantity::Payload }
+pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
+    Quantity::of(points.iter().filter(|it| it.measured.status != Status::Completed), loads)
 }
 
 /// `series` has all series, in the order from which their colours follow.
@@ -125,7 +145,7 @@ pub(super) fn chart(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Label, Measured, Sustained};
+    use super::super::super::{Measured, Sustained};
     use super::*;
 
     fn label(figure: &str, series: &str) -> Label {
@@ -152,7 +172,7 @@ mod tests {
             row(0.4, Status::Steady),
             row(0.2, Status::Steady),
         ];
-        let [only] = &sustained(&rows, &[])[..] else { panic!("one series") };
+        let [only] = &sustained(&rows, &[], Quantity::Load)[..] else { panic!("one series") };
         assert_eq!((only.figure.as_str(), only.series.as_str()), ("tornado", "ABR"));
         assert_eq!((only.load, only.whisker), (0.2, Some((Whisker::Bounds, (0.2, 0.3)))));
     }
@@ -162,7 +182,7 @@ mod tests {
         let names = ["uniform, ABR", "uniform, POR", "tornado, ABR", "tornado, POR"];
         let all: Vec<SustainedLoad> = names.iter().map(|name| found(name, 0.5)).collect();
         let groups = |found: &[SustainedLoad]| {
-            let sustained = sustained(&[], found);
+            let sustained = sustained(&[], found, Quantity::Load);
             let series = series_of(sustained.iter().map(|it| it.series.as_str()));
             chart(&sustained, Quantity::Load, &series, "").groups
         };
@@ -178,7 +198,7 @@ mod tests {
     #[test]
     fn repeated_searches_are_one_bar_with_its_interval() {
         let all = [found("ABR", 0.50), found("POR", 0.40), found("ABR", 0.54)];
-        let chart = chart(&sustained(&[], &all), Quantity::Load, &[], "");
+        let chart = chart(&sustained(&[], &all, Quantity::Load), Quantity::Load, &[], "");
         assert_eq!(chart.groups.len(), 2);
         let bar = &chart.groups[0].bars[0];
         assert!((bar.value - 0.52).abs() < 1e-9);

@@ -3,12 +3,13 @@
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
 use super::Figure;
-use super::axis::{Axis, time_unit};
+use super::axis::{Axis, TimeUnit};
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
-use super::curves::series_of;
+use super::curves::{Quantity, series_of};
 use super::legend::{Legend, Sample as LegendSample};
+use super::look::{INTERVAL, Look};
 use super::names;
-use super::palette::of_series;
+use super::palette::{Pen, of_series};
 use super::saturation::{Highest, Whisker, quantity, sustained};
 use crate::measure::half_width_95_of_few;
 use crate::units::{parse_bytes, parse_time};
@@ -21,8 +22,10 @@ const NO_SUBJECT: &str = "traffic.load";
 
 /// What is drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
+pub(super) enum Drawn {
     CompletionTime,
+    /// Of finite exchanges.
+    Bandwidth,
     Saturation,
     Accepted,
 }
@@ -76,7 +79,25 @@ pub fn scaling_figure(
     key: &str,
     title: &str,
 ) -> Option<Figure> {
-    chart(points, found, key, title).map(Figure::of_chart)
+    let drawn = drawn(points, found);
+    chart(points, found, key, drawn, title, &Look::default()).map(Figure::of_chart)
+}
+
+/// Whether a key is the size of messages.
+pub(super) fn is_size(key: &str) -> bool {
+    key.ends_with(".message")
+}
+
+/// What is drawn over a key by default.
+pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
+    let names = series_of(points.iter().map(|row| row.label.series.as_str()));
+    if points.iter().all(|row| row.measured.completion_time.is_some()) {
+        Drawn::CompletionTime
+    } else if !found.is_empty() || sustained(points, found, Quantity::Load).len() == names.len() {
+        Drawn::Saturation
+    } else {
+        Drawn::Accepted
+    }
 }
 
 /// As [`scaling_figure`].
@@ -84,12 +105,15 @@ pub(super) fn chart(
     points: &[Point],
     found: &[SustainedLoad],
     key: &str,
+    drawn: Drawn,
     title: &str,
+    look: &Look,
 ) -> Option<Chart> {
     if !numeric_keys(points).iter().any(|other| other == key) {
         return None;
     }
-    let (quantity, entries) = entries(points, found, key);
+    let quantity = quantity(points, look.loads);
+    let entries = entries((points, found), key, drawn, quantity);
     let mut curves: Vec<&CurveId> = Vec::new();
     for entry in &entries {
         if !curves.contains(&&entry.curve) {
@@ -98,23 +122,23 @@ pub(super) fn chart(
     }
     let high = entries.iter().map(|entry| entry.y).fold(0.0, f64::max);
     let low = entries.iter().map(|entry| entry.y).fold(f64::INFINITY, f64::min);
-    let (y_title, size) = y_title(quantity, points, high);
-    let wide = low > 0.0 && high / low > WIDE;
-    let y = if wide {
-        Axis::logarithmic(y_title, low / size, high / size)
-    } else {
-        Axis::new(y_title, high / size * 1.06)
-    };
+    let y = y_axis(drawn, quantity, high * 1.06, look);
+    let size = y.time.map_or(1.0, TimeUnit::size);
+    // What takes a time in proportion to its size is a straight line with both axes logarithmic.
+    let of_size = drawn == Drawn::CompletionTime && is_size(key);
+    let wide = low > 0.0 && (of_size || high / low > WIDE);
+    let y = if wide { y.logarithmic(low / size, high / size) } else { y };
     let ticks = entries.iter().map(|entry| (entry.x, entry.label.clone())).collect();
     let mut panel = Panel::new(y);
     let mut legend = Legend::default();
     for (number, id) in curves.iter().enumerate() {
         let own = entries.iter().filter(|entry| entry.curve == **id);
-        let (colour, marker) = of_series(number);
+        let pen = of_series(number);
+        let Pen { colour, marker, dash } = pen;
         let label = id.name.clone();
         if curves.len() > 1 {
             let label = if label.is_empty() { "unnamed" } else { &label };
-            legend.series(LegendSample::Series(colour, marker), label);
+            legend.series(LegendSample::Series(pen), label);
         }
         let sample = |entry: &Entry| Sample {
             x: entry.x,
@@ -128,32 +152,41 @@ pub(super) fn chart(
             label,
             column: "y",
             colour,
-            stroke: Stroke::Full,
+            stroke: Stroke::Full(dash),
             markers: Markers::All(marker),
             runs: vec![samples],
         });
     }
     if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
-        legend.key(LegendSample::Band(of_series(0).0), "95% confidence interval");
+        legend.key(LegendSample::Band(of_series(0).colour), INTERVAL);
     }
     Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))
 }
 
-fn entries(points: &[Point], found: &[SustainedLoad], key: &str) -> (Quantity, Vec<Entry>) {
-    if points.iter().all(|row| row.measured.completion_time.is_some()) {
-        let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
-        return (Quantity::CompletionTime, means(points, key, &time));
+fn entries(
+    (points, found): (&[Point], &[SustainedLoad]),
+    key: &str,
+    drawn: Drawn,
+    quantity: Quantity,
+) -> Vec<Entry> {
+    let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
+    match drawn {
+        Drawn::CompletionTime => means(points, key, &time),
+        Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
+        Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
+        Drawn::Saturation => highest(points, found, key, quantity),
     }
-    let sustained = sustained(points, found);
+}
+
+/// The highest sustained loads.
+fn highest(points: &[Point], found: &[SustainedLoad], key: &str, quantity: Quantity) -> Vec<Entry> {
+    let sustained = sustained(points, found, quantity);
     let name = |row: &Point| match found {
         [] => row.label.series.clone(),
         _ => row.label.series_without_seed(),
     };
     let all: Vec<String> = points.iter().map(name).collect();
     let names = series_of(all.iter().map(String::as_str));
-    if sustained.len() != names.len() {
-        return (Quantity::Accepted, means(points, key, &|row| row.measured.accepted_load));
-    }
     let entry = |(name, it): (&String, &Highest)| {
         let row = points.iter().zip(&all).find(|(_, own)| *own == name)?.0;
         let (x, label) = value(row, key)?;
@@ -161,7 +194,7 @@ fn entries(points: &[Point], found: &[SustainedLoad], key: &str) -> (Quantity, V
         let interval = interval.map(|(_, ends)| ends);
         Some(Entry { x, label, curve: curve(row, key), y: it.load, interval })
     };
-    (Quantity::Saturation, names.iter().zip(&sustained).filter_map(entry).collect())
+    names.iter().zip(&sustained).filter_map(entry).collect()
 }
 
 /// A mean over the rows that differ in nothing but their seeds.
@@ -229,15 +262,12 @@ fn x_title(key: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The title of the axis, and the size of its unit.
-fn y_title(quantity_drawn: Quantity, points: &[Point], high: f64) -> (String, f64) {
-    match quantity_drawn {
-        Quantity::CompletionTime => {
-            let (unit, size) = time_unit(high);
-            (format!("Completion time ({unit})"), size)
-        }
-        Quantity::Saturation => (quantity(points).title("Highest sustained"), 1.0),
-        Quantity::Accepted => ("Accepted load (fraction of capacity)".into(), 1.0),
+fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
+    match drawn {
+        Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
+        Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
+        Drawn::Saturation => Axis::new(quantity.title("Highest sustained"), high),
+        Drawn::Accepted => Axis::new(quantity.title("Accepted"), high),
     }
 }
 
@@ -275,7 +305,15 @@ mod tests {
             }
         }
         assert_eq!(numeric_keys(&rows), ["topology.torus.dimensions"]);
-        let chart = chart(&rows, &[], "topology.torus.dimensions", "").unwrap();
+        let chart = chart(
+            &rows,
+            &[],
+            "topology.torus.dimensions",
+            Drawn::CompletionTime,
+            "",
+            &Look::default(),
+        )
+        .unwrap();
         let curves = &chart.panels[0].curves;
         let labels: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
         assert_eq!(labels, ["ABR", "POR"]);
@@ -283,7 +321,10 @@ mod tests {
             curves[0].runs[0].iter().map(|sample| (sample.x, sample.y)).collect();
         assert_eq!(points, [(16.0, 16.0), (64.0, 64.0), (256.0, 256.0)]);
         assert_eq!(chart.panels[0].y.title, "Completion time (µs)");
-        assert_eq!(super::chart(&rows, &[], "routing.angara", ""), None);
+        assert_eq!(
+            super::chart(&rows, &[], "routing.angara", Drawn::CompletionTime, "", &Look::default()),
+            None
+        );
     }
 
     #[test]
@@ -291,7 +332,9 @@ mod tests {
         let of =
             |size, time| row(&format!("message {size}"), &[("exchange.message", size)], 16, time);
         let rows = [of("512 B", 1_000_000), of("4 KiB", 5_000_000), of("4 KiB", 7_000_000)];
-        let chart = chart(&rows, &[], "exchange.message", "").unwrap();
+        let chart =
+            chart(&rows, &[], "exchange.message", Drawn::CompletionTime, "", &Look::default())
+                .unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];
         assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));
         assert_eq!((samples[1].y, samples[1].interval.is_some()), (6000.0, true));

@@ -51,11 +51,14 @@ pub(super) struct Scene {
     pub shapes: Vec<Shape>,
 }
 
-/// Length of a dash and of the gap after it.
-const DASH: (f64, f64) = (3.0, 1.8);
+/// Length of a dash of a thin line, and of the gap after it.
+const THIN: [f64; 2] = [3.0, 1.8];
 
 /// Opacity of a band of confidence.
 pub(super) const BAND: f64 = 0.22;
+
+/// Opacity of what is behind a legend in a plot.
+const VEIL: f64 = 0.85;
 
 /// Radius of a marker.
 const MARKER: f64 = 2.2;
@@ -74,7 +77,15 @@ impl Scene {
 
     /// The line in dashes, each a line of its own.
     pub fn dashed(&mut self, points: &[Place], width: f64, colour: Colour) {
-        for dash in dashes(points) {
+        self.patterned(points, &THIN, width, colour);
+    }
+
+    /// The line in dashes and gaps of these lengths, in turn; whole if there are none.
+    pub fn patterned(&mut self, points: &[Place], pattern: &[f64], width: f64, colour: Colour) {
+        if pattern.is_empty() {
+            return self.line(points, width, colour);
+        }
+        for dash in dashes(points, pattern) {
             self.line(&dash, width, colour);
         }
     }
@@ -83,6 +94,14 @@ impl Scene {
         let (left, top, right, bottom) = (corner.0, corner.1, opposite.0, opposite.1);
         let outline = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         self.shapes.push(Shape::Area { outline, colour, opacity: 1.0 });
+    }
+
+    /// A white rectangle through which little is seen.
+    pub fn veil(&mut self, corner: Place, opposite: Place) {
+        self.rectangle(corner, opposite, WHITE);
+        if let Some(Shape::Area { opacity, .. }) = self.shapes.last_mut() {
+            *opacity = VEIL;
+        }
     }
 
     /// A translucent polygon.
@@ -131,9 +150,10 @@ impl Scene {
 }
 
 /// Cuts a line into dashes; a dash goes on around corners.
-fn dashes(points: &[Place]) -> Vec<Vec<Place>> {
+fn dashes(points: &[Place], pattern: &[f64]) -> Vec<Vec<Place>> {
     let (mut done, mut current): (Vec<Vec<Place>>, Vec<Place>) = (Vec::new(), Vec::new());
-    let (mut drawing, mut left) = (true, DASH.0);
+    // Strokes have even places in the pattern, gaps odd ones.
+    let (mut turn, mut left) = (0, pattern[0]);
     current.extend(points.first());
     for pair in points.windows(2) {
         let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
@@ -142,17 +162,17 @@ fn dashes(points: &[Place]) -> Vec<Vec<Place>> {
         while length - at > left {
             at += left;
             let place = (x0 + (x1 - x0) * at / length, y0 + (y1 - y0) * at / length);
-            if drawing {
+            if turn % 2 == 0 {
                 current.push(place);
                 done.push(std::mem::take(&mut current));
             } else {
                 current = vec![place];
             }
-            drawing = !drawing;
-            left = if drawing { DASH.0 } else { DASH.1 };
+            turn = (turn + 1) % pattern.len();
+            left = pattern[turn];
         }
         left -= length - at;
-        if drawing {
+        if turn % 2 == 0 {
             current.push((x1, y1));
         }
     }
@@ -166,7 +186,7 @@ mod tests {
 
     #[test]
     fn dashes_go_around_corners() {
-        let dashes = dashes(&[(0.0, 0.0), (2.0, 0.0), (2.0, 8.8)]);
+        let dashes = dashes(&[(0.0, 0.0), (2.0, 0.0), (2.0, 8.8)], &THIN);
         let expected: [&[Place]; 3] = [
             &[(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)],
             &[(2.0, 2.8), (2.0, 5.8)],

@@ -32,17 +32,18 @@ impl fmt::Display for Length {
     }
 }
 
-/// The size of a figure. Its height follows from what is in it.
+/// The size of a figure. Its height follows from what is in it, unless it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sheet {
     width: f64,
     font_size: f64,
+    height: Option<f64>,
 }
 
 impl Default for Sheet {
     /// A column of a two-column paper, 3.5 inches, with axis titles of 8 points.
     fn default() -> Self {
-        Self { width: 252.0, font_size: 8.0 }
+        Self { width: 252.0, font_size: 8.0, height: None }
     }
 }
 
@@ -59,7 +60,41 @@ impl Sheet {
         if !(4.0..=24.0).contains(&font_size.0) {
             return Err(format!("letters can have 4pt to 24pt, not {font_size}"));
         }
-        Ok(Self { width: width.0, font_size: font_size.0 })
+        Ok(Self { width: width.0, font_size: font_size.0, height: None })
+    }
+
+    /// The same sheet, so wide.
+    ///
+    /// # Errors
+    /// As [`Sheet::new`].
+    pub fn with_width(self, width: Length) -> Result<Self, String> {
+        Self::new(width, Length(self.font_size))?;
+        Ok(Self { width: width.0, ..self })
+    }
+
+    /// The same sheet with letters of this size.
+    ///
+    /// # Errors
+    /// As [`Sheet::new`].
+    pub fn with_font_size(self, size: Length) -> Result<Self, String> {
+        Self::new(Length(self.width), size)?;
+        Ok(Self { font_size: size.0, ..self })
+    }
+
+    /// The same sheet with a height of its own for plots, title and legend included. Bars and maps are as high as what
+    /// is in them.
+    ///
+    /// # Errors
+    /// If the height is not between half an inch and 20 inches.
+    pub fn with_height(self, height: Length) -> Result<Self, String> {
+        if !(36.0..=1440.0).contains(&height.0) {
+            return Err(format!("a figure can be 0.5 to 20 inches high, not {height}"));
+        }
+        Ok(Self { height: Some(height.0), ..self })
+    }
+
+    pub(super) fn height(&self) -> Option<f64> {
+        self.height
     }
 
     pub(super) fn width(&self) -> f64 {

@@ -1,18 +1,10 @@
 //! Any number over any other: several series of points or lines.
 
 use super::Figure;
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::chart::{self, Chart, Markers, Panel, Stroke};
 use super::legend::{Legend, Sample};
-use super::palette::of_series;
-
-/// How values lie on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// From 0.
-    Linear,
-    Logarithmic,
-}
+use super::palette::{Pen, of_series};
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +33,10 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     let points = || series.iter().flat_map(|series| &series.points).copied().filter(shown);
     let mut legend = Legend::default();
     for (number, series) in series.iter().enumerate() {
-        let (colour, marker) = of_series(number);
+        let pen = of_series(number);
         let sample = match series.style {
-            Style::Curve => Sample::Series(colour, marker),
-            Style::Dots => Sample::Dot(colour),
+            Style::Curve => Sample::Series(pen),
+            Style::Dots => Sample::Dot(pen.colour),
         };
         legend.series(sample, series.label.clone());
     }
@@ -52,7 +44,7 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     let y_axis = axis(y, points().map(|point| point.1));
     let mut panel = Panel::new(y_axis);
     for (number, series) in series.iter().enumerate() {
-        let (colour, marker) = of_series(number);
+        let Pen { colour, marker, dash } = of_series(number);
         let runs = series.points.split(|point| point.1.is_nan());
         let run = |points: &[(f64, f64)]| {
             let points = points.iter().copied().filter(shown);
@@ -63,7 +55,7 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
             column: "y",
             colour,
             stroke: match series.style {
-                Style::Curve => Stroke::Full,
+                Style::Curve => Stroke::Full(dash),
                 Style::Dots => Stroke::Nothing,
             },
             markers: match series.style {
@@ -78,8 +70,9 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
 
 fn axis((title, scale): (&str, Scale), values: impl Iterator<Item = f64> + Clone) -> Axis {
     let high = values.clone().fold(0.0, f64::max);
+    let axis = Axis::new(title, high * 1.04);
     match scale {
-        Scale::Linear => Axis::new(title, high * 1.04),
-        Scale::Logarithmic => Axis::logarithmic(title, values.fold(f64::INFINITY, f64::min), high),
+        Scale::Linear => axis,
+        Scale::Logarithmic => axis.logarithmic(values.fold(f64::INFINITY, f64::min), high),
     }
 }

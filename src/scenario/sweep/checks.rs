@@ -35,7 +35,7 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
     }
     problems.extend(zip::check(&sweep.zip, &sweep.grid));
     problems.extend(check_whole(document, sweep));
-    problems.extend(check_figures(document, &sweep.grid, sweep.figures.as_deref()));
+    problems.extend(check_figures(document, &sweep.grid, sweep.figures.each.as_deref()));
     problems
 }
 
@@ -143,7 +143,8 @@ fn check_figures(document: &Document, grid: &[Key], figures: Option<&str>) -> Op
     if keys.contains(&figures) {
         return None;
     }
-    let place = &document.get("sweep.figures")?.place;
+    let place = document.get("sweep.figures.each").or_else(|| document.get("sweep.figures"));
+    let place = &place?.place;
     let problem = Diagnostic::new(place, format!("`{figures}` tells no curves apart"));
     Some(match (nearest(figures, keys.iter().copied()), keys.is_empty()) {
         (Some(near), _) => problem.label(format!("did you mean `{near}`?")),

@@ -5,6 +5,7 @@
 
 mod axis;
 mod checks;
+mod figures;
 mod grid;
 mod named;
 mod slurm;
@@ -21,6 +22,7 @@ use super::{
     series::{self, LOAD},
 };
 use axis::{Axis, Choice};
+pub use figures::Figures;
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 
@@ -36,8 +38,8 @@ pub struct Sweep {
     pub past_saturation: Option<usize>,
     /// Runs of every point, with seeds that follow each other.
     pub repetitions: u32,
-    /// The key that has a figure for each of its values; all curves are in one if `None`.
-    pub figures: Option<String>,
+    /// How its figures look.
+    pub figures: Figures,
     /// What the tasks of a job array are asked to have; no part of what the sweep is.
     pub slurm: SlurmSettings,
     /// Series in the file's order, the last key fastest; within a series the loads; of each load its
@@ -165,7 +167,7 @@ impl Sweep {
                     Ok((scenario, read)) => {
                         let identity = read.identity();
                         let Choice { assignments, of_grid, series } = choice.clone();
-                        let figure = figure(&assignments, table.figures.as_deref());
+                        let figure = figure(&assignments, table.figures.each.as_deref());
                         points.push(Point {
                             assignments,
                             of_grid,
@@ -185,6 +187,7 @@ impl Sweep {
                 }
             }
         }
+        problems.extend(figures::unknown_series(document, &table.figures, &points));
         Diagnostics::check(problems)?;
         Ok(Self {
             saturation: table.saturation,
@@ -195,6 +198,12 @@ impl Sweep {
             points,
             table: toml::of_table(&table, &keys_of_series),
         })
+    }
+
+    /// How the figures of a document's sweep look, whatever else is wrong with it.
+    #[must_use]
+    pub fn figures(document: &Document) -> Figures {
+        table::read(&mut Reader::reading(document)).figures
     }
 
     /// What people call a point: its series, load, and seed if it is one of several repetitions.

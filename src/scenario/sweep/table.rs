@@ -1,8 +1,9 @@
 //! `[sweep]` as it is written.
 
 use super::{
-    Saturation, SlurmSettings,
+    Figures, Saturation, SlurmSettings,
     axis::Step,
+    figures,
     grid::{Grid, Key},
     named::NamedSeries,
     slurm,
@@ -12,7 +13,7 @@ use crate::narrow::narrow;
 use crate::scenario::{
     diagnostic::Diagnostic,
     document::{Entry, Node, Table, Value},
-    kind::{Kind, Number, Slot, Text, Whole, nearest, wrong_type},
+    kind::{Kind, Number, Slot, Whole, nearest, wrong_type},
     reader::Reader,
     series::LOAD,
 };
@@ -28,7 +29,7 @@ pub(in crate::scenario) struct SweepTable {
     pub(super) repetitions: u32,
     pub(super) past_saturation: Option<usize>,
     pub(super) saturation: Option<Saturation>,
-    pub(super) figures: Option<String>,
+    pub(super) figures: Figures,
     pub(super) slurm: SlurmSettings,
 }
 
@@ -62,10 +63,7 @@ pub(in crate::scenario) fn read(reader: &mut Reader<'_>) -> SweepTable {
                 let doc = "Width in load at which the search ends.";
                 Saturation { tolerance: reader.value("tolerance", &kind, 0.01, doc) }
             });
-        let kind = Text { what: "a key of the grid", example: "traffic.pattern" };
-        let doc = "A swept key with a figure of its own for each of its values. Without it all curves \
-                   are in one figure.";
-        let figures = reader.optional("figures", &kind, doc);
+        let figures = figures::read(reader);
         let slurm = slurm::read(reader).unwrap_or_default();
         SweepTable { grid, zip, series, repetitions, past_saturation, saturation, figures, slurm }
     })

@@ -14,8 +14,8 @@ pub(super) fn of_table(sweep: &SweepTable, keys: &[Vec<(String, String)>]) -> St
     if let Some(saturation) = sweep.saturation {
         let _ = writeln!(text, "saturation = {{ tolerance = {} }}", saturation.tolerance);
     }
-    if let Some(figures) = &sweep.figures {
-        let _ = writeln!(text, "figures = {}", quoted(figures));
+    if !sweep.figures.text.is_empty() {
+        let _ = writeln!(text, "figures = {}", sweep.figures.text);
     }
     let past = sweep.past_saturation.map_or_else(|| "\"all\"".into(), |count| count.to_string());
     let _ = writeln!(text, "past_saturation = {past}");

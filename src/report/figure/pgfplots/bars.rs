@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::super::bars::{Bar, BarChart};
+use super::super::look::LegendPlace;
 use super::super::palette::Colour;
 use super::super::sheet::Sheet;
 use super::table::Table;
@@ -33,7 +34,7 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     let mut text = head(name, sheet);
     let colours = plots.iter().map(|plot| plot.0).chain(legend_colours(&chart.legend));
     text += &definitions(colours);
-    let (style, images) = legend(&chart.legend, sheet);
+    let (style, images) = legend(&chart.legend, sheet, LegendPlace::Below);
     let labels: Vec<String> = chart.groups.iter().map(|group| escaped(&group.label)).collect();
     let count = chart.groups.len();
     let height = (count * most) as f64 * sheet.small_size() / SHARE;

@@ -4,11 +4,14 @@ use std::fmt::Write;
 
 use super::super::axis::Axis;
 use super::super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
+use super::super::look::Intervals;
+use super::super::names;
 use super::super::palette::BAR;
 use super::super::sheet::Sheet;
 use super::table::Table;
 use super::{
-    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, mark, number,
+    colour_name, definitions, escaped, file, foot, head, legend, legend_colours,
+    line as line_style, mark, number,
 };
 
 pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (String, String) {
@@ -21,12 +24,17 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     });
     let mut text = head(name, sheet);
     text += &definitions(colours.chain(legend_colours(&chart.legend)));
-    let (legend_style, images) = legend(&chart.legend, sheet);
+    let (legend_style, images) = legend(&chart.legend, sheet, chart.place);
+    let (columns, rows) = (chart.columns.len().max(1), chart.rows().max(1));
     let several = panels.len() > 1;
     // The panels' frames alone, or a single plot with all that belongs to it.
-    let (width, height, only) =
-        if several { (0.82, 0.5, "scale only axis, ") } else { (1.0, 1.12, "") };
+    let (width, height, only) = match (several, columns) {
+        (false, _) => (1.0, 1.12, ""),
+        (true, 1) => (0.82, 0.5, "scale only axis, "),
+        (true, _) => (0.78 / columns as f64, 0.5, "scale only axis, "),
+    };
     let (width, height) = (width * sheet.width(), height * sheet.frame_height());
+    let height = sheet.height().map_or(height, |all| all * 0.7 / rows as f64);
     let common = format!(
         "{only}width={}bp, height={}bp, axis lines=left, axis line style={{-}}, ymajorgrids, \
          grid style={{black!10}}, unbounded coords=discard,\n  title style={{font=\\normalsize}}, \
@@ -39,28 +47,34 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     if several {
         writeln!(
             text,
-            "\\begin{{groupplot}}[group style={{group size=1 by {}, vertical sep=8pt, \
-             x descriptions at=edge bottom}},\n  {common}]",
-            panels.len()
+            "\\begin{{groupplot}}[group style={{group size={columns} by {rows}, vertical sep=8pt, horizontal sep=8pt, \
+             x descriptions at=edge bottom, y descriptions at=edge left}},\n  {common}]"
         )
         .expect("a text");
     }
     for (place, panel) in panels.iter().enumerate() {
-        let last = place + 1 == panels.len();
+        let (last, left) = (place + 1 == panels.len(), place % columns == 0);
         let begin = if several { "\\nextgroupplot" } else { "\\begin{axis}" };
         let mut options = vec![of_axis("y", &panel.y)];
+        if left {
+            options.push(format!("ylabel={}", escaped(&panel.y.title)));
+        }
         if !several {
             options.insert(0, common.clone());
         }
-        if place == 0 && !chart.title.is_empty() {
-            options.push(format!("title={}", escaped(&chart.title)));
+        let heading = chart.columns.get(place).map_or("", String::as_str);
+        let title = names::joined(&[if place == 0 { chart.title.as_str() } else { "" }, heading]);
+        if !title.is_empty() {
+            options.push(format!("title={}", escaped(&title)));
         }
-        if last {
+        if place / columns + 1 == rows {
             options.push(format!("xlabel={}", escaped(&chart.x.title)));
+        }
+        if last && !legend_style.is_empty() {
             options.push(legend_style.clone());
         }
         writeln!(text, "{begin}[{}]", options.join(",\n  ")).expect("a text");
-        text += &of_panel(panel, &chart.x, name, &mut table, &mut numbers);
+        text += &of_panel(panel, chart, name, &mut table, &mut numbers);
         if last {
             text += &images;
         }
@@ -99,13 +113,16 @@ fn of_axis(letter: &str, axis: &Axis) -> String {
             "{letter}ticklabel style={{/pgf/number format/fixed, /pgf/number format/1000 sep={{}}}}"
         ));
     }
-    if letter == "y" {
-        options.push(format!("ylabel={}", escaped(&axis.title)));
-    }
     options.join(", ")
 }
 
-fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mut usize) -> String {
+fn of_panel(
+    panel: &Panel,
+    chart: &Chart,
+    name: &str,
+    table: &mut Table,
+    numbers: &mut usize,
+) -> String {
     let mut text = String::new();
     if !panel.bins.is_empty() {
         table.comments.push("bars from, to, and their height".into());
@@ -124,17 +141,14 @@ fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mu
         .expect("a text");
     }
     for rule in &panel.rules {
-        let finite = |value: f64, high: f64| number(if value.is_finite() { value } else { high });
-        let end = |(across, up): (f64, f64)| {
-            format!("({},{})", finite(across, x.high), finite(up, panel.y.high))
-        };
+        let places = rule.places(&chart.x, &panel.y);
+        let place = |(x, y): &(f64, f64)| format!("({},{})", number(*x), number(*y));
         writeln!(
             text,
-            "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{} {}}};",
+            "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{}}};",
             colour_name(rule.colour),
             if rule.dashed { ", dashed" } else { "" },
-            end(rule.ends[0]),
-            end(rule.ends[1])
+            places.iter().map(place).collect::<Vec<_>>().join(" ")
         )
         .expect("a text");
     }
@@ -142,7 +156,7 @@ fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mu
     for curve in &panel.curves {
         for run in curve.runs.iter().filter(|run| !run.is_empty()) {
             *numbers += 1;
-            let (band, line) = of_run(curve, run, *numbers, name, table);
+            let (band, line) = of_run((curve, run), chart.intervals, *numbers, name, table);
             bands += &band;
             lines += &line;
         }
@@ -172,8 +186,8 @@ fn of_panel(panel: &Panel, x: &Axis, name: &str, table: &mut Table, numbers: &mu
 
 /// The band and the line of samples that are connected.
 fn of_run(
-    curve: &Curve,
-    run: &[Sample],
+    (curve, run): (&Curve, &[Sample]),
+    intervals: Intervals,
     number: usize,
     name: &str,
     table: &mut Table,
@@ -186,7 +200,20 @@ fn of_run(
     table.column(format!("{column}-{number}"), run.iter().map(|sample| sample.y).collect());
     let file = file(name);
     let mut band = String::new();
-    if run.len() > 1 && run.iter().all(|sample| sample.interval.is_some()) {
+    let known = run.iter().all(|sample| sample.interval.is_some());
+    let mut bars = (String::new(), String::new());
+    if intervals == Intervals::Whiskers && known {
+        let error = |sample: &Sample, of: fn(f64, (f64, f64)) -> f64| {
+            sample.interval.map_or(f64::NAN, |ends| of(sample.y, ends))
+        };
+        let below = |sample: &Sample| error(sample, |y, ends| y - ends.0);
+        let above = |sample: &Sample| error(sample, |y, ends| ends.1 - y);
+        table.column(format!("below-{number}"), run.iter().map(below).collect());
+        table.column(format!("above-{number}"), run.iter().map(above).collect());
+        bars.0 = ", error bars/.cd, y dir=both, y explicit".into();
+        bars.1 = format!(", y error minus=below-{number}, y error plus=above-{number}");
+    }
+    if intervals == Intervals::Bands && run.len() > 1 && known {
         for (end, of) in [("low", 0), ("high", 1)] {
             let value = |sample: &Sample| {
                 sample.interval.map_or(f64::NAN, |(low, high)| if of == 0 { low } else { high })
@@ -207,9 +234,9 @@ fn of_run(
         .expect("a text");
     }
     let stroke = match curve.stroke {
-        Stroke::Full => "line width=1.1pt",
-        Stroke::Dashed => "line width=0.7pt, dashed",
-        Stroke::Nothing => "only marks",
+        Stroke::Full(dash) => line_style(dash),
+        Stroke::Dashed => "line width=0.7pt, dashed".into(),
+        Stroke::Nothing => "only marks".into(),
     };
     let marks = match curve.markers {
         Markers::Nothing => "no marks".into(),
@@ -221,8 +248,9 @@ fn of_run(
         }
     };
     let mut line = format!(
-        "\\addplot[{colour}, {stroke}, {marks}, forget plot] \
-         table[x=x-{number}, y={column}-{number}] {file};\n"
+        "\\addplot[{colour}, {stroke}, {marks}, forget plot{}] \
+         table[x=x-{number}, y={column}-{number}{}] {file};\n",
+        bars.0, bars.1
     );
     if run.iter().any(|sample| sample.hollow) {
         let value = |sample: &Sample| if sample.hollow { sample.y } else { f64::NAN };

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::legend::{Legend, Sample};
-use super::palette::{Colour, Marker};
+use super::look::LegendPlace;
+use super::palette::{Colour, Dash, Marker, Pen};
 use super::sheet::Sheet;
 use crate::narrow::{narrow, rounded_down};
 
@@ -97,16 +98,40 @@ fn mark(marker: Marker, colour: Colour, hollow: bool) -> String {
     format!("mark={name}, mark size={size}, mark options={{solid, fill={fill}{rotation}}}")
 }
 
-/// The legend below the figure: style of an axis, and the entries.
-fn legend(legend: &Legend, sheet: &Sheet) -> (String, String) {
+/// How the line of a series is drawn.
+fn line(dash: Dash) -> String {
+    let pattern = dash.pattern().chunks(2);
+    let pattern: Vec<String> =
+        pattern.map(|pair| format!("on {}pt off {}pt", pair[0], pair[1])).collect();
+    match pattern.is_empty() {
+        true => "line width=1.1pt".into(),
+        false => format!("line width=1.1pt, dash pattern={{{}}}", pattern.join(" ")),
+    }
+}
+
+/// The legend at its place: style of an axis, and the entries.
+fn legend(legend: &Legend, sheet: &Sheet, place: LegendPlace) -> (String, String) {
+    if place == LegendPlace::Nowhere {
+        return (String::new(), String::new());
+    }
     let entries: Vec<_> = legend.series.iter().chain(&legend.keys).collect();
     let columns = legend.columns(sheet, sheet.width()).clamp(1, entries.len().max(1));
     let columns = if legend.series.len() > 1 { columns } else { entries.len().clamp(1, 2) };
-    let style = format!(
-        "legend columns={columns}, legend cell align=left,\n  \
-         legend style={{at={{(0.5,-0.02)}}, anchor=north, yshift=-3.2em, draw=none, fill=none, \
-         /tikz/every even column/.append style={{column sep=6pt}}}}"
-    );
+    let inside = |position: &str| {
+        format!("legend pos={position}, legend cell align=left, legend style={{draw=none}}")
+    };
+    let style = match place {
+        LegendPlace::Right => inside("outer north east"),
+        LegendPlace::TopLeft => inside("north west"),
+        LegendPlace::TopRight => inside("north east"),
+        LegendPlace::BottomLeft => inside("south west"),
+        LegendPlace::BottomRight => inside("south east"),
+        LegendPlace::Below | LegendPlace::Nowhere => format!(
+            "legend columns={columns}, legend cell align=left,\n  \
+             legend style={{at={{(0.5,-0.02)}}, anchor=north, yshift=-3.2em, draw=none, fill=none, \
+             /tikz/every even column/.append style={{column sep=6pt}}}}"
+        ),
+    };
     let mut images = String::new();
     for (sample, label) in entries {
         let image = image(*sample);
@@ -118,8 +143,9 @@ fn legend(legend: &Legend, sheet: &Sheet) -> (String, String) {
 
 fn image(sample: Sample) -> String {
     match sample {
-        Sample::Series(colour, marker) => {
-            format!("{}, line width=1.1pt, {}", colour_name(colour), mark(marker, colour, false))
+        Sample::Series(Pen { colour, marker, dash }) => {
+            let (line, mark) = (line(dash), mark(marker, colour, false));
+            format!("{}, {line}, {mark}", colour_name(colour))
         }
         Sample::Band(colour) => area(colour, 0.22),
         Sample::Dot(colour) => {
@@ -149,7 +175,7 @@ fn area(colour: Colour, opacity: f64) -> String {
 
 fn sample_colour(sample: Sample) -> Colour {
     match sample {
-        Sample::Series(colour, _) | Sample::Hollow(colour, _) => colour,
+        Sample::Series(Pen { colour, .. }) | Sample::Hollow(colour, _) => colour,
         Sample::Band(colour)
         | Sample::Dot(colour)
         | Sample::Line(colour)

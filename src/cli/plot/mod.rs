@@ -8,6 +8,8 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
+mod look;
+
 use super::Failure;
 use super::results::no_results;
 use super::summary::{print_json, print_text};
@@ -15,7 +17,9 @@ use crate::cli::say::say;
 use flitlab::report::figure::{
     Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
 };
-use flitlab::report::{Point, ResultRows};
+use flitlab::report::{Label, Point, ResultRows};
+use flitlab::scenario::Figures;
+use look::LookOptions;
 
 /// Draw the figures of results again, or several results in one figure
 ///
@@ -26,6 +30,7 @@ use flitlab::report::{Point, ResultRows};
                         flitlab plot results/desmos-uniform --width 89mm --font-size 9pt --format pdf --out figures\n  \
                         flitlab plot results/uniform --only cdf,channel-map --load 0.5 --out figures\n  \
                         flitlab plot results/bfs results/sssp --labels \"BFS,SSSP\" --out figures\n  \
+                        flitlab plot results/patterns --y 200ns:20us --log y --panels --legend right --out figures\n  \
                         flitlab plot results/sizes --only scaling --over exchange.message --format pgfplots --out figures\n\n\
                         Kinds: latency (mean and 99th percentile over load), percentiles, cdf (of the latency), \
                         accepted (load), saturation (highest sustained loads), scaling (over a key of the sweep), \
@@ -48,12 +53,17 @@ pub(super) struct Plot {
     /// The same, one result each time
     #[arg(long, value_name = "NAME")]
     label: Vec<String>,
-    /// Width of the figures in in, mm, cm or pt
-    #[arg(long, value_name = "LENGTH", default_value = "3.5in")]
-    width: Length,
-    /// Size of the axes' titles; other letters follow
-    #[arg(long, value_name = "LENGTH", default_value = "8pt")]
-    font_size: Length,
+    /// Width of the figures in in, mm, cm or pt [default: 3.5in]
+    #[arg(long, value_name = "LENGTH")]
+    width: Option<Length>,
+    /// Height of plots [default: follows from the width]
+    #[arg(long, value_name = "LENGTH")]
+    height: Option<Length>,
+    /// Size of the axes' titles; other letters follow [default: 8pt]
+    #[arg(long, value_name = "LENGTH")]
+    font_size: Option<Length>,
+    #[command(flatten)]
+    look: LookOptions,
     /// What is written: pgfplots is LaTeX with the data as a table
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = formats())]
     format: Vec<Format>,
@@ -94,7 +104,12 @@ struct Printed {
 
 impl Plot {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let sheet = Sheet::new(self.width, self.font_size).map_err(input)?;
+        let figures = match &self.results[..] {
+            [only] => look::of_results(only),
+            _ => Figures::default(),
+        };
+        let sheet = self.sheet(figures.sheet).map_err(input)?;
+        let look = self.look.over(figures.look).map_err(input)?;
         let labels = self.labels()?;
         let out = match (&self.out, &self.results[..]) {
             (Some(out), _) => out.clone(),
@@ -125,6 +140,7 @@ impl Plot {
             rows.extend(result);
         }
         self.check_key(&rows)?;
+        look::check_series(&look, &rows).map_err(input)?;
         let wish = Wish {
             untitled: self.title.as_deref() == Some(""),
             title,
@@ -132,12 +148,20 @@ impl Plot {
             kinds: self.only.clone(),
             load: self.load,
             over: self.over.clone(),
+            look,
         };
         let files = draw_all(&rows, &out, &wish)?;
         if files.written.is_empty() && files.kept.is_empty() {
             return Err(input(self.nothing(&rows)));
         }
         self.show(&files)
+    }
+
+    /// The size of the figures: what is asked for, else that of the results.
+    fn sheet(&self, sheet: Sheet) -> Result<Sheet, String> {
+        let sheet = self.width.map_or(Ok(sheet), |width| sheet.with_width(width))?;
+        let sheet = self.font_size.map_or(Ok(sheet), |size| sheet.with_font_size(size))?;
+        self.height.map_or(Ok(sheet), |height| sheet.with_height(height))
     }
 
     fn show(&self, files: &Files) -> Result<(), Failure> {
@@ -291,9 +315,9 @@ fn load(text: &str) -> Result<f64, String> {
 
 /// Puts a result's label in front of its series, or in their place if there is one series only.
 fn rename(result: &mut ResultRows, label: &str) {
-    let first = result.series_names().next().cloned().unwrap_or_default();
-    let single = result.series_names().all(|series| *series == first);
-    for series in result.series_names() {
+    let first = result.labels().next().map(|label| label.series.clone()).unwrap_or_default();
+    let single = result.labels().all(|label| label.series == first);
+    for Label { series, .. } in result.labels() {
         *series = if single || series.is_empty() {
             label.to_owned()
         } else {

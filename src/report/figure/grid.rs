@@ -1,0 +1,76 @@
+//! Several figures as panels of one, with the same axes.
+
+use super::super::Point;
+use super::chart::{Chart, Panel};
+use super::folder::file_name;
+use super::legend::Legend;
+use super::{Content, Figure, Wish};
+
+/// The kinds whose x axis is the offered load: rows of one figure.
+const OVER_LOAD: [&str; 2] = ["latency", "accepted"];
+
+/// The name of that figure.
+const NAME: &str = "panels";
+
+/// Puts figures together that differ in what they are called only, a column for each of `columns`, and those over load
+/// one above another. All others stay as they are.
+pub(super) fn combined(
+    figures: Vec<(String, Figure)>,
+    columns: &[(String, Vec<Point>)],
+    wish: &Wish,
+) -> Vec<(String, Figure)> {
+    let columns: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let of = |kind: &str, column: &str| {
+        let name = format!("{kind}{}", file_name(column));
+        figures.iter().find(|figure| figure.0 == name).and_then(|(_, figure)| {
+            match &figure.content {
+                Content::Chart(chart) => Some(chart),
+                _ => None,
+            }
+        })
+    };
+    let row = |kind: &str| -> Vec<Option<&Chart>> {
+        columns.iter().map(|column| of(kind, column)).collect()
+    };
+    let some = |row: &Vec<Option<&Chart>>| row.iter().any(Option::is_some);
+    let title = wish.title_of(&[]);
+    let mut done: Vec<String> = Vec::new();
+    let mut combined = Vec::new();
+    let mut add = |name: &str, kinds: &[&str]| {
+        let rows: Vec<Vec<Option<&Chart>>> =
+            kinds.iter().map(|kind| row(kind)).filter(some).collect();
+        if rows.iter().flatten().flatten().count() > 1 {
+            let chart = grid(&title, &columns, &rows);
+            combined.push((name.to_owned(), Figure::of_chart(chart)));
+            let names = kinds.iter().flat_map(|kind| {
+                columns.iter().map(move |column| format!("{kind}{}", file_name(column)))
+            });
+            done.extend(names);
+        }
+    };
+    add(NAME, &OVER_LOAD);
+    for kind in ["latency-p99", "percentiles", "cdf"] {
+        add(kind, &[kind]);
+    }
+    combined.extend(figures.into_iter().filter(|(name, _)| !done.contains(name)));
+    combined
+}
+
+/// Rows of charts, each with a chart a column or none; there is at least one.
+fn grid(title: &str, columns: &[&str], rows: &[Vec<Option<&Chart>>]) -> Chart {
+    let all = || rows.iter().flatten().flatten().copied();
+    let widest = all().max_by(|a, b| a.x.high.total_cmp(&b.x.high)).expect("there is a chart");
+    let mut legend = Legend::default();
+    all().for_each(|chart| legend.join(&chart.legend));
+    let mut panels = Vec::new();
+    for row in rows {
+        let axes = row.iter().flatten().map(|chart| &chart.panels[0].y);
+        let highest = axes.max_by(|a, b| a.high.total_cmp(&b.high)).expect("a row has a chart");
+        panels.extend(row.iter().map(|chart| match chart {
+            Some(chart) => Panel { y: highest.clone(), ..chart.panels[0].clone() },
+            None => Panel::new(highest.clone()),
+        }));
+    }
+    let columns = columns.iter().map(|&name| name.to_owned()).collect();
+    Chart { columns, ..Chart::stacked(title, widest.x.clone(), panels, legend) }
+}

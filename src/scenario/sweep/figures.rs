@@ -1,0 +1,282 @@
+//! `[sweep.figures]`: how the figures of a sweep look.
+
+use crate::{
+    report::figure::{
+        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, Sheet, TimeUnit, short_name,
+    },
+    scenario::{
+        diagnostic::Diagnostic,
+        document::{Document, Node, Value},
+        kind::{Flag, Kind, List, Listed, Slot, Text, nearest, quoted, wrong_type},
+        reader::Reader,
+        sweep::Point,
+    },
+};
+
+/// How the figures of a sweep look, and which of its keys tells them apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The key that has a figure for each of its values; all curves are in one if `None`.
+    pub each: Option<String>,
+    pub look: Look,
+    pub sheet: Sheet,
+    /// As TOML; empty if nothing is said.
+    pub(super) text: String,
+}
+
+const KEY: Text = Text { what: "a key of the grid", example: "traffic.pattern" };
+
+/// Reads, or documents, the table; a text alone is the key that tells figures apart.
+pub(super) fn read(reader: &mut Reader<'_>) -> Figures {
+    let doc = "How figures look. A text instead of the table is `each`. The same can be said to flitlab plot.";
+    if reader.has_text("figures") {
+        let each = reader.optional("figures", &KEY, doc);
+        let text = each.as_ref().map_or(String::new(), |key| quoted(key));
+        return Figures { each, text, ..Figures::default() };
+    }
+    let example = "{ each = \"traffic.pattern\", y = \"200 ns:20 us\", log = [\"y\"] }";
+    let figures = reader.optional_table("figures", example, doc, read_keys);
+    let Some(figures) = figures else { return Figures::default() };
+    let text = reader.resolved.last().map_or(String::new(), |(_, text)| text.clone());
+    Figures { text, ..figures }
+}
+
+/// Series that are to be shown and that the sweep has not.
+pub(super) fn unknown_series(
+    document: &Document,
+    figures: &Figures,
+    points: &[Point],
+) -> Vec<Diagnostic> {
+    let Some(node) = document.get("sweep.figures.series") else { return Vec::new() };
+    let mut known: Vec<String> =
+        points.iter().map(|it| short_name(&it.series, &it.figure)).collect();
+    known.dedup();
+    let is_known =
+        |name: &String| known.contains(name) || points.iter().any(|point| point.series == *name);
+    let unknown = figures.look.series.iter().filter(|name| !is_known(name));
+    let problem = |name: &String| {
+        let problem = Diagnostic::new(&node.place, format!("the sweep has no series `{name}`"));
+        match nearest(name, known.iter().map(String::as_str)) {
+            Some(near) => problem.label(format!("did you mean `{near}`?")),
+            None => problem.help(format!("it has {}", known.join("; "))),
+        }
+    };
+    unknown.map(problem).collect()
+}
+
+fn read_keys(reader: &mut Reader<'_>) -> Figures {
+    let doc = "A swept key with a figure of its own for each of its values. Without it all curves are \
+               in one figure.";
+    let each = reader.optional("each", &KEY, doc);
+    let mut look = Look::default();
+    let doc = "The ends of x axes; either may be left out. Times are for axes of time.";
+    look.x = reader.optional("x", &Range { example: "0:0.6" }, doc).unwrap_or_default();
+    let doc = "The ends of y axes, and how far bars go.";
+    look.y = reader.optional("y", &Range { example: "200 ns:20 us" }, doc).unwrap_or_default();
+    let axes = |example| List {
+        kind: Word { what: "axis", all: &["x", "y"], name: |axis| axis },
+        noun: "axes",
+        length: 1..=2,
+        example: Some(example),
+    };
+    for (key, scale, doc) in [
+        ("log", Scale::Logarithmic, "Axes that are logarithmic."),
+        ("linear", Scale::Linear, "Axes that are not, where they would be."),
+    ] {
+        let place = reader.place(key);
+        for axis in reader.optional(key, &axes("[\"y\"]"), doc).map_or(Vec::new(), Listed::values) {
+            let (limits, own) = match axis {
+                "x" => (look.x, &mut look.x_scale),
+                _ => (look.y, &mut look.y_scale),
+            };
+            *own = Some(scale);
+            if scale == Scale::Logarithmic && limits.has_no_logarithm() {
+                let place = place.clone().expect("it was read");
+                let problem = format!("a logarithmic {axis} axis has no 0");
+                reader.problems.push(
+                    Diagnostic::new(&place, problem)
+                        .help(format!("leave out the lower end of `{axis}`, or give one above 0")),
+                );
+            }
+        }
+    }
+    let word = Word { what: "unit", all: &TimeUnit::ALL, name: TimeUnit::name };
+    look.unit = reader.optional("unit", &word, "What all times are counted in.");
+    let word = Word { what: "way to count loads", all: &LoadsIn::ALL, name: LoadsIn::name };
+    let doc = "What loads are counted in: fractions of capacity where all points of a figure have the same one, or \
+               payload.";
+    look.loads = reader.optional("loads", &word, doc).unwrap_or_default();
+    let names = List {
+        kind: Text { what: "a series' name", example: "ABR" },
+        noun: "names",
+        length: 1..=1_000,
+        example: None,
+    };
+    let doc = "The series that are shown, in this order, as legends call them.";
+    look.series = reader.optional("series", &names, doc).map_or(Vec::new(), Listed::values);
+    let doc = "Other names for series, or for parts of their names.";
+    look.names = reader.optional("names", &Names, doc).unwrap_or_default();
+    let word = Word { what: "place", all: &LegendPlace::ALL, name: LegendPlace::name };
+    look.legend = reader.optional("legend", &word, "Where the legend is.").unwrap_or_default();
+    let word = Word { what: "form", all: &Intervals::ALL, name: Intervals::name };
+    let doc = "How confidence intervals are drawn.";
+    look.intervals = reader.optional("intervals", &word, doc).unwrap_or_default();
+    let doc = "Whether figures of one kind are panels of one figure, with the same axes, latency above accepted load.";
+    look.panels = reader.optional("panels", &Flag, doc).unwrap_or_default();
+    let sheet = Sheet::default();
+    let doc = "Width of figures.";
+    let width = Measure { example: "3.5in", fits: |width| sheet.with_width(width).map(drop) };
+    let width = reader.optional("width", &width, doc);
+    let sheet = width.map_or(sheet, |width| sheet.with_width(width).unwrap_or(sheet));
+    let doc = "Height of plots; otherwise it follows from the width.";
+    let height = Measure { example: "2.5in", fits: |height| sheet.with_height(height).map(drop) };
+    let height = reader.optional("height", &height, doc);
+    let sheet = height.map_or(sheet, |height| sheet.with_height(height).unwrap_or(sheet));
+    Figures { each, look, sheet, text: String::new() }
+}
+
+/// One of some words.
+struct Word<T: 'static> {
+    what: &'static str,
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+}
+
+impl<T: Copy> Word<T> {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.all.iter().map(|&it| (self.name)(it))
+    }
+}
+
+impl<T: Copy> Kind for Word<T> {
+    type Value = T;
+
+    fn describe(&self) -> String {
+        let names: Vec<String> = self.names().map(quoted).collect();
+        format!("one of {}", names.join(", "))
+    }
+
+    fn example(&self) -> String {
+        self.names().next().map_or_else(String::new, quoted)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
+        let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
+        let found = self.all.iter().find(|&&it| (self.name)(it) == text);
+        found.copied().ok_or_else(|| {
+            let problem =
+                Diagnostic::new(&node.place, format!("there is no {} `{text}`", self.what));
+            vec![match nearest(text, self.names()) {
+                Some(near) => problem.label(format!("did you mean `{near}`?")),
+                None => problem.help(format!("{slot} is {}", self.describe())),
+            }]
+        })
+    }
+
+    fn show(&self, value: &T) -> String {
+        quoted((self.name)(*value))
+    }
+}
+
+/// Two ends of an axis.
+struct Range {
+    example: &'static str,
+}
+
+impl Kind for Range {
+    type Value = Limits;
+
+    fn describe(&self) -> String {
+        "a range of numbers or times, such as \"0:0.6\", \"200 ns:20 us\", \":20 us\" or \"0.1:\""
+            .into()
+    }
+
+    fn example(&self) -> String {
+        quoted(self.example)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Limits, Vec<Diagnostic>> {
+        parse_text(self, slot, node, str::parse)
+    }
+
+    fn show(&self, value: &Limits) -> String {
+        quoted(&value.to_string())
+    }
+}
+
+/// A length that a figure can have.
+struct Measure<F> {
+    example: &'static str,
+    fits: F,
+}
+
+impl<F: Fn(Length) -> Result<(), String>> Kind for Measure<F> {
+    type Value = Length;
+
+    fn describe(&self) -> String {
+        "a length in in, mm, cm or pt".into()
+    }
+
+    fn example(&self) -> String {
+        quoted(self.example)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Length, Vec<Diagnostic>> {
+        parse_text(self, slot, node, |text| {
+            let length: Length = text.parse()?;
+            (self.fits)(length).map(|()| length)
+        })
+    }
+
+    fn show(&self, value: &Length) -> String {
+        quoted(&value.to_string())
+    }
+}
+
+/// Reads a text; what is wrong with it becomes the message.
+fn parse_text<K: Kind>(
+    kind: &K,
+    slot: Slot<'_>,
+    node: &Node,
+    parse: impl FnOnce(&str) -> Result<K::Value, String>,
+) -> Result<K::Value, Vec<Diagnostic>> {
+    let Value::Text(text) = &node.value else { return Err(wrong_type(kind, slot, node)) };
+    parse(text).map_err(|problem| {
+        let example = slot.write(node, &kind.example());
+        vec![Diagnostic::new(&node.place, problem).help(format!("write for example {example}"))]
+    })
+}
+
+/// Names and what they shall be.
+struct Names;
+
+impl Kind for Names {
+    type Value = Vec<(String, String)>;
+
+    fn describe(&self) -> String {
+        "a table of names and what is written for them".into()
+    }
+
+    fn example(&self) -> String {
+        "{ \"matrix file halo.csv\" = \"halo exchange\" }".into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
+        let Value::Table(table) = &node.value else { return Err(wrong_type(self, slot, node)) };
+        let mut names = Vec::new();
+        let mut problems = Vec::new();
+        for entry in &table.entries {
+            let text = Text { what: "a name", example: "halo exchange" };
+            match text.parse(Slot { key: &entry.key, element: false }, &entry.node) {
+                Ok(name) => names.push((entry.key.clone(), name)),
+                Err(more) => problems.extend(more),
+            }
+        }
+        if problems.is_empty() { Ok(names) } else { Err(problems) }
+    }
+
+    fn show(&self, names: &Self::Value) -> String {
+        let name = |(from, to): &(String, String)| format!("{} = {}", quoted(from), quoted(to));
+        format!("{{ {} }}", names.iter().map(name).collect::<Vec<_>>().join(", "))
+    }
+}

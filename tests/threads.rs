@@ -23,7 +23,7 @@ pub struct Run {
     counters: Vec<Counters>,
     under_way: Vec<(usize, u64)>,
     channels: Vec<ChannelReport>,
-    deadlock: Option<Deadlock>,
+    pub deadlock: Option<Deadlock>,
     end: u64,
 }
 

@@ -1,11 +1,10 @@
 //! Results as rows, the files that hold them, and the figures and pages made of those files.
 //!
-//! A run or a sweep gives one [`PointRow`] for each load point (or finite exchange), one [`ChannelRow`] for
-//! each channel of a point, [`LatencyRow`]s for its distribution of latencies, and one [`WindowRow`] for each
-//! of its windows. [`RowWriter`] puts them into `points.csv`, `channels.csv`, `latencies.csv` and
-//! `windows.csv`; [`ResultRows::read`] reads them back; [`figure`] draws from rows alone, so that a figure
-//! can be made again without the simulation; [`html`] makes a page of them. [`comparison`] says what differs
-//! between two results.
+//! A run or a sweep gives [`Point`]s, one for each load (or finite exchange): a [`Label`], which says what the result calls
+//! it, and what was [`Measured`], a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and
+//! a [`WindowRow`] for each window. [`ResultFolder`] writes them to the files of a folder, and [`ResultRows::read`] reads
+//! them back. [`figure`] draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a
+//! page of them. [`comparison`] says what differs between two results.
 
 mod channel;
 pub mod comparison;

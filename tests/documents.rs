@@ -63,7 +63,7 @@ const SQUEUE: &str =
 const SCONTROL: &str = "#!/bin/sh\necho 'MaxArraySize            = 1001'\n";
 
 /// The commands of a page: in blocks of code, without what stands beside them.
-fn commands(page: &str) -> Vec<String> {
+pub fn commands(page: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut fenced = false;
     let mut goes_on = false;

@@ -35,6 +35,7 @@ mod load_bound;
 mod mutants;
 mod outflank_points;
 mod peer_figures;
+mod pictures;
 mod plot;
 mod reference_engine;
 mod report;

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::input::{Input, reject};
+use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{print_json, print_text};
 use super::text::torus_text;
@@ -77,7 +78,7 @@ impl Failures {
             Some(out) => Some(folder::prepare("", Some(out))?),
             None => None,
         };
-        let rows = self.threads.with(|| Ok(self.rows(torus, faults, network.seed)))?;
+        let rows = self.threads.with(|| self.rows(torus, faults, network.seed))?;
         let title = torus_text(torus);
         if let Some(out) = &out {
             folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
@@ -93,8 +94,9 @@ impl Failures {
         print_text(&format!("{title}, {} systems a row\n{}{place}", self.systems, text(&rows)))
     }
 
-    fn rows(&self, torus: &Torus, faults: &Faults, seed: u64) -> Vec<Row> {
+    fn rows(&self, torus: &Torus, faults: &Faults, seed: u64) -> Result<Vec<Row>, Failure> {
         let bar = Bar::of_sweep(2 * u64::from(self.most));
+        let _interrupt = Interrupt::clear(&bar)?;
         let kinds = [("cables", angara::Failure::Cables), ("nodes", angara::Failure::Nodes)];
         let cases =
             kinds.iter().flat_map(|kind| (1..=self.most).map(move |failures| (kind, failures)));
@@ -114,7 +116,7 @@ impl Failures {
         });
         let rows = rows.collect();
         bar.finish();
-        rows
+        Ok(rows)
     }
 }
 

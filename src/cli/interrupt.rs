@@ -10,6 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::Failure;
+use super::progress::Bar;
 
 /// The exit code for either signal: that of SIGINT by the custom of shells.
 pub(super) const INTERRUPTED: i32 = 130;
@@ -38,6 +39,15 @@ impl Interrupt {
             exit(INTERRUPTED);
         })?;
         Ok(interrupt)
+    }
+
+    /// From now on the first signal ends the command, which leaves nothing, and takes a bar's line away.
+    ///
+    /// # Errors
+    /// If the system does not let it take signals.
+    pub(super) fn clear(bar: &Bar) -> Result<Self, Failure> {
+        let bar = bar.clone();
+        Self::watch(move || bar.finish())
     }
 
     /// From now on the first signal is only noted: whoever looks is to end the command soon. A second one ends it at

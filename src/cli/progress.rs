@@ -44,6 +44,8 @@ struct Estimate {
     /// Points that are done, until their times are known.
     done: Vec<usize>,
     threads: usize,
+    /// They are being thought about: until then the first points, which are the quickest, say nothing.
+    awaited: bool,
 }
 
 impl Bar {
@@ -118,6 +120,12 @@ impl Bar {
     pub(super) fn expect(&self, seconds: Vec<f64>, threads: usize) {
         let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
         (estimate.seconds, estimate.threads) = (seconds, threads);
+    }
+
+    /// Whether what the points will take is still being found out.
+    pub(super) fn await_plan(&self, awaited: bool) {
+        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
+        estimate.awaited = awaited;
     }
 
     /// One thing more is done.
@@ -205,7 +213,8 @@ impl Line {
 impl Estimate {
     fn left(&self, elapsed: f64, done: u64, all: u64) -> Option<f64> {
         if self.seconds.is_empty() {
-            return (done > 0).then(|| elapsed / done as f64 * (all - done.min(all)) as f64);
+            return (done > 0 && !self.awaited)
+                .then(|| elapsed / done as f64 * (all - done.min(all)) as f64);
         }
         let whole: f64 = self.seconds.iter().sum();
         let found: f64 = self.done.iter().filter_map(|&point| self.seconds.get(point)).sum();
@@ -230,8 +239,12 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_sweep_begins_with_its_plan_and_ends_with_the_clock() {
-        let estimate =
-            |done: Vec<usize>| Estimate { seconds: vec![1.0, 1.0, 8.0], done, threads: 2 };
+        let estimate = |done: Vec<usize>| Estimate {
+            seconds: vec![1.0, 1.0, 8.0],
+            done,
+            threads: 2,
+            awaited: true,
+        };
         assert_eq!(estimate(vec![]).left(0.0, 0, 3), Some(5.0));
         // Two tenths of the work in two seconds: ten seconds in all, of which a fifth is believed.
         let left = estimate(vec![0, 1]).left(2.0, 2, 3).unwrap();
@@ -243,5 +256,7 @@ mod tests {
     fn without_a_plan_points_that_are_left_take_as_long_as_those_that_are_done() {
         assert_eq!(Estimate::default().left(4.0, 0, 10), None);
         assert_eq!(Estimate::default().left(4.0, 2, 10), Some(16.0));
+        let awaited = Estimate { awaited: true, ..Estimate::default() };
+        assert_eq!(awaited.left(4.0, 2, 10), None, "a plan is about to come");
     }
 }

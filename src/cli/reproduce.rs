@@ -1,9 +1,12 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
+use std::sync::{Arc, OnceLock};
+
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::folder::Output;
+use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::say::say;
 use super::summary::{print_json, print_text};
@@ -88,9 +91,13 @@ impl Reproduce {
         let out = folder::prepare(name.get_name(), self.output.out.as_deref())?;
         let threads = self.threads.count();
         let extent = Extent { quick: self.quick, threads };
-        let mut bar = None;
+        let bar: Arc<OnceLock<Bar>> = Arc::default();
+        let shown = bar.clone();
+        let _interrupt = Interrupt::watch(move || {
+            shown.get().inspect(|bar| bar.finish());
+        })?;
         let progress: Progress<'_> = &mut |_, all, note| {
-            let bar = bar.get_or_insert_with(|| Bar::of_sweep(all));
+            let bar = bar.get_or_init(|| Bar::of_sweep(all));
             if !note.is_empty() {
                 bar.above(|| say(note));
             }
@@ -111,9 +118,7 @@ impl Reproduce {
             Published::NueThroughput => nue_throughput(extent, progress).map_err(flawed)?,
             Published::NueRuntime => nue_runtime(extent, progress).map_err(flawed)?,
         };
-        if let Some(bar) = bar {
-            bar.finish();
-        }
+        bar.get().inspect(|bar| bar.finish());
         for (name, table) in &found.tables {
             folder::write(&out.join(name).with_extension("csv"), table)?;
         }

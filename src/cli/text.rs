@@ -208,6 +208,16 @@ pub(super) fn headline(simulation: &Simulation) -> String {
     )
 }
 
+/// `1 point`, `3 points`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `1 point is`, `3 points are`.
+pub(super) fn counted_are(count: usize, noun: &str) -> String {
+    format!("{} {}", counted(count, noun), if count == 1 { "is" } else { "are" })
+}
+
 /// About so long, for people.
 pub(super) fn duration(seconds: f64) -> String {
     match seconds {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::input::{Input, reject};
+use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
@@ -49,6 +50,7 @@ impl Check {
             return Err(Failure::Input("error: name a scenario, or ask for --reference".into()));
         };
         let bar = Bar::of_work("reading the scenario");
+        let _interrupt = Interrupt::clear(&bar)?;
         let document = input.document()?;
         let points = if document.has_sweep() {
             Some(Sweep::read_without_tables(&document).map_err(|found| reject(&found))?)

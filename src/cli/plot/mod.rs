@@ -14,6 +14,7 @@ use super::Failure;
 use super::results::no_results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
+use crate::cli::text::counted;
 use flitlab::report::figure::{
     Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
 };
@@ -72,7 +73,7 @@ pub(super) struct Plot {
     only: Vec<Kind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
-    #[arg(long, value_parser = load)]
+    #[arg(long, value_parser = load, allow_negative_numbers = true)]
     load: Option<f64>,
     /// The key of the sweep that scaling curves are over [default: the only one with numbers]
     #[arg(long, value_name = "KEY")]
@@ -190,8 +191,8 @@ impl Plot {
         if given.len() != self.results.len() {
             return Err(input(format!(
                 "{} for {}: give each result one, in their order",
-                count(given.len(), "label"),
-                count(self.results.len(), "result")
+                counted(given.len(), "label"),
+                counted(self.results.len(), "result")
             )));
         }
         match repeated(&given) {
@@ -255,7 +256,13 @@ impl Plot {
                 kinds.join(", ")
             ),
             (false, None) => {
-                format!("there is nothing to draw for {} in these results", kinds.join(", "))
+                let needs =
+                    self.only.iter().map(|kind| format!("\n  {}: {}", kind.name(), kind.needs()));
+                format!(
+                    "there is nothing to draw for {} in these results; what it takes:{}",
+                    kinds.join(", "),
+                    needs.collect::<String>()
+                )
             }
         }
     }
@@ -263,10 +270,6 @@ impl Plot {
 
 fn input(problem: impl AsRef<str>) -> Failure {
     Failure::Input(format!("error: {}", problem.as_ref()))
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn repeated(names: &[String]) -> Option<&String> {

@@ -113,7 +113,7 @@ impl Sweep {
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
             let headline = text::headline(&simulation);
-            mention(&format!("{headline}: {} points\n", sweep.points.len()));
+            mention(&format!("{headline}: {}\n", text::counted(sweep.points.len(), "point")));
         }
         let again = self.again(&place.results);
         self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
@@ -148,7 +148,8 @@ impl Sweep {
         }
         let saturation = saturation?;
         if place.resumed && !self.output.json {
-            mention(&format!("{} points were there already\n", results.known()));
+            let (known, was) = (results.known(), if results.known() == 1 { "was" } else { "were" });
+            mention(&format!("{} {was} there already\n", text::counted(known, "point")));
         }
         results.conclude(saturation, simulation)
     }
@@ -171,9 +172,8 @@ impl Sweep {
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         if !left_out.is_empty() {
             say(&format!(
-                "note: {} points are left out, since their series had ended past saturation \
-                 (sweep.past_saturation)",
-                left_out.len()
+                "note: {} left out, since their series had ended past saturation (sweep.past_saturation)",
+                text::counted_are(left_out.len(), "point")
             ));
         }
         Ok(())
@@ -225,6 +225,7 @@ fn estimated<R>(
         return work();
     }
     let over = AtomicBool::new(false);
+    bar.await_plan(true);
     let estimate = || {
         let begun = Instant::now();
         while begun.elapsed() < UNESTIMATED {
@@ -237,6 +238,7 @@ fn estimated<R>(
             let seconds = |plan| if let Plan::Run(time) = plan { time.as_secs_f64() } else { 0.0 };
             bar.expect(plans.into_iter().map(seconds).collect(), threads);
         }
+        bar.await_plan(false);
     };
     thread::scope(|scope| {
         scope.spawn(estimate);

@@ -54,7 +54,11 @@ impl Place {
     pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
         let Some(results) = begun(name, asked, points)? else {
             let place = Self::begin(name, asked)?;
-            say(&format!("note: nothing to resume, so this begins in {}", place.results.display()));
+            say(&format!(
+                "note: nothing to resume, so this begins in {} (a sweep that was begun with --out goes on with \
+                 the same --out)",
+                place.results.display()
+            ));
             return Ok(place);
         };
         let store = Store::open(&results)?;

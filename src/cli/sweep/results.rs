@@ -166,9 +166,8 @@ impl<'f> Results<'f> {
             let past = |point: &&report::Point| point.measured.status == Status::NotSteady;
             let unsteady = summary.points.iter().filter(past).count();
             if unsteady > 0 {
-                say(&format!(
-                    "note: {unsteady} points are past saturation (summary.json says more)"
-                ));
+                let points = text::counted_are(unsteady, "point");
+                say(&format!("note: {points} past saturation (summary.json says more)"));
             }
         }
         match deadlocks.first() {
@@ -218,7 +217,9 @@ fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
     let load = found.sustained_load;
     match found.lowest_load_not_sustained {
         Some(failed) => format!("  {series}{seed}: sustains load {load:.4}, not {failed:.4}\n"),
-        None => format!("  {series}{seed}: sustains load {load:.4}, the bound\n"),
+        None => format!(
+            "  {series}{seed}: sustains load {load:.4}, the highest that its bound allows\n"
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use clap::Args;
 use super::super::Failure;
 use super::super::input::reject;
 use super::super::summary::print_text;
+use super::super::text::counted_are;
 use super::super::threads::Threads;
 use super::results::point_text;
 use flitlab::measure::Saturation;
@@ -89,7 +90,8 @@ impl Task {
         match share.len() - obtained {
             0 => Ok(()),
             left_out => print_text(&format!(
-                "{left_out} points are left out, since their series had ended past saturation\n"
+                "{} left out, since their series had ended past saturation\n",
+                counted_are(left_out, "point")
             )),
         }
     }

@@ -9,6 +9,9 @@ use super::legend::{Legend, Sample as LegendSample};
 use super::look::INTERVAL;
 use super::palette::{GREY, Marker, Pen, of_series};
 
+/// The key of hollow markers.
+pub(super) const NOT_STEADY: &str = "not steady";
+
 /// Accepted over offered load, with the diagonal on which all that is offered is accepted, and, over
 /// several seeds, the 95% confidence interval as a band. Points that are not steady are hollow, but
 /// connected: what a network accepts past saturation is the message. A deadlock is a cross, and not
@@ -71,7 +74,7 @@ fn legend(curves: &Curves) -> Legend {
     }
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) || any(Status::Undecided) {
-        legend.key(LegendSample::Hollow(GREY, Marker::Circle), "not steady");
+        legend.key(LegendSample::Hollow(GREY, Marker::Circle), NOT_STEADY);
     }
     if any(Status::Deadlock) {
         legend.key(LegendSample::Cross(GREY), "deadlock");

@@ -1,8 +1,10 @@
 //! Several figures as panels of one, with the same axes.
 
 use super::super::Point;
+use super::accepted::NOT_STEADY;
 use super::chart::{Chart, Panel};
 use super::folder::file_name;
+use super::latency::FIRST_NOT_STEADY;
 use super::legend::Legend;
 use super::{Content, Figure, Wish};
 
@@ -62,6 +64,10 @@ fn grid(title: &str, columns: &[&str], rows: &[Vec<Option<&Chart>>]) -> Chart {
     let widest = all().max_by(|a, b| a.x.high.total_cmp(&b.x.high)).expect("there is a chart");
     let mut legend = Legend::default();
     all().for_each(|chart| legend.join(&chart.legend));
+    // Of accepted load all that is not steady is hollow.
+    if legend.keys.iter().any(|key| key.1 == NOT_STEADY) {
+        legend.keys.retain(|key| key.1 != FIRST_NOT_STEADY);
+    }
     let mut panels = Vec::new();
     for row in rows {
         let axes = row.iter().flatten().map(|chart| &chart.panels[0].y);

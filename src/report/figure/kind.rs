@@ -58,6 +58,22 @@ impl Kind {
         }
     }
 
+    /// What results must have for it to be drawn.
+    #[must_use]
+    pub fn needs(self) -> &'static str {
+        match self {
+            Self::Latency | Self::Percentiles => "a series with two loads, one of them steady",
+            Self::Distribution => "packets that were measured",
+            Self::Accepted => "a series with two loads",
+            Self::Saturation => "two series, one of which saturates",
+            Self::Scaling => "a key of the sweep that has two or more numbers as values",
+            Self::Completion => "two series of finite exchanges",
+            Self::Channels => "channels that were measured",
+            Self::ChannelMap => "channels of a torus or mesh of two dimensions or more",
+            Self::Time => "windows of a load",
+        }
+    }
+
     /// Whether a file has the name of a figure, by what it begins with and ends with.
     #[must_use]
     pub fn names_file(path: &Path) -> bool {

@@ -24,6 +24,9 @@ const FARTHEST_FIRST: f64 = 4.0;
 /// How far above the highest mean the highest percentile may stretch the axis.
 const PERCENTILE_STRETCH: f64 = 4.0;
 
+/// The key of hollow markers at the upper edge.
+pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
+
 /// What is drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
@@ -279,7 +282,7 @@ fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     let any = |status: Status| curves.points().any(|point| point.status == status);
     if any(Status::NotSteady) || any(Status::Undecided) {
         if few {
-            legend.key(LegendSample::Hollow(GREY, Marker::Circle), "first load not steady");
+            legend.key(LegendSample::Hollow(GREY, Marker::Circle), FIRST_NOT_STEADY);
         } else {
             legend.note = Some("Curves end at the last load that reached a steady state.".into());
         }

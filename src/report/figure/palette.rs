@@ -184,6 +184,16 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_a_report_has_the_same_colours() {
+        let style = include_str!("../../../assets/report/page.css");
+        let light = style.split("@media").next().unwrap();
+        for (number, (red, green, blue)) in SERIES.into_iter().enumerate() {
+            let rule = format!("--series-{number}: #{red:02x}{green:02x}{blue:02x};");
+            assert!(light.contains(&rule), "{rule}");
+        }
+    }
+
+    #[test]
     fn shades_get_darker_with_the_value() {
         let steps: Vec<f64> = (0..=20).map(|at| lightness(shade(f64::from(at) / 20.0))).collect();
         assert!(steps.is_sorted_by(|a, b| a > b), "{steps:?}");

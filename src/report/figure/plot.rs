@@ -84,7 +84,10 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
     let overhang =
         chart.x.ticks(TICKS).last().map_or(0.0, |last| font::width(&last.1, sheet.small_size()));
     let right = (farthest - overhang * SLACK / 2.0).max(left + 10.0 * columns as f64);
-    let gap = if columns > 1 { BETWEEN.max(overhang * SLACK / 2.0) } else { 0.0 };
+    // The last label of a column and the first of the next are beside each other.
+    let first =
+        chart.x.ticks(TICKS).first().map_or(0.0, |it| font::width(&it.1, sheet.small_size()));
+    let gap = if columns > 1 { (overhang + first) * SLACK / 2.0 + BETWEEN / 2.0 } else { 0.0 };
     let width = (right - left - gap * (columns - 1) as f64) / columns as f64;
     let bottom = top + rows as f64 * height + (rows - 1) as f64 * BETWEEN;
     for (number, panel) in chart.panels.iter().enumerate() {

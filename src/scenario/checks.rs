@@ -5,9 +5,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{
-    Network, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec, diagnostic::Diagnostic,
-    document::Document, reader::Purpose, schema::Draft,
+use super::{Network, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
+use crate::{
+    document::{Diagnostic, Document},
+    scenario::Purpose,
 };
 use crate::{
     engine::{

@@ -25,18 +25,12 @@
 //! ```
 
 mod checks;
-mod choice;
-mod complaints;
-mod diagnostic;
 mod difference;
-mod document;
-mod file;
 mod identity;
 mod interruption;
-mod kind;
+mod load;
+mod name;
 mod network;
-mod range;
-mod reader;
 mod reference;
 mod resolved;
 mod routing;
@@ -44,17 +38,17 @@ mod schema;
 mod series;
 mod starter;
 mod sweep;
-mod syntax;
-mod tables;
 mod topology;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub use crate::document::{
+    Diagnostic, Diagnostics, Document, KeyDoc, Location, Reference, ReferencePart, Source,
+    VariantDoc,
+};
 pub use difference::{Difference, Setting, differences, settings};
-pub use document::Document;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
-pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
+pub use reference::reference;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
@@ -64,13 +58,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
+    document::{Hints, Missed, Reader},
     engine::Parameters,
     measure::Settings,
     traffic::{ExchangeSpec, LoadSpec, OfferedLoad, PatternSpec},
 };
 use checks::Fabrics;
-use reader::{Purpose, Reader};
 use schema::Draft;
+
+/// What a document is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Run,
+    /// Keys that only the sweep gives are not missed.
+    Sweep,
+    /// A workload is not missed, and pairs without a route are no mistake.
+    Routes,
+}
 
 /// A checked scenario: everything that a run needs, in numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,9 +231,17 @@ impl Reading {
         if !document.intact {
             return Self { problems, ..Self::default() };
         }
-        let mut reader = Reader::reading(document);
-        reader.purpose = purpose;
-        let draft = schema::read(&mut reader);
+        let missed = |path: &str| match (sweep::gives(document, path), purpose) {
+            (false, _) => Missed::Mistake,
+            (true, Purpose::Run) => Missed::Help(format!(
+                "only [sweep] gives it: run the sweep, or give it for one run with --set \
+                 {path}=VALUE"
+            )),
+            (true, _) => Missed::Nothing,
+        };
+        let hints = Hints { reference: &|| reference(), missed: &missed };
+        let mut reader = Reader::reading(document, hints);
+        let draft = schema::read(&mut reader, purpose);
         problems.append(&mut reader.problems);
         if problems.is_empty() {
             problems.append(&mut reader.held);

@@ -173,7 +173,7 @@ fn exchanges_are_read() {
 
 #[test]
 fn the_reference_names_every_key_and_its_defaults_hold() {
-    let reference = Reference::new();
+    let reference = reference();
     let page = reference.to_string();
     for (key, _) in
         schema_keys(FULL).into_iter().chain(schema_keys(&exchange("pattern = \"tornado\"")))
@@ -221,7 +221,7 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
 
 #[test]
 fn the_reference_is_toml_and_its_lines_are_short() {
-    let page = Reference::new().to_string();
+    let page = reference().to_string();
     assert!(toml::de::DeTable::parse(&page).is_ok(), "{page}");
     for line in page.lines() {
         assert!(line.chars().count() <= 102, "{line}");
@@ -230,7 +230,7 @@ fn the_reference_is_toml_and_its_lines_are_short() {
 
 #[test]
 fn examples_and_variants_of_the_reference_are_accepted() {
-    for key in Reference::new().keys() {
+    for key in reference().keys() {
         for variant in &key.variants {
             let fields: Vec<String> = variant
                 .fields

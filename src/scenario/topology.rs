@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::kind::Places;
+use crate::topology::Places;
 use crate::topology::builders::Builder;
 use crate::topology::netlist::{Adapter, Netlist, Switch};
 use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};

@@ -5,15 +5,11 @@ use crate::{
         Family, Selection, Tie,
         profit::{Average, IdleRatio, Weights},
     },
+    document::{Choice, Flag, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
     narrow::narrow,
     routing::{AdaptiveRules, Derouter},
-    scenario::{
-        RoutingSpec,
-        choice::{Choice, Variant, plain, with_keys},
-        kind::{Flag, Number, Whole},
-        reader::Reader,
-    },
+    scenario::RoutingSpec,
 };
 
 pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {

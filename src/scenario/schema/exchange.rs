@@ -5,12 +5,9 @@ use super::{
     traffic::{LARGEST_MESSAGE, access},
 };
 use crate::{
+    document::{Choice, Reader, Whole, plain, size, time, with_keys},
     narrow::narrow,
-    scenario::{
-        choice::{Choice, plain, with_keys},
-        kind::{Places, Whole, size, time},
-        reader::Reader,
-    },
+    topology::Places,
     traffic::{Between, ExchangeSpec},
 };
 

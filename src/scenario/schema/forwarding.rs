@@ -4,19 +4,13 @@ use std::sync::Arc;
 
 use crate::{
     InvalidLine,
+    document::{Choice, InputFile, Reader, Text, Variant, Whole, plain, with_keys},
     narrow::narrow,
     routing::{
         agnostic::{ALGORITHMS, Algorithm, Parameters, Partition},
         opensm::{Dump, PathLevels},
     },
-    scenario::{
-        RoutingSpec, TopologySpec,
-        choice::{Choice, Variant, plain, with_keys},
-        file::InputFile,
-        kind::{Text, Whole},
-        reader::Reader,
-        routing::OpenSmTable,
-    },
+    scenario::{RoutingSpec, TopologySpec, routing::OpenSmTable},
 };
 
 /// What an algorithm does, in a sentence.

@@ -3,13 +3,12 @@
 use std::{collections::HashSet, path::Path, sync::Arc};
 
 use crate::{
-    narrow::narrow,
-    scenario::{
-        diagnostic::{Diagnostic, Location, Source},
-        document::{Node, Value},
-        kind::{Kind, List, Listed, NodeName, NodePair, Places, Slot, Text, wrong_type},
-        reader::Reader,
+    document::{
+        Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Source, Text, Value,
+        wrong_type,
     },
+    narrow::narrow,
+    topology::{NodeName, NodePair, Places},
     traffic::PatternSpec,
 };
 
@@ -99,7 +98,7 @@ pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Optio
             return None;
         }
         (Some(file), _) => {
-            let folder = Path::new(&reader.document?.file.name)
+            let folder = Path::new(&reader.document()?.file.name)
                 .parent()
                 .map_or_else(Default::default, Path::to_path_buf);
             match from_file(&folder.join(file), &place?, places) {

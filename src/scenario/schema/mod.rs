@@ -4,7 +4,6 @@ mod adaptive;
 mod exchange;
 mod forwarding;
 mod interruption;
-mod load;
 mod matrix;
 mod measure;
 mod pattern;
@@ -14,14 +13,13 @@ mod topology;
 mod traffic;
 
 use super::{
-    InterruptionSpec, RoutingSpec, TopologySpec, WorkloadSpec,
-    kind::{LARGEST, ScenarioName, Text, Whole},
-    reader::Reader,
-    sweep,
+    InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, name::ScenarioName,
 };
-use crate::{engine::Parameters, measure::Settings};
-
-pub(super) use load::text as load_text;
+use crate::{
+    document::{LARGEST, Reader, Text, Whole},
+    engine::Parameters,
+    measure::Settings,
+};
 
 /// What was read. What is `None` has been reported.
 pub(super) struct Draft {
@@ -38,9 +36,9 @@ pub(super) struct Draft {
 }
 
 /// Reads, or documents, all keys.
-pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
+pub(super) fn read(reader: &mut Reader<'_>, purpose: Purpose) -> Draft {
     let stem = reader
-        .document
+        .document()
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
     let name = reader.value_from(
         "name",
@@ -62,14 +60,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
     let forwards = routing::forwards(reader, spec);
     let (preset, parameters) = router::read(reader, forwards);
     let routing = routing::read(reader, spec, &parameters);
-    let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters);
+    let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
-    if reader.is_documenting() {
-        let _ = sweep::read_table(reader);
-    } else {
-        reader.ignore("sweep");
-    }
+    reader.ignore("sweep");
     reader.finish();
     Draft {
         name,

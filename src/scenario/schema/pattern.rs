@@ -2,11 +2,8 @@
 
 use super::{matrix, topology::report_repeated};
 use crate::{
-    scenario::{
-        choice::{Choice, Variant, plain, with_keys},
-        kind::{Flag, List, Listed, NodeName, NodePair, Number, Places},
-        reader::Reader,
-    },
+    document::{Choice, Flag, List, Listed, Number, Reader, Variant, plain, with_keys},
+    topology::{NodeName, NodePair, Places},
     traffic::PatternSpec,
 };
 

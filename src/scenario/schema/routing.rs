@@ -3,19 +3,13 @@
 use std::sync::Arc;
 
 use crate::{
+    document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys},
     engine::Parameters,
     routing::{
         HalfRing, TableFile,
         angara::{Algorithm, Freedoms},
     },
-    scenario::{
-        RoutingSpec, TopologySpec,
-        choice::{Choice, plain, with_keys},
-        document::Value,
-        file::InputFile,
-        kind::{Flag, Text},
-        reader::Reader,
-    },
+    scenario::{RoutingSpec, TopologySpec},
 };
 
 use super::{adaptive, forwarding};

@@ -2,18 +2,13 @@
 
 use super::{
     exchange,
-    load::Load,
     pattern::{self, Sender},
 };
 use crate::{
+    document::{Choice, Diagnostic, Flag, Reader, Whole, plain, size, with_keys},
     engine::Parameters,
-    scenario::{
-        WorkloadSpec,
-        choice::{Choice, plain, with_keys},
-        diagnostic::Diagnostic,
-        kind::{Flag, Places, Whole, size},
-        reader::{Purpose, Reader},
-    },
+    scenario::{Purpose, WorkloadSpec, load::Load},
+    topology::Places,
     traffic::{Access, LoadSpec, Process},
     units::Bytes,
 };
@@ -28,6 +23,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     places: Option<Places<'_>>,
     parameters: &Parameters,
+    purpose: Purpose,
 ) -> Option<WorkloadSpec> {
     let (traffic, exchange) = match reader.is_documenting() {
         true => (true, true),
@@ -39,7 +35,7 @@ pub(super) fn read(
                 .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
         );
     }
-    if !traffic && !exchange && reader.purpose != Purpose::Routes {
+    if !traffic && !exchange && purpose != Purpose::Routes {
         let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(

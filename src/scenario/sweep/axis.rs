@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{grid::Key, named};
-use crate::scenario::{
-    diagnostic::Location,
-    document::{Document, Node, Value},
-    series::{self, LOAD},
+use crate::{
+    document::{Document, Location, Node, Value},
+    scenario::series::{self, LOAD},
 };
 
 /// A key set to a value.

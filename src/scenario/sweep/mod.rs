@@ -13,13 +13,12 @@ mod toml;
 mod zip;
 
 use super::{
-    Identity, Reading, Scenario,
+    Identity, Purpose, Reading, Scenario,
     checks::Fabrics,
-    diagnostic::{Diagnostic, Diagnostics},
-    document::{Document, Node, Value},
-    reader::{Purpose, Reader},
+    reference,
     series::{self, LOAD},
 };
+use crate::document::{Diagnostic, Diagnostics, Document, Hints, Missed, Node, Reader, Value};
 use axis::{Axis, Choice};
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
@@ -106,7 +105,8 @@ impl Sweep {
         if !document.intact {
             Diagnostics::check(document.problems.clone())?;
         }
-        let mut reader = Reader::reading(document);
+        let hints = Hints { reference: &|| reference(), missed: &|_| Missed::Mistake };
+        let mut reader = Reader::reading(document, hints);
         if !document.has_sweep() {
             let problem = Diagnostic::new(&document.start(), "the scenario has no [sweep]")
                 .help("add for example [sweep.grid] and below it `traffic.load = [0.1, 0.2, 0.3]`");

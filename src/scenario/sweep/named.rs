@@ -1,12 +1,10 @@
 //! `[sweep.series]`: series with a name, each a set of keys with its own values.
 
 use super::axis::{Setting, Step};
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Document, Entry, Node, Table, Value},
-    kind::{Kind, Slot, quoted, wrong_type},
-    reference::Reference,
+use crate::document::{
+    Diagnostic, Document, Entry, Kind, Node, Reference, Slot, Table, Value, quoted, wrong_type,
 };
+use crate::scenario::reference;
 
 /// Names, each with a table of keys.
 pub(super) struct NamedSeries;
@@ -25,7 +23,7 @@ impl Kind for NamedSeries {
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Step>, Vec<Diagnostic>> {
         let Value::Table(table) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let reference = Reference::shared();
+        let reference = reference();
         let (mut steps, mut problems) = (Vec::new(), Vec::new());
         // Headers and --set may have mixed them up.
         let mut entries: Vec<&Entry> = table.entries.iter().collect();

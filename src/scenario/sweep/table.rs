@@ -9,12 +9,12 @@ use super::{
     zip::{Group, Zip},
 };
 use crate::narrow::narrow;
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Entry, Node, Table, Value},
-    kind::{Kind, Number, Slot, Text, Whole, nearest, wrong_type},
-    reader::Reader,
-    series::LOAD,
+use crate::{
+    document::{
+        Diagnostic, Entry, Kind, Node, Number, Reader, Slot, Table, Text, Value, Whole, nearest,
+        wrong_type,
+    },
+    scenario::series::LOAD,
 };
 
 /// Loads past saturation that a series has if nothing else is said.

@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    scenario::{
-        diagnostic::{Diagnostic, Location},
-        kind::{AmountOrShare, LARGEST, List, Listed, SwitchName, Whole},
-        reader::Reader,
-    },
-    topology::{Amount, Channel, Fabric, Failures, RandomFailures},
+    document::{Diagnostic, LARGEST, List, Listed, Location, Reader, Whole},
+    topology::AmountOrShare,
+    topology::{Amount, Channel, Fabric, Failures, RandomFailures, SwitchName},
 };
 
 use super::report_repeated;

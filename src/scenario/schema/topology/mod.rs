@@ -5,10 +5,9 @@ mod netlist;
 mod switched;
 mod torus;
 
-use crate::scenario::{
-    TopologySpec,
-    choice::{Choice, with_keys},
-    reader::Reader,
+use crate::{
+    document::{Choice, Reader, with_keys},
+    scenario::TopologySpec,
 };
 
 pub(super) use torus::report_repeated;

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
+    document::{Count, Diagnostic, LARGEST, List, Listed, Reader, Variant, Whole, with_keys},
     narrow::narrow,
     scenario::{
         TopologySpec,
-        choice::{Variant, with_keys},
-        diagnostic::Diagnostic,
-        kind::{Count, LARGEST, List, Listed, Whole},
-        reader::Reader,
         topology::{Plan, SwitchedSpec},
     },
     topology::{

@@ -1,15 +1,12 @@
 //! `[topology.torus]`: sizes and failures.
 
 use crate::{
+    document::{Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, with_keys},
     narrow::narrow,
-    scenario::{
-        TopologySpec,
-        choice::{Choice, plain, with_keys},
-        diagnostic::{Diagnostic, Location},
-        kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole, sizes_text},
-        reader::Reader,
+    scenario::TopologySpec,
+    topology::{
+        DimensionName, DirectionName, Faults, MAXIMUM_DIMENSIONS, NodeName, Torus, sizes_text,
     },
-    topology::{Faults, MAXIMUM_DIMENSIONS, Torus},
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {

@@ -6,20 +6,17 @@ use std::{path::Path, sync::Arc};
 
 use crate::text_file::read_small_text;
 
-use super::{
-    diagnostic::{Diagnostic, Diagnostics, Location, Source},
-    syntax,
-};
+use super::{Diagnostic, Diagnostics, Location, Source, syntax};
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub value: Value,
-    pub place: Location,
+pub struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Location,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(String),
     /// `None` if it is beyond 64 bits.
     Integer(Option<i64>),
@@ -35,12 +32,12 @@ pub(super) enum Value {
 
 /// A table's entries, in the order in which they were written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     pub entries: Vec<Entry>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub key: String,
     pub key_place: Location,
     pub node: Node,
@@ -76,11 +73,11 @@ impl Node {
 /// [`Scenario::read`](super::Scenario::read).
 #[derive(Clone, Debug)]
 pub struct Document {
-    pub(super) root: Table,
-    pub(super) file: Arc<Source>,
-    pub(super) problems: Vec<Diagnostic>,
+    pub(crate) root: Table,
+    pub(crate) file: Arc<Source>,
+    pub(crate) problems: Vec<Diagnostic>,
     /// Whether the tree can be trusted in spite of `problems`.
-    pub(super) intact: bool,
+    pub(crate) intact: bool,
     sources: usize,
 }
 
@@ -177,17 +174,17 @@ impl Document {
     }
 
     /// Puts a value at a path; tables on the way are made where they are missing.
-    pub(super) fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
+    pub(crate) fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
         assign(&mut self.root, path, key_place, node);
     }
 
     /// Removes an outermost key.
-    pub(super) fn remove(&mut self, key: &str) {
+    pub(crate) fn remove(&mut self, key: &str) {
         self.root.entries.retain(|entry| entry.key != key);
     }
 
     /// Removes all but one entry of a table.
-    pub(super) fn keep_only(&mut self, table: &str, key: &str) {
+    pub(crate) fn keep_only(&mut self, table: &str, key: &str) {
         let entry = self.root.entries.iter_mut().find(|entry| entry.key == table);
         if let Some(Entry { node: Node { value: Value::Table(table), .. }, .. }) = entry {
             table.entries.retain(|entry| entry.key == key);
@@ -208,7 +205,7 @@ impl Document {
         self.root.get("sweep").is_some()
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, path: &str) -> Option<&Node> {
         let mut parts = path.split('.');
         let mut node = self.root.get(parts.next()?)?;
         for part in parts {
@@ -219,7 +216,7 @@ impl Document {
     }
 
     /// The path of a key in the one table below another, such as `dimensions` in `[topology.torus]`.
-    pub(super) fn below(&self, table: &str, key: &str) -> Option<String> {
+    pub(crate) fn below(&self, table: &str, key: &str) -> Option<String> {
         let Value::Table(outer) = &self.get(table)?.value else { return None };
         let [entry] = outer.entries.as_slice() else { return None };
         Some(format!("{table}.{}.{key}", entry.key))
@@ -227,7 +224,7 @@ impl Document {
 
     /// Where to point for a rule that these keys break together: at the first of them that is
     /// written, else at the table of the first, else at the file's start. Which key it is, if any.
-    pub(super) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
+    pub(crate) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
         if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
             return (node.place.clone(), Some(path.into()));
         }
@@ -236,7 +233,7 @@ impl Document {
     }
 
     /// The first line that says anything, for what is missing altogether.
-    pub(super) fn start(&self) -> Location {
+    pub(crate) fn start(&self) -> Location {
         let place = |span| Location { source: self.file.clone(), span };
         let first =
             self.root.entries.iter().filter(|entry| !entry.key_place.source.typed).find_map(

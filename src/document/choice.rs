@@ -156,7 +156,7 @@ impl<'d> Reader<'d> {
         };
         // The description of all names and their keys, for hints.
         let path = self.path(key);
-        let described = || self.hints().map(|hints| (hints.reference)());
+        let described = || self.hints.map(|hints| (hints.reference)());
         let variant = |meant: &dyn Fn(&VariantDoc) -> bool| {
             let key = described()?.key(&path)?;
             key.variants.iter().find(|variant| meant(variant))

@@ -11,22 +11,18 @@ impl<'d> Reader<'d> {
         if !scope.quiet {
             self.report_missing(scope);
         }
-        let Some(hints) = self.hints() else { return };
+        let all = self.hints.map(|hints| (hints.reference)());
         for entry in scope.table.into_iter().flat_map(|table| &table.entries) {
             if !scope.asked.contains(&entry.key.as_str()) {
-                self.problems.push(unknown(
-                    scope,
-                    &entry.key,
-                    &entry.key_place,
-                    (hints.reference)(),
-                ));
+                self.problems.push(unknown(scope, &entry.key, &entry.key_place, all));
             }
         }
     }
 
     fn report_missing(&mut self, scope: &Scope<'d>) {
-        let Some(hints) = self.hints() else { return };
-        let missed = |key: &str| (hints.missed)(&join(&scope.path, key));
+        let missed = |key: &str| {
+            self.hints.map_or(Missed::Mistake, |it| (it.missed)(&join(&scope.path, key)))
+        };
         let missing =
             scope.missing.iter().filter(|(key, _)| !matches!(missed(key), Missed::Nothing));
         let (held, missing): (Vec<_>, Vec<_>) =
@@ -89,7 +85,7 @@ impl<'d> Reader<'d> {
 }
 
 /// A key nobody asked for: the nearest name in its table, else where the name is at home.
-fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: &Reference) -> Diagnostic {
+fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: Option<&Reference>) -> Diagnostic {
     let whereabouts =
         if scope.path.is_empty() { String::new() } else { format!(" in {}", scope.title) };
     let problem = Diagnostic::new(place, format!("unknown key `{key}`{whereabouts}"));
@@ -98,7 +94,7 @@ fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: &Reference) -> D
         1 => format!("the only key here is `{}`", scope.asked[0]),
         _ => format!("the keys here are {}", scope.asked.join(", ")),
     };
-    let homes = all.homes(key);
+    let homes = all.map_or_else(Vec::new, |all| all.homes(key));
     if let Some(near) = nearest(key, scope.asked.iter().copied())
         && (homes.is_empty() || near.eq_ignore_ascii_case(key))
     {

@@ -154,11 +154,11 @@ pub(crate) fn values(
 
 #[cfg(test)]
 mod tests {
-    use crate::document::Document;
+    use crate::document::Toml;
     use crate::document::range::*;
 
     fn texts(range: &str) -> Result<Vec<String>, usize> {
-        let document = Document::parse("a.toml", &format!("range = {range}"));
+        let document = Toml::parse("a.toml", &format!("range = {range}"));
         let node = document.get("range").unwrap();
         let Value::Table(table) = &node.value else { panic!() };
         match values("range", table, &node.place) {

@@ -8,8 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Diagnostic, Document, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Value,
-    nearest,
+    Diagnostic, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Toml, Value, nearest,
 };
 
 /// What holds if a key is absent.
@@ -46,8 +45,10 @@ pub(crate) struct Hints<'d> {
 /// A value that is missing or wrong is reported, with the place where it is written, and reading goes on: `None`
 /// means that there is nothing to be said any more.
 pub struct Reader<'d> {
-    /// The text that is read and the hints for its mistakes; `None` while documenting.
-    source: Option<(&'d Document, Hints<'d>)>,
+    /// The text that is read; `None` while documenting.
+    document: Option<&'d Toml>,
+    /// What may help with its mistakes.
+    pub(super) hints: Option<Hints<'d>>,
     pub(crate) scope: Scope<'d>,
     pub(crate) problems: Vec<Diagnostic>,
     /// What is missing, but probably only misspelt; of interest if there are no other problems.
@@ -102,11 +103,11 @@ impl<'d> Scope<'d> {
 
 impl<'d> Reader<'d> {
     /// Reads a document.
-    pub(crate) fn reading(document: &'d Document, hints: Hints<'d>) -> Self {
+    pub(crate) fn reading(document: &'d Toml, hints: Option<Hints<'d>>) -> Self {
         let place = document.start();
         let scope =
             Scope::new(String::new(), "the scenario".into(), Some(&document.root), Some(place));
-        Self::new(Some((document, hints)), scope)
+        Self { hints, ..Self::new(Some(document), scope) }
     }
 
     /// Reads nothing and notes down every key.
@@ -114,9 +115,10 @@ impl<'d> Reader<'d> {
         Self::new(None, Scope::new(String::new(), String::new(), None, None))
     }
 
-    fn new(source: Option<(&'d Document, Hints<'d>)>, scope: Scope<'d>) -> Self {
+    fn new(document: Option<&'d Toml>, scope: Scope<'d>) -> Self {
         Self {
-            source,
+            document,
+            hints: None,
             scope,
             problems: Vec::new(),
             held: Vec::new(),
@@ -128,16 +130,12 @@ impl<'d> Reader<'d> {
     }
 
     pub(crate) fn is_documenting(&self) -> bool {
-        self.source.is_none()
+        self.document.is_none()
     }
 
     /// The document that is read; `None` while documenting.
-    pub(crate) fn document(&self) -> Option<&'d Document> {
-        self.source.map(|(document, _)| document)
-    }
-
-    pub(super) fn hints(&self) -> Option<Hints<'d>> {
-        self.source.map(|(_, hints)| hints)
+    pub(crate) fn document(&self) -> Option<&'d Toml> {
+        self.document
     }
 
     /// The page of the keys that were documented.

@@ -1,4 +1,4 @@
-//! A scenario as written: a tree of values, each with the place it came from.
+//! TOML as written: a tree of values, each with the place it came from.
 //!
 //! Places survive overriding: a value given by `--set` or by a sweep points at the text that gave it.
 
@@ -67,12 +67,11 @@ impl Node {
     }
 }
 
-/// A scenario file's text as a tree, with what was set on top of it.
+/// A text as a tree, with what was set on top of it.
 ///
-/// Syntax errors do not make it fail: they are kept and reported, with all others, by
-/// [`Scenario::read`](super::Scenario::read).
+/// Syntax errors do not make it fail: they are kept, and reported with all others when it is read.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub struct Toml {
     pub(crate) root: Table,
     pub(crate) file: Arc<Source>,
     pub(crate) problems: Vec<Diagnostic>,
@@ -81,7 +80,7 @@ pub struct Document {
     sources: usize,
 }
 
-impl Document {
+impl Toml {
     /// Reads a file.
     ///
     /// # Errors
@@ -99,8 +98,7 @@ impl Document {
         }
     }
 
-    /// Takes a scenario's text. `path` is what messages call it; matrix files are looked for beside
-    /// it, and its stem is the scenario's default name.
+    /// Takes a text. `path` is what messages call it; files that it names are looked for beside it.
     #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -125,7 +123,7 @@ impl Document {
     /// Sets a value over the file's: `KEY=VALUE` as given to `--set`, such as `traffic.load=0.3`.
     /// The key's tables are made where they are missing, and an earlier value, even a whole table,
     /// is replaced. The value is TOML; what isn't is taken as text, so that quotes may be left out.
-    /// Mistakes are kept and reported by [`Scenario::read`](super::Scenario::read).
+    /// Mistakes are kept and reported when the document is read.
     pub fn set(&mut self, assignment: &str) {
         const OPTION: &str = "--set ";
         let source = Arc::new(Source {
@@ -197,12 +195,6 @@ impl Document {
     /// The syntax errors.
     pub fn syntax(&self) -> Result<(), Diagnostics> {
         Diagnostics::check(self.problems.clone())
-    }
-
-    /// Whether the document has a `[sweep]`.
-    #[must_use]
-    pub fn has_sweep(&self) -> bool {
-        self.root.get("sweep").is_some()
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&Node> {
@@ -281,14 +273,14 @@ fn assign(table: &mut Table, path: &[&str], key_place: &Location, node: Node) {
 mod tests {
     use super::*;
 
-    fn text(document: &Document, path: &str) -> String {
+    fn text(document: &Toml, path: &str) -> String {
         let node = document.get(path).unwrap();
         format!("{}:{}", node.place.source.name, node.place.text())
     }
 
     #[test]
     fn what_is_set_last_holds_and_keeps_its_place() {
-        let mut document = Document::parse("a.toml", "[link]\nrate = \"60 Gb/s\"\n");
+        let mut document = Toml::parse("a.toml", "[link]\nrate = \"60 Gb/s\"\n");
         document.set("link.rate=70 Gb/s");
         document.set(" link.rate = 80 Gb/s ");
         document.set("traffic.pattern.hotspot.share=0.5");
@@ -299,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_quoted_key_with_points_is_replaced_too() {
-        let mut document = Document::parse("a.toml", "[sweep.grid]\n\"traffic.load\" = [0.1]\n");
+        let mut document = Toml::parse("a.toml", "[sweep.grid]\n\"traffic.load\" = [0.1]\n");
         document.set("sweep.grid.traffic.load=[0.2]");
         let Some(Node { value: Value::Table(grid), .. }) = document.get("sweep.grid") else {
             panic!()
@@ -310,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_file() {
-        let document = Document::parse("a.toml", "z = 1\nb.y = 2\na = 3\nb.x = 4\n");
+        let document = Toml::parse("a.toml", "z = 1\nb.y = 2\na = 3\nb.x = 4\n");
         let keys: Vec<&str> = document.root.entries.iter().map(|e| e.key.as_str()).collect();
         assert_eq!(keys, ["z", "b", "a"]);
         let Value::Table(b) = &document.get("b").unwrap().value else { panic!() };

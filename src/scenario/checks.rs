@@ -5,12 +5,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Network, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
-use crate::{
-    document::{Diagnostic, Document},
-    scenario::Purpose,
+use super::{
+    Document, Network, Purpose, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec,
+    schema::Draft,
 };
 use crate::{
+    document::Diagnostic,
     engine::{
         LONGEST, MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers,
     },

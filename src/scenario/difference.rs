@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::document::{Document, Node, Table, Value};
+use super::Document;
+use crate::document::{Node, Table, Value};
 
 /// A key's value, or the values that a sweep gives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

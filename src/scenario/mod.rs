@@ -26,12 +26,13 @@
 
 mod checks;
 mod difference;
+mod document;
+mod features;
 mod identity;
 mod interruption;
 mod load;
 mod name;
 mod network;
-mod reference;
 mod resolved;
 mod routing;
 mod schema;
@@ -41,14 +42,15 @@ mod sweep;
 mod topology;
 
 pub use crate::document::{
-    Diagnostic, Diagnostics, Document, KeyDoc, Location, Reference, ReferencePart, Source,
-    VariantDoc,
+    Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
 pub use difference::{Difference, Setting, differences, settings};
+pub use document::Document;
+use features::Features;
+pub use features::reference;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
-pub use reference::reference;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name};
@@ -61,7 +63,7 @@ use crate::{
     document::{Hints, Missed, Reader},
     engine::Parameters,
     measure::Settings,
-    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, PatternSpec},
+    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, Partners},
 };
 use checks::Fabrics;
 use schema::Draft;
@@ -137,7 +139,7 @@ impl Scenario {
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
         let WorkloadSpec::Exchange(exchange) = &self.workload else { return false };
         // A fabric that is drawn has the seed that it follows from in its description.
-        exchange.pattern != PatternSpec::RandomPermutation
+        exchange.pattern.partners() == Partners::Fixed
             && self.network.topology == other.network.topology
             && !self.network.routing.is_random()
     }
@@ -239,9 +241,9 @@ impl Reading {
             )),
             (true, _) => Missed::Nothing,
         };
-        let hints = Hints { reference: &|| reference(), missed: &missed };
-        let mut reader = Reader::reading(document, hints);
-        let draft = schema::read(&mut reader, purpose);
+        let hints = Hints { reference: &|| document.features.reference(), missed: &missed };
+        let mut reader = Reader::reading(document, Some(hints));
+        let draft = schema::read(&mut reader, &document.features, purpose);
         problems.append(&mut reader.problems);
         if problems.is_empty() {
             problems.append(&mut reader.held);

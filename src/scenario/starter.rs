@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reference::reference;
+use super::reference;
 use crate::document::{Item, KeyDoc, comment, describe, write_items};
 
 /// Keys that are shown with their defaults.

@@ -36,7 +36,7 @@ impl Places<'_> {
 }
 
 /// A node by its coordinates, its name, or its number. Without places (the topology itself is wrong) only
-/// the shape is checked, and the value means nothing.
+/// the shape is checked: a number is the value, anything else means nothing.
 #[derive(Clone, Copy)]
 pub struct NodeName<'t> {
     /// What the nodes are called; `None` if that is not known.
@@ -84,7 +84,7 @@ impl<'t> NodeName<'t> {
     /// Finds a node by coordinates or number, given as plain numbers.
     pub(crate) fn find(&self, numbers: &[u32], coordinates: bool) -> Option<u32> {
         match self.places {
-            None => Some(0),
+            None => numbers.first().copied(),
             Some(Places::Torus(torus)) if coordinates => torus.node(numbers),
             Some(_) if coordinates && numbers.len() != 1 => None,
             Some(places) => numbers.first().copied().filter(|&node| node < places.nodes()),

@@ -131,8 +131,8 @@ fn a_router_with_more_ports_or_buffers_than_are_numbered_is_refused() {
 fn more_than_65535_nodes_can_send_to_one() {
     let fabric = Torus::new(&[41, 41, 40], &[]).unwrap().fabric(&Faults::default()).unwrap();
     let senders = 1..fabric.terminals();
-    let pairs: Vec<(u32, u32)> = senders.clone().map(|source| (source, 0)).collect();
-    let pattern = PatternSpec::Pairs { pairs };
+    let pairs: Vec<[u32; 2]> = senders.clone().map(|source| [source, 0]).collect();
+    let pattern = PatternSpec::new("pairs", &format!("list = {pairs:?}"));
     let spec = ExchangeSpec {
         pattern: pattern.clone(),
         message: Bytes(8),

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::document::{Diagnostic, Location, Node, Value};
+use crate::document::{Diagnostic, Location, Node, Reader, Value};
 use crate::document::{Kind, Slot, wrong_type};
 
 /// A list's element with its place, for rules between elements.
@@ -108,5 +108,25 @@ impl<K: Kind> Kind for List<K> {
     fn show(&self, value: &Self::Value) -> String {
         let texts: Vec<String> = value.iter().map(|one| self.kind.show(&one.value)).collect();
         format!("[{}]", texts.join(", "))
+    }
+}
+
+/// Reports elements that occur again.
+pub(crate) fn report_repeated<T: PartialEq>(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    list: &[Listed<T>],
+    noun: &str,
+    name: impl Fn(&T) -> String,
+) {
+    for (position, listed) in list.iter().enumerate() {
+        let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
+        if let (true, Some(place)) = (repeated, &listed.place) {
+            reader.problems.push(
+                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
+                    .label("the second time"),
+            );
+            reader.mark_broken(key);
+        }
     }
 }

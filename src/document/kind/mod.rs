@@ -8,6 +8,7 @@ mod number;
 mod quantity;
 mod text;
 
+pub(crate) use list::report_repeated;
 pub use list::{List, Listed};
 pub(crate) use number::LARGEST;
 pub use number::{Count, Flag, Number, Whole};

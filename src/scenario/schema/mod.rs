@@ -4,7 +4,6 @@ mod adaptive;
 mod exchange;
 mod forwarding;
 mod interruption;
-mod matrix;
 mod measure;
 mod pattern;
 mod router;
@@ -12,8 +11,10 @@ mod routing;
 mod topology;
 mod traffic;
 
+use self::pattern::Senders;
 use super::{
-    InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, name::ScenarioName,
+    Features, InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec,
+    name::ScenarioName,
 };
 use crate::{
     document::{LARGEST, Reader, Text, Whole},
@@ -36,7 +37,7 @@ pub(super) struct Draft {
 }
 
 /// Reads, or documents, all keys.
-pub(super) fn read(reader: &mut Reader<'_>, purpose: Purpose) -> Draft {
+pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpose) -> Draft {
     let stem = reader
         .document()
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
@@ -60,7 +61,8 @@ pub(super) fn read(reader: &mut Reader<'_>, purpose: Purpose) -> Draft {
     let forwards = routing::forwards(reader, spec);
     let (preset, parameters) = router::read(reader, forwards);
     let routing = routing::read(reader, spec, &parameters);
-    let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters, purpose);
+    let senders = Senders { places: spec.map(TopologySpec::places), features };
+    let workload = traffic::read(reader, senders, &parameters, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use super::{grid::Key, named};
 use crate::{
-    document::{Document, Location, Node, Value},
-    scenario::series::{self, LOAD},
+    document::{Location, Node, Value},
+    scenario::{
+        Document,
+        series::{self, LOAD},
+    },
 };
 
 /// A key set to a value.

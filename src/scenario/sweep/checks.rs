@@ -2,8 +2,8 @@
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
 use crate::{
-    document::{Diagnostic, Document, Location, nearest},
-    scenario::series::LOAD,
+    document::{Diagnostic, Location, nearest},
+    scenario::{Document, series::LOAD},
 };
 
 /// Beyond this a sweep is a mistake.

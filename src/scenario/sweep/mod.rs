@@ -13,12 +13,11 @@ mod toml;
 mod zip;
 
 use super::{
-    Identity, Purpose, Reading, Scenario,
+    Document, Identity, Purpose, Reading, Scenario,
     checks::Fabrics,
-    reference,
     series::{self, LOAD},
 };
-use crate::document::{Diagnostic, Diagnostics, Document, Hints, Missed, Node, Reader, Value};
+use crate::document::{Diagnostic, Diagnostics, Hints, Missed, Node, Reader, Value};
 use axis::{Axis, Choice};
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
@@ -105,8 +104,9 @@ impl Sweep {
         if !document.intact {
             Diagnostics::check(document.problems.clone())?;
         }
-        let hints = Hints { reference: &|| reference(), missed: &|_| Missed::Mistake };
-        let mut reader = Reader::reading(document, hints);
+        let reference = || document.features.reference();
+        let hints = Hints { reference: &reference, missed: &|_| Missed::Mistake };
+        let mut reader = Reader::reading(document, Some(hints));
         if !document.has_sweep() {
             let problem = Diagnostic::new(&document.start(), "the scenario has no [sweep]")
                 .help("add for example [sweep.grid] and below it `traffic.load = [0.1, 0.2, 0.3]`");

@@ -2,9 +2,9 @@
 
 use super::axis::{Setting, Step};
 use crate::document::{
-    Diagnostic, Document, Entry, Kind, Node, Reference, Slot, Table, Value, quoted, wrong_type,
+    Diagnostic, Entry, Kind, Node, Reference, Slot, Table, Value, quoted, wrong_type,
 };
-use crate::scenario::reference;
+use crate::scenario::{Document, reference};
 
 /// Names, each with a table of keys.
 pub(super) struct NamedSeries;

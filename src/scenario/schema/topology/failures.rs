@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    document::{Diagnostic, LARGEST, List, Listed, Location, Reader, Whole},
+    document::{Diagnostic, LARGEST, List, Listed, Location, Reader, Whole, report_repeated},
     topology::AmountOrShare,
     topology::{Amount, Channel, Fabric, Failures, RandomFailures, SwitchName},
 };
-
-use super::report_repeated;
 
 /// Ends that are listed; of more, the first.
 const SHOWN: usize = 12;

@@ -10,8 +10,6 @@ use crate::{
     scenario::TopologySpec,
 };
 
-pub(super) use torus::report_repeated;
-
 /// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed, unless it has
 /// one of its own.
 pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {

@@ -1,7 +1,10 @@
 //! `[topology.torus]`: sizes and failures.
 
 use crate::{
-    document::{Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, with_keys},
+    document::{
+        Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, report_repeated,
+        with_keys,
+    },
     narrow::narrow,
     scenario::TopologySpec,
     topology::{
@@ -186,25 +189,5 @@ fn check_cables(reader: &mut Reader<'_>, torus: &Torus, cables: &[(Location, (u3
             reader.mark_broken("failed_cables");
         }
         seen.push((*node, *direction));
-    }
-}
-
-/// Reports elements that occur again.
-pub(in crate::scenario::schema) fn report_repeated<T: PartialEq>(
-    reader: &mut Reader<'_>,
-    key: &'static str,
-    list: &[Listed<T>],
-    noun: &str,
-    name: impl Fn(&T) -> String,
-) {
-    for (position, listed) in list.iter().enumerate() {
-        let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
-        if let (true, Some(place)) = (repeated, &listed.place) {
-            reader.problems.push(
-                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
-                    .label("the second time"),
-            );
-            reader.mark_broken(key);
-        }
     }
 }

@@ -111,7 +111,7 @@ impl Diagnostic {
 }
 
 /// All mistakes of a scenario, by position; never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
@@ -174,6 +174,13 @@ impl Diagnostics {
 impl fmt::Display for Diagnostics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.plain())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    /// As for people: it is what a `main` prints that returns them.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

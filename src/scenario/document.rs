@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::Features;
 use crate::document::{Diagnostic, Diagnostics, Toml};
+use crate::routing::{agnostic, angara};
 use crate::traffic::PatternKind;
 
 /// A scenario's text, with what was set on top of it, and what it may name besides what is built in.
@@ -42,6 +43,22 @@ impl Document {
     #[must_use]
     pub fn with_pattern(mut self, pattern: &'static PatternKind) -> Self {
         let added = self.features.add_pattern(pattern);
+        self.note(added)
+    }
+
+    /// The same, but that `[routing.agnostic]` may name this algorithm too. A name that another algorithm has is
+    /// reported when the scenario is read.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: agnostic::Algorithm) -> Self {
+        let added = self.features.add_algorithm(algorithm);
+        self.note(added)
+    }
+
+    /// The same, but that `[routing.angara]` may name this algorithm too. A name that another algorithm has is
+    /// reported when the scenario is read.
+    #[must_use]
+    pub fn with_angara_algorithm(mut self, algorithm: angara::Algorithm) -> Self {
+        let added = self.features.add_angara(algorithm);
         self.note(added)
     }
 

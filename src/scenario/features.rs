@@ -4,12 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Purpose, schema, sweep};
 use crate::document::{Reader, Reference};
+use crate::routing::{agnostic, angara};
 use crate::traffic::{PATTERNS, PatternKind};
 
-/// Patterns that a scenario may name besides the built-in ones.
+/// What a scenario may name besides what is built in.
 #[derive(Clone, Default)]
 pub(super) struct Features {
     patterns: Vec<&'static PatternKind>,
+    algorithms: Vec<agnostic::Algorithm>,
+    angara: Vec<angara::Algorithm>,
     /// Made when it is first asked for.
     reference: Arc<OnceLock<Reference>>,
 }
@@ -20,13 +23,36 @@ impl Features {
         PATTERNS.into_iter().chain(self.patterns.iter().copied())
     }
 
-    /// Adds a pattern; why it can't be added, if its name is taken.
+    /// All algorithms of `[routing.agnostic]`, built-in ones first.
+    pub fn algorithms(&self) -> impl Iterator<Item = agnostic::Algorithm> + '_ {
+        agnostic::ALGORITHMS.into_iter().chain(self.algorithms.iter().copied())
+    }
+
+    /// All algorithms of `[routing.angara]`, built-in ones first.
+    pub fn angara(&self) -> impl Iterator<Item = angara::Algorithm> + '_ {
+        angara::ALGORITHMS.into_iter().chain(self.angara.iter().copied())
+    }
+
+    /// Adds a pattern; an error if its name is taken, as for the others.
     pub fn add_pattern(&mut self, pattern: &'static PatternKind) -> Result<(), String> {
-        let name = pattern.name;
-        if self.patterns().any(|known| known.name == name) {
-            return Err(format!("there are two patterns called `{name}`: give yours another name"));
-        }
+        free("pattern", pattern.name, self.patterns().map(|known| known.name))?;
         self.patterns.push(pattern);
+        self.reference = Arc::default();
+        Ok(())
+    }
+
+    /// Adds an algorithm of `[routing.agnostic]`.
+    pub fn add_algorithm(&mut self, algorithm: agnostic::Algorithm) -> Result<(), String> {
+        free("algorithm", algorithm.name, self.algorithms().map(|known| known.name))?;
+        self.algorithms.push(algorithm);
+        self.reference = Arc::default();
+        Ok(())
+    }
+
+    /// Adds an algorithm of `[routing.angara]`.
+    pub fn add_angara(&mut self, algorithm: angara::Algorithm) -> Result<(), String> {
+        free("algorithm", algorithm.name, self.angara().map(|known| known.name))?;
+        self.angara.push(algorithm);
         self.reference = Arc::default();
         Ok(())
     }
@@ -44,7 +70,22 @@ impl Features {
 
 impl std::fmt::Debug for Features {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.patterns.iter().map(|pattern| pattern.name)).finish()
+        let patterns = self.patterns.iter().map(|pattern| pattern.name);
+        let algorithms = self.algorithms.iter().map(|algorithm| algorithm.name);
+        let angara = self.angara.iter().map(|algorithm| algorithm.name);
+        formatter.debug_list().entries(patterns.chain(algorithms).chain(angara)).finish()
+    }
+}
+
+/// Refuses a name that another feature has.
+fn free<'n>(
+    noun: &str,
+    name: &str,
+    mut known: impl Iterator<Item = &'n str>,
+) -> Result<(), String> {
+    match known.any(|known| known == name) {
+        true => Err(format!("there are two {noun}s called `{name}`: give yours another name")),
+        false => Ok(()),
     }
 }
 
@@ -54,4 +95,63 @@ impl std::fmt::Debug for Features {
 pub fn reference() -> &'static Reference {
     static BUILT_IN: OnceLock<Features> = OnceLock::new();
     BUILT_IN.get_or_init(Features::default).reference()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::scenario::{Document, Scenario, Sweep};
+    use crate::traffic::{Bind, Partners};
+
+    const TEXT: &str = "[topology.torus]\ndimensions = [8]\n[traffic]\nload = 0.1\n";
+
+    fn opposite(name: &'static str) -> PatternKind {
+        PatternKind {
+            name,
+            doc: "to the other side.",
+            known_as: &["antipode"],
+            partners: Partners::Fixed,
+            read: |_, _| {
+                let bind: Bind = Arc::new(|nodes| {
+                    let half = nodes.count() / 2;
+                    Ok(Box::new(move |node: u32| (node + half) % (2 * half)))
+                });
+                Some(bind)
+            },
+        }
+    }
+
+    #[test]
+    fn a_pattern_from_outside_is_read_swept_and_suggested() {
+        let kind: &'static PatternKind = Box::leak(Box::new(opposite("opposite")));
+        let read = |text: String| Document::parse("a.toml", &text).with_pattern(kind);
+        let document = read(format!("{TEXT}pattern = 'opposite'\n"));
+        assert!(Scenario::read(&document).is_ok());
+        let sweep = format!(
+            "{TEXT}pattern = 'uniform'\n[sweep.grid]\ntraffic.pattern = ['uniform', 'opposite']\n"
+        );
+        assert_eq!(Sweep::read(&read(sweep)).unwrap().points.len(), 2);
+        for wrong in ["oposite", "Antipode"] {
+            let said = Scenario::read(&read(format!("{TEXT}pattern = '{wrong}'\n"))).unwrap_err();
+            assert!(said.plain().contains("did you mean `opposite`?"), "{said}");
+        }
+        assert!(
+            document.features.reference().to_string().contains("\"opposite\": to the other side.")
+        );
+        assert!(!reference().to_string().contains("opposite"));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_refused() {
+        let kind: &'static PatternKind = Box::leak(Box::new(opposite("uniform")));
+        let document = Document::parse("a.toml", &format!("{TEXT}pattern = 'uniform'\n"));
+        let document = document.with_pattern(kind).with_algorithm(agnostic::Algorithm::NUE);
+        let said = Scenario::read(&document.with_angara_algorithm(angara::Algorithm::BFS));
+        let said = said.unwrap_err().plain();
+        for name in ["two patterns called `uniform`", "algorithms called `nue`", "called `bfs`"] {
+            assert!(said.contains(name), "{said}");
+        }
+    }
 }

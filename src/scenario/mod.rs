@@ -159,13 +159,11 @@ impl Scenario {
     #[must_use]
     pub fn deadlock_advice(&self) -> Option<String> {
         match &self.network.routing {
-            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock() => {
-                Some(format!(
-                    "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
+            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
+                "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
                  routing.agnostic.algorithm=nue",
-                    algorithm.name()
-                ))
-            }
+                algorithm.name
+            )),
             RoutingSpec::OpenSm(_) => Some(
                 "the forwarding table that was read can deadlock; try one that can't: --set \
                  'routing={ agnostic = { algorithm = \"nue\" } }'"

@@ -60,7 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let spec = topology.as_ref();
     let forwards = routing::forwards(reader, spec);
     let (preset, parameters) = router::read(reader, forwards);
-    let routing = routing::read(reader, spec, &parameters);
+    let routing = routing::read(reader, spec, &parameters, features);
     let senders = Senders { places: spec.map(TopologySpec::places), features };
     let workload = traffic::read(reader, senders, &parameters, purpose);
     let measure = measure::read(reader);

@@ -61,7 +61,7 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     let text = smallest("tree").replace("[routing.agnostic]\nalgorithm = \"min-hop\"\n", "");
     let scenario = read(&text);
     assert_eq!(scenario.parameters, Parameters::infiniband_4xqdr());
-    let expected = crate::routing::agnostic::Algorithm::NueBalanced;
+    let expected = crate::routing::agnostic::Algorithm::NUE_BALANCED;
     assert!(matches!(
         scenario.network.routing,
         RoutingSpec::Agnostic { algorithm, parameters } if algorithm == expected && parameters.lanes == 8

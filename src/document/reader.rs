@@ -48,7 +48,7 @@ pub struct Reader<'d> {
     /// The text that is read; `None` while documenting.
     document: Option<&'d Toml>,
     /// What may help with its mistakes.
-    pub(super) hints: Option<Hints<'d>>,
+    pub(crate) hints: Option<Hints<'d>>,
     pub(crate) scope: Scope<'d>,
     pub(crate) problems: Vec<Diagnostic>,
     /// What is missing, but probably only misspelt; of interest if there are no other problems.

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Purpose, schema, sweep};
-use crate::document::{Reader, Reference};
+use crate::document::Reference;
 use crate::routing::{agnostic, angara};
 use crate::traffic::{PATTERNS, PatternKind};
 
@@ -13,8 +12,8 @@ pub(super) struct Features {
     patterns: Vec<&'static PatternKind>,
     algorithms: Vec<agnostic::Algorithm>,
     angara: Vec<angara::Algorithm>,
-    /// Made when it is first asked for.
-    reference: Arc<OnceLock<Reference>>,
+    /// All keys with these features; made when it is first asked for.
+    pub reference: Arc<OnceLock<Reference>>,
 }
 
 impl Features {
@@ -56,16 +55,6 @@ impl Features {
         self.reference = Arc::default();
         Ok(())
     }
-
-    /// All keys, with these features.
-    pub fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| {
-            let mut reader = Reader::documenting();
-            schema::read(&mut reader, self, Purpose::Run);
-            sweep::read_table(&mut reader);
-            reader.into_reference()
-        })
-    }
 }
 
 impl std::fmt::Debug for Features {
@@ -89,20 +78,12 @@ fn free<'n>(
     }
 }
 
-/// The keys that this version reads. Made by the code that reads scenarios, walking without one, so that it says what
-/// is read.
-#[must_use]
-pub fn reference() -> &'static Reference {
-    static BUILT_IN: OnceLock<Features> = OnceLock::new();
-    BUILT_IN.get_or_init(Features::default).reference()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::scenario::{Document, Scenario, Sweep};
+    use crate::scenario::{Document, Scenario, Sweep, reference};
     use crate::traffic::{Bind, Partners};
 
     const TEXT: &str = "[topology.torus]\ndimensions = [8]\n[traffic]\nload = 0.1\n";

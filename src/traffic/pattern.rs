@@ -112,7 +112,13 @@ impl Pattern {
     #[must_use]
     pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
         let live = self.live.contains(source);
-        live.then(|| self.rule.destination(source, index, &self.live, random)).flatten()
+        let to = live.then(|| self.rule.destination(source, index, &self.live, random)).flatten();
+        debug_assert!(
+            to.is_none_or(|to| self.live.contains(to)),
+            "{} sends to a failed node",
+            self.name
+        );
+        to
     }
 
     /// Number of steps of a finite exchange: in each, every source sends to one partner at most.

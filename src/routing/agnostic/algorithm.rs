@@ -1,15 +1,15 @@
-//! What an algorithm is called, what it does and for which fabrics, and the table of all of them.
+//! What an algorithm is called, what it does and for which fabrics.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::graph::Graph;
-use super::nue::Partition;
+use super::{ALGORITHMS, nue::Partition};
 use crate::memory::{Shortage, claim};
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
 
-/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`], or one that another crate
+/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate
 /// brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
@@ -91,24 +91,6 @@ pub struct Task<'f> {
     pub escape_falls: Option<u32>,
     pub(super) graph: Graph,
 }
-
-/// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 14] = [
-    Algorithm::MIN_HOP,
-    Algorithm::DIMENSION_ORDER,
-    Algorithm::TORUS_2QOS,
-    Algorithm::D_MOD_K,
-    Algorithm::UP_DOWN,
-    Algorithm::SSSP,
-    Algorithm::P2_SSSP,
-    Algorithm::DFSSSP,
-    Algorithm::LASH,
-    Algorithm::LASH_TOR,
-    Algorithm::MUD,
-    Algorithm::SEGMENTS,
-    Algorithm::NUE,
-    Algorithm::NUE_BALANCED,
-];
 
 impl PartialEq for Algorithm {
     /// Names are unique.

@@ -1,8 +1,6 @@
 //! Topology-agnostic routing: forwarding tables for fabrics of any shape.
 //!
-//! Each algorithm is a file here, and a row of [`ALGORITHMS`].
-//!
-//! Each file says what it models and what it leaves out. `dimension-order` and `torus-2qos` are for tori and meshes,
+//! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes,
 //! `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
 //! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
@@ -31,6 +29,24 @@ mod tests;
 mod torus_2qos;
 mod up_down;
 
-pub use algorithm::{ALGORITHMS, Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
+pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
 pub use find_lanes::find_lanes;
 pub use nue::Partition;
+
+/// The algorithms that scenarios can name, in the order in which they are offered.
+pub const ALGORITHMS: [Algorithm; 14] = [
+    Algorithm::MIN_HOP,
+    Algorithm::DIMENSION_ORDER,
+    Algorithm::TORUS_2QOS,
+    Algorithm::D_MOD_K,
+    Algorithm::UP_DOWN,
+    Algorithm::SSSP,
+    Algorithm::P2_SSSP,
+    Algorithm::DFSSSP,
+    Algorithm::LASH,
+    Algorithm::LASH_TOR,
+    Algorithm::MUD,
+    Algorithm::SEGMENTS,
+    Algorithm::NUE,
+    Algorithm::NUE_BALANCED,
+];

@@ -1,11 +1,11 @@
-//! What an algorithm is called and what it does, and the table of all of them.
+//! What an algorithm is called and what it does.
 
 use std::fmt;
 
 use super::{Choices, Freedoms, LowerBound};
 use crate::routing::RouteTable;
 
-/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`], or one that another crate brings
+/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings
 /// along (`scenario::Document::with_angara_algorithm`).
 #[derive(Clone, Copy)]
 pub struct Algorithm {
@@ -18,10 +18,6 @@ pub struct Algorithm {
     /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
     pub table: fn(&Choices<'_>, Freedoms, u64) -> Generated,
 }
-
-/// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 4] =
-    [Algorithm::BALANCED, Algorithm::SSSP, Algorithm::BFS, Algorithm::GENETIC];
 
 impl PartialEq for Algorithm {
     /// Names are unique.

@@ -27,7 +27,8 @@ pub trait PatternRule: Send + Sync {
         source
     }
 
-    /// The destination of the `index`-th message (from 0) of `source`; `None` if it sends nothing. Unless given
+    /// The destination of the `index`-th message (from 0) of `source`, a node that has not failed; `None` if the
+    /// source sends nothing, so as [`Self::sends`] says. Unless given
     /// otherwise, a source takes its partners in turn. What is drawn at random comes from `random`, the source's own
     /// generator, as whole numbers: then it is the same on every machine. A message may draw 64 bytes.
     fn destination(

@@ -17,25 +17,25 @@ use flitlab::topology::{Faults, Torus};
 const REPETITIONS: usize = 5;
 
 const CASES: [(Algorithm, &str, &[u32]); 15] = [
-    (Algorithm::Bfs, "bfs", &[4, 2, 2, 2]),
-    (Algorithm::Sssp, "sssp", &[4, 2, 2, 2]),
-    (Algorithm::Balanced, "balanced", &[4, 2, 2, 2]),
-    (Algorithm::Bfs, "bfs", &[8, 8, 8]),
-    (Algorithm::Sssp, "sssp", &[10, 10, 10]),
-    (Algorithm::Sssp, "sssp", &[11, 10, 9]),
-    (Algorithm::Sssp, "sssp", &[8, 5, 5, 5]),
-    (Algorithm::Sssp, "sssp", &[6, 6, 6, 5]),
-    (Algorithm::Sssp, "sssp", &[8, 8, 4, 4]),
-    (Algorithm::Sssp, "sssp", &[10, 10, 5, 2]),
-    (Algorithm::Balanced, "balanced", &[8, 8, 8]),
-    (Algorithm::Balanced, "balanced", &[10, 10, 5]),
-    (Algorithm::Balanced, "balanced", &[5, 5, 5, 4]),
-    (Algorithm::Balanced, "balanced", &[8, 4, 4, 4]),
-    (Algorithm::Balanced, "balanced", &[7, 6, 6, 2]),
+    (Algorithm::BFS, "bfs", &[4, 2, 2, 2]),
+    (Algorithm::SSSP, "sssp", &[4, 2, 2, 2]),
+    (Algorithm::BALANCED, "balanced", &[4, 2, 2, 2]),
+    (Algorithm::BFS, "bfs", &[8, 8, 8]),
+    (Algorithm::SSSP, "sssp", &[10, 10, 10]),
+    (Algorithm::SSSP, "sssp", &[11, 10, 9]),
+    (Algorithm::SSSP, "sssp", &[8, 5, 5, 5]),
+    (Algorithm::SSSP, "sssp", &[6, 6, 6, 5]),
+    (Algorithm::SSSP, "sssp", &[8, 8, 4, 4]),
+    (Algorithm::SSSP, "sssp", &[10, 10, 5, 2]),
+    (Algorithm::BALANCED, "balanced", &[8, 8, 8]),
+    (Algorithm::BALANCED, "balanced", &[10, 10, 5]),
+    (Algorithm::BALANCED, "balanced", &[5, 5, 5, 4]),
+    (Algorithm::BALANCED, "balanced", &[8, 4, 4, 4]),
+    (Algorithm::BALANCED, "balanced", &[7, 6, 6, 2]),
 ];
 
 const LARGE: [(Algorithm, &str, &[u32]); 2] =
-    [(Algorithm::Sssp, "sssp", &[16, 16, 16]), (Algorithm::Balanced, "balanced", &[16, 16, 16])];
+    [(Algorithm::SSSP, "sssp", &[16, 16, 16]), (Algorithm::BALANCED, "balanced", &[16, 16, 16])];
 
 /// Algorithms, sizes, terminals a switch.
 const FORWARDING: [(&str, [u32; 3], u32); 7] = [
@@ -81,7 +81,7 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
     let run = || {
         let started = ThreadTime::now();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        let table = algorithm.table(&choices, Freedoms::default(), 1).table;
+        let table = (algorithm.table)(&choices, Freedoms::default(), 1).table;
         (started.elapsed().as_secs_f64(), table)
     };
     let (least, table) = least_of(repetitions, run);
@@ -93,8 +93,8 @@ fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize)
     let torus = SwitchedTorus { sizes: sizes.to_vec(), terminals: *terminals, redundancy: 1 };
     let fabric =
         torus.cabling().and_then(flitlab::topology::Cabling::fabric).expect("sizes of a torus");
-    let named = ALGORITHMS.iter().find(|(known, _)| known == name);
-    let algorithm = named.expect("a known algorithm").1;
+    let named = ALGORITHMS.iter().find(|known| known.name == *name);
+    let algorithm = named.expect("a known algorithm");
     let run = || {
         let started = ThreadTime::now();
         let made = algorithm.generate(&fabric, &Parameters::default());

@@ -10,6 +10,7 @@
 //! | [`printable`] | text of anybody, without control characters |
 //! | [`text_file`] | files of users, read with a limit |
 //! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
+//! | [`document`] | TOML texts with places, and the reading of their keys |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
@@ -18,7 +19,7 @@
 //! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
 //! | [`report`] | result rows, their files, figures, the page of a report |
-//! | [`scenario`] | TOML as written, and the checked scenario made of it |
+//! | [`scenario`] | the keys of a scenario, and the checked scenario made of them |
 //! | [`sweep`] | a scenario simulated; many of them at once |
 //! | [`reproduce`] | published results computed again |
 //!
@@ -54,6 +55,7 @@
 )]
 
 pub mod adaptive;
+pub mod document;
 pub mod engine;
 mod invalid_line;
 pub mod measure;

@@ -66,7 +66,7 @@ fn a_second_is_simulated_on_one_thread_and_on_two() {
     let routes = Routes::DirectionOrder(order);
     let parameters = Parameters::default();
     let spec = LoadSpec {
-        pattern: PatternSpec::Uniform { include_self: false },
+        pattern: PatternSpec::new("uniform", ""),
         load: OfferedLoad::Fraction(0.001),
         message: Bytes(256),
         access: Access::Write,

@@ -122,7 +122,7 @@ fn under_stress_a_table_with_a_cycle_deadlocks_and_one_without_delivers() {
     for waiting in &deadlock.cycle {
         assert!(waits(&waiting.input, &waiting.output), "the table lets a packet wait so");
     }
-    for (algorithm, lanes) in [(Algorithm::Nue, 1), (Algorithm::Nue, 8), (Algorithm::Lash, 8)] {
+    for (algorithm, lanes) in [(Algorithm::NUE, 1), (Algorithm::NUE, 8), (Algorithm::LASH, 8)] {
         let parameters = agnostic::Parameters { lanes, ..Default::default() };
         let table = algorithm.generate(&fabric, &parameters).unwrap().table;
         let log = run(&fabric, &table, pairs(&fabric)).unwrap();

@@ -5,7 +5,7 @@ mod entries;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use flitlab::scenario::{KeyDoc, Reference};
+use flitlab::scenario::{KeyDoc, reference};
 
 /// Names the input if a test of it panics, wherever that is.
 struct Named<'p>(&'p Path);
@@ -47,7 +47,7 @@ fn words() -> BTreeSet<String> {
         key.fields.iter().for_each(|field| gather(field, words));
     }
     let mut words = BTreeSet::new();
-    Reference::new().keys().for_each(|key| gather(key, &mut words));
+    reference().keys().for_each(|key| gather(key, &mut words));
     words.retain(|word| (2..=64).contains(&word.len()));
     words
 }

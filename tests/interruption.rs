@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 fn nue(fabric: &Fabric, lanes: u8) -> ForwardingTable {
     let parameters = agnostic::Parameters { lanes, ..Default::default() };
-    Algorithm::Nue.generate(fabric, &parameters).unwrap().table
+    Algorithm::NUE.generate(fabric, &parameters).unwrap().table
 }
 
 /// Two switches with two cables and a terminal each, one message of one packet, and the cable that it

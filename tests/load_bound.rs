@@ -144,13 +144,19 @@ fn no_algorithm_is_below_the_bounds() {
         RandomRegular { routers: 14, degree: 4, terminals: 3, seed: 1 }.cabling(),
         RandomRegular { routers: 20, degree: 3, terminals: 1, seed: 2 }.cabling(),
     ];
-    let shortest =
-        [Algorithm::MinHop, Algorithm::Sssp, Algorithm::P2Sssp, Algorithm::Lash, Algorithm::Dfsssp];
+    let shortest = [
+        Algorithm::MIN_HOP,
+        Algorithm::SSSP,
+        Algorithm::P2_SSSP,
+        Algorithm::LASH,
+        Algorithm::DFSSSP,
+    ];
     for (number, cabling) in fabrics.into_iter().enumerate() {
         let fabric = cabling.unwrap().fabric().unwrap();
         let [any, minimal] =
             [Paths::Any, Paths::Minimal].map(|kind| LoadBound::new(&fabric, kind).rounded());
-        for (name, algorithm) in ALGORITHMS {
+        for algorithm in ALGORITHMS {
+            let name = algorithm.name;
             let Ok(made) = algorithm.generate(&fabric, &Parameters::default()) else {
                 continue;
             };

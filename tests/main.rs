@@ -21,6 +21,7 @@ mod differential;
 mod documents;
 mod engines_agree;
 mod epoch;
+mod extension;
 mod figure_formats;
 mod figures;
 mod first_steps;

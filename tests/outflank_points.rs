@@ -58,33 +58,42 @@ const ORTHANT: [(f64, u64, u64); 5] = [
 
 fn assert_orthant(published: &[(f64, u64, u64)]) {
     for &(load, expected, derouted) in published {
-        let measured = run(PatternSpec::Butterfly, Routing::PICK_ORTHANT_PUBLISHED, load);
+        let measured =
+            run(PatternSpec::new("butterfly", ""), Routing::PICK_ORTHANT_PUBLISHED, load);
         assert_eq!((lifetime(&measured), measured.derouted()), (expected, derouted), "{load}");
     }
 }
 
 #[test]
 fn a_published_point_of_each_routing_is_met_to_the_last_digit() {
-    assert_published(PatternSpec::Butterfly, Routing::AdaptiveBubble, &BUBBLE[..1]);
-    assert_published(PatternSpec::Butterfly, Routing::OUTFLANK_PUBLISHED, &OUTFLANK[..1]);
+    assert_published(PatternSpec::new("butterfly", ""), Routing::AdaptiveBubble, &BUBBLE[..1]);
+    assert_published(
+        PatternSpec::new("butterfly", ""),
+        Routing::OUTFLANK_PUBLISHED,
+        &OUTFLANK[..1],
+    );
     assert_orthant(&ORTHANT[..1]);
 }
 
 #[test]
 #[ignore = "long: a quarter of a minute; all published points that are known to the last digit"]
 fn all_published_points_are_met_to_the_last_digit() {
-    assert_published(PatternSpec::Butterfly, Routing::AdaptiveBubble, &BUBBLE);
-    assert_published(PatternSpec::Butterfly, Routing::OUTFLANK_PUBLISHED, &OUTFLANK);
+    assert_published(PatternSpec::new("butterfly", ""), Routing::AdaptiveBubble, &BUBBLE);
+    assert_published(PatternSpec::new("butterfly", ""), Routing::OUTFLANK_PUBLISHED, &OUTFLANK);
     assert_orthant(&ORTHANT);
     let bit_reverse = [(0.10, 4_863_768_902, (63_104, 157_345))];
-    assert_published(PatternSpec::BitReverse, Routing::OUTFLANK_PUBLISHED, &bit_reverse);
+    assert_published(
+        PatternSpec::new("bit-reverse", ""),
+        Routing::OUTFLANK_PUBLISHED,
+        &bit_reverse,
+    );
 }
 
 #[test]
 fn the_published_scale_is_four_times_slower() {
     let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
     let settings = Settings {
-        pattern: PatternSpec::Butterfly,
+        pattern: PatternSpec::new("butterfly", ""),
         load: 0.5,
         routing: Routing::PICK_ORTHANT_PUBLISHED,
         tie: Tie::Plus,

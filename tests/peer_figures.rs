@@ -85,11 +85,13 @@ fn accepted(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> f64 {
     run(pattern, load, arbitration).accepted_flits
 }
 
-const UNIFORM: PatternSpec = PatternSpec::Uniform { include_self: false };
+fn uniform() -> PatternSpec {
+    PatternSpec::new("uniform", "")
+}
 
 #[test]
 fn uniform_takes_40_cycles_at_load_030() {
-    let measured = run(UNIFORM, 0.3, Arbitration::RoundRobin);
+    let measured = run(uniform(), 0.3, Arbitration::RoundRobin);
     assert_eq!(measured.ending, Ending::Steady);
     let cycles = measured.packet_latency.unwrap().mean / 1e3;
     assert!((cycles - 40.1).abs() < 1.0, "{cycles}");
@@ -100,29 +102,29 @@ fn uniform_takes_40_cycles_at_load_030() {
 /// makes the difference (results/compare-caminos).
 #[test]
 fn uniform_saturates_near_055() {
-    let accepted = accepted(UNIFORM, 0.9, Arbitration::RoundRobin);
+    let accepted = accepted(uniform(), 0.9, Arbitration::RoundRobin);
     assert!((accepted - 0.5516).abs() < 0.05, "{accepted}");
 }
 
 #[test]
 fn neighbor_comes_within_5_percent_of_the_bound() {
-    let accepted = accepted(PatternSpec::Neighbor, 1.0, Arbitration::RoundRobin);
+    let accepted = accepted(PatternSpec::new("neighbor", ""), 1.0, Arbitration::RoundRobin);
     assert!(accepted > 0.95, "{accepted}");
 }
 
 #[test]
 fn tornado_is_steady_at_020_and_collapses_when_pushed() {
-    let steady = run(PatternSpec::Tornado, 0.2, Arbitration::RoundRobin);
+    let steady = run(PatternSpec::new("tornado", ""), 0.2, Arbitration::RoundRobin);
     assert!(steady.ending.sustained(), "{:?}", steady.ending);
     assert!((steady.accepted_flits - 0.2).abs() < 0.005, "{}", steady.accepted_flits);
-    let pushed = accepted(PatternSpec::Tornado, 0.3, Arbitration::RoundRobin);
+    let pushed = accepted(PatternSpec::new("tornado", ""), 0.3, Arbitration::RoundRobin);
     assert!((pushed - 0.12).abs() < 0.02, "{pushed}");
 }
 
 #[test]
 fn transit_first_raises_the_saturation_of_uniform() {
-    let round_robin = accepted(UNIFORM, 0.6, Arbitration::RoundRobin);
-    let transit_first = accepted(UNIFORM, 0.6, Arbitration::TransitFirst);
+    let round_robin = accepted(uniform(), 0.6, Arbitration::RoundRobin);
+    let transit_first = accepted(uniform(), 0.6, Arbitration::TransitFirst);
     assert!(transit_first > round_robin + 0.015, "{transit_first} {round_robin}");
 }
 
@@ -130,6 +132,6 @@ fn transit_first_raises_the_saturation_of_uniform() {
 /// whether injection waits for transit makes no difference to that.
 #[test]
 fn transit_first_does_not_prevent_the_collapse_of_tornado() {
-    let pushed = accepted(PatternSpec::Tornado, 0.3, Arbitration::TransitFirst);
+    let pushed = accepted(PatternSpec::new("tornado", ""), 0.3, Arbitration::TransitFirst);
     assert!((pushed - 0.12).abs() < 0.02, "{pushed}");
 }

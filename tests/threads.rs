@@ -168,7 +168,8 @@ fn exchange_of_pairs(
     let routes = Routes::DirectionOrder(order);
     let parameters = Parameters { send_overhead, ..Parameters::default() };
     let scenario = RandomScenario { fabric, routes, parameters, messages: Vec::new() };
-    let pattern = PatternSpec::Pairs { pairs: pairs.to_vec() };
+    let pairs: Vec<[u32; 2]> = pairs.iter().map(|&(source, to)| [source, to]).collect();
+    let pattern = PatternSpec::new("pairs", &format!("list = {pairs:?}"));
     let workload = exchange(&scenario, &pattern, 600, false, latency, rounds).unwrap();
     compare(name, &scenario, &workload, stops)
 }
@@ -181,12 +182,12 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let nodes = scenario.fabric.terminals();
         let mut node = || random.random_range(0..nodes);
-        let pairs = (0..3 * nodes).map(|_| (node(), node())).collect();
+        let pairs: Vec<[u32; 2]> = (0..3 * nodes).map(|_| [node(), node()]).collect();
         let patterns = [
-            PatternSpec::AllToAll,
-            PatternSpec::RandomPermutation,
-            PatternSpec::Tornado,
-            PatternSpec::Pairs { pairs },
+            PatternSpec::new("all-to-all", ""),
+            PatternSpec::new("random-permutation", ""),
+            PatternSpec::new("tornado", ""),
+            PatternSpec::new("pairs", &format!("list = {pairs:?}")),
         ];
         let reach = reach(&scenario.parameters);
         let latency = *[0, 0, 1, 3 * reach].choose(&mut random).unwrap();
@@ -267,7 +268,7 @@ fn runs_that_stop_at_barriers_go_on_the_same_on_any_number_of_threads() {
 fn parts_keep_the_progress_of_their_own_terminals_only() {
     let scenario = RandomScenario::random(1);
     let nodes = scenario.fabric.terminals();
-    let whole = exchange(&scenario, &PatternSpec::AllToAll, 64, false, 0, 1).unwrap();
+    let whole = exchange(&scenario, &PatternSpec::new("all-to-all", ""), 64, false, 0, 1).unwrap();
     let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
     let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
     assert_eq!(sizes.iter().sum::<usize>(), whole.memory());

@@ -210,7 +210,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
 fn run_output_queued(quick: bool) -> Sample {
     let torus = Torus::new(&[8, 8, 8], &[]).expect("a torus");
     let settings = Settings {
-        pattern: PatternSpec::Butterfly,
+        pattern: PatternSpec::new("butterfly", ""),
         load: 0.4,
         routing: Routing::OUTFLANK_PUBLISHED,
         tie: Tie::Plus,

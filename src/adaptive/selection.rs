@@ -15,6 +15,20 @@ pub enum Selection {
 }
 
 impl Selection {
+    /// All of them, each with its name in scenarios and a sentence.
+    pub const ALL: [(&str, Self, &str); 4] = [
+        ("most-room", Self::MostRoom, "the one with the most room behind it."),
+        ("first", Self::First, "the first in direction order."),
+        ("straight", Self::Straight, "the direction in which it has come."),
+        ("random", Self::Random, "one at random."),
+    ];
+
+    /// Whether it needs a random number of each packet.
+    #[must_use]
+    pub fn draws(self) -> bool {
+        self == Self::Random
+    }
+
     /// The port preferred among `open`, a bit each, of which there is at least one. `straight` is the
     /// direction in which the packet has come, `drawn` its random number, and `room` tells the room
     /// behind a port.

@@ -22,7 +22,7 @@ fn every_packet_arrives_and_equal_runs_are_equal() {
     let parameters = Parameters { messages: 6, ..Parameters::PUBLISHED };
     for routing in ROUTINGS {
         for tie in [Tie::Plus, Tie::Random] {
-            let pattern = PatternSpec::Uniform { include_self: true };
+            let pattern = PatternSpec::new("uniform", "include_self = true");
             let settings = settings(pattern, 1.5, routing, tie);
             let one = simulate(&torus, &parameters, &settings).unwrap();
             assert_eq!(one.packets, 64 * 6 * 96);
@@ -38,7 +38,7 @@ fn tori_of_other_dimensions_drain_too() {
     for sizes in [&[16][..], &[5, 6], &[3, 4, 3, 4]] {
         let torus = Torus::new(sizes, &[]).unwrap();
         for routing in ROUTINGS {
-            let settings = settings(PatternSpec::Tornado, 2.0, routing, Tie::Plus);
+            let settings = settings(PatternSpec::new("tornado", ""), 2.0, routing, Tie::Plus);
             let measured = simulate(&torus, &parameters, &settings).unwrap();
             assert_eq!(measured.packets, u64::from(torus.nodes()) * 2 * 96);
         }
@@ -50,7 +50,8 @@ fn a_lone_packet_by_hand() {
     let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
     let parameters =
         Parameters { messages: 1, message_packets: 1, ..Parameters::FOUR_TIMES_FASTER };
-    let settings = settings(PatternSpec::Neighbor, 1.0, Routing::AdaptiveBubble, Tie::Plus);
+    let settings =
+        settings(PatternSpec::new("neighbor", ""), 1.0, Routing::AdaptiveBubble, Tie::Plus);
     let measured = simulate(&torus, &parameters, &settings).unwrap();
     // One clock tick, in by 16 + 20 ns, three links of 51.2 + 50 ns, out by 16 + 20 ns. In each router
     // but the last three neighbours' packets start at once, each way at most 1 ns behind an answer.
@@ -64,7 +65,8 @@ fn a_lone_packet_by_hand() {
 fn what_is_out_of_range_is_refused() {
     let run = |sizes: &[u32], parameters: &Parameters, load| {
         let torus = Torus::new(sizes, &[]).unwrap();
-        let settings = settings(PatternSpec::Tornado, load, Routing::AdaptiveBubble, Tie::Plus);
+        let settings =
+            settings(PatternSpec::new("tornado", ""), load, Routing::AdaptiveBubble, Tie::Plus);
         simulate(&torus, parameters, &settings).unwrap_err().to_string()
     };
     let published = Parameters::PUBLISHED;
@@ -78,7 +80,12 @@ fn what_is_out_of_range_is_refused() {
 fn what_is_under_way_grows_past_saturation_only() {
     let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
     let growth = |load| {
-        let settings = settings(PatternSpec::Transpose3d, load, Routing::AdaptiveBubble, Tie::Plus);
+        let settings = settings(
+            PatternSpec::new("transpose-3d", ""),
+            load,
+            Routing::AdaptiveBubble,
+            Tie::Plus,
+        );
         backlog_growth(&torus, &Parameters::PUBLISHED, &settings).unwrap()
     };
     assert!(growth(0.1).abs() < 1e-3, "{}", growth(0.1));
@@ -92,7 +99,7 @@ fn a_limit_that_is_met_changes_nothing_and_one_that_is_not_gives_no_result() {
     let parameters = Parameters { messages: 8, ..Parameters::PUBLISHED };
     for routing in ROUTINGS {
         for load in [0.2, 0.8, 2.0] {
-            let settings = settings(PatternSpec::Transpose3d, load, routing, Tie::Plus);
+            let settings = settings(PatternSpec::new("transpose-3d", ""), load, routing, Tie::Plus);
             let free = simulate(&torus, &parameters, &settings).unwrap();
             let within = |limit| simulate_within(&torus, &parameters, &settings, limit).unwrap();
             assert_eq!(within(free.lifetime_sum), Some(free));

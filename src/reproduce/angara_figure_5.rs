@@ -99,10 +99,10 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let started = ThreadTime::now();
     let choices = choices(&fabric);
     let listing = started.elapsed().as_secs_f64();
-    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::Bfs)?;
-    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::Sssp)?;
-    let (best, balanced, seconds_balanced) = table(&choices, Algorithm::Balanced)?;
-    let genetic = if job.genetic { Some(table(&choices, Algorithm::Genetic)?) } else { None };
+    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS)?;
+    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP)?;
+    let (best, balanced, seconds_balanced) = table(&choices, Algorithm::BALANCED)?;
+    let genetic = if job.genetic { Some(table(&choices, Algorithm::GENETIC)?) } else { None };
     Ok(Row {
         dimensions: narrow(job.sizes.len()),
         torus: sizes_text(&job.sizes),

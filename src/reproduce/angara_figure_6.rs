@@ -9,12 +9,13 @@ use super::tori::{PARTS, SEED, sizes_text};
 use super::{Extent, Progress, Reproduction, all, json};
 use crate::report::figure::{Figure, ratio_figure};
 use crate::report::rows_text;
-use crate::routing::angara::ALGORITHMS;
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
 use crate::topology::Torus;
 
 const MESSAGE: &str = "1 MiB";
+
+const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
 
 /// A definition of a pattern.
 #[derive(Clone, Copy, Debug)]
@@ -128,14 +129,14 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
     let mut jobs = Vec::new();
     for definition in DEFINITIONS {
         for (nodes, sizes) in PARTS.into_iter().filter(|part| part.0 <= most) {
-            for (algorithm, _) in ALGORITHMS {
+            for algorithm in ALGORITHMS {
                 jobs.push(Job { definition, nodes, sizes, algorithm });
             }
         }
     }
     let times = all(&jobs, extent, completion, |_| String::new(), progress);
     let algorithms = ALGORITHMS.len();
-    let bfs = ALGORITHMS.iter().position(|(name, _)| *name == "bfs").expect("BFS is one of them");
+    let bfs = ALGORITHMS.iter().position(|name| *name == "bfs").expect("BFS is one of them");
     let row = |(place, (job, time)): (usize, (&Job, &Option<f64>))| {
         let baseline = times[place / algorithms * algorithms + bfs]?;
         Some(Row {

@@ -22,10 +22,10 @@ const SEED: u64 = 1;
 
 /// The slides' statements.
 const PUBLISHED: [(Algorithm, &str); 4] = [
-    (Algorithm::Torus2Qos, "not fault-tolerant enough"),
-    (Algorithm::Lash, "runs out of lanes"),
-    (Algorithm::Dfsssp, "runs out of lanes"),
-    (Algorithm::Nue, "always applies; at larger scale faster than dfsssp and lash"),
+    (Algorithm::TORUS_2QOS, "not fault-tolerant enough"),
+    (Algorithm::LASH, "runs out of lanes"),
+    (Algorithm::DFSSSP, "runs out of lanes"),
+    (Algorithm::NUE, "always applies; at larger scale faster than dfsssp and lash"),
 ];
 
 /// All tori under all algorithms.
@@ -84,7 +84,7 @@ fn text(rows: &[Row]) -> String {
         let published = PUBLISHED.iter().find(|(other, _)| *other == algorithm);
         let lanes = good().filter_map(|row| row.lanes).max();
         text += &line([
-            algorithm.name(),
+            algorithm.name,
             &good().count().to_string(),
             &lanes.map_or("-".into(), |lanes| lanes.to_string()),
             bad.map_or("none", |row| &row.fabric),
@@ -94,7 +94,7 @@ fn text(rows: &[Row]) -> String {
     text += "\nwhy there is no table, at the first such torus:\n";
     for algorithm in COMPARED {
         if let Some(reason) = of(rows, algorithm).find_map(|row| row.reason.as_ref()) {
-            let _ = writeln!(text, "  {:<17}{reason}", algorithm.name());
+            let _ = writeln!(text, "  {:<17}{reason}", algorithm.name);
         }
     }
     text += &comparison(rows);
@@ -104,13 +104,13 @@ fn text(rows: &[Row]) -> String {
 /// On how many tori Nue took less time than others did, tables or none.
 fn comparison(rows: &[Row]) -> String {
     let mut text = String::new();
-    for other in [Algorithm::Dfsssp, Algorithm::Lash] {
-        let pairs = || of(rows, Algorithm::Nue).zip(of(rows, other)).filter(|pair| pair.1.applies);
+    for other in [Algorithm::DFSSSP, Algorithm::LASH] {
+        let pairs = || of(rows, Algorithm::NUE).zip(of(rows, other)).filter(|pair| pair.1.applies);
         let faster = pairs().filter(|(nue, other)| nue.cpu_seconds < other.cpu_seconds).count();
         let _ = writeln!(
             text,
             "nue is faster than {} on {faster} of the {} tori where that has a table for {LANES} lanes",
-            other.name(),
+            other.name,
             pairs().count()
         );
     }

@@ -21,7 +21,7 @@ const QUICK: [&str; 2] = ["10-ary 3-tree", "kautz"];
 /// # Errors
 /// If a table is wrong.
 pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
-    let algorithms = ALGORITHMS.map(|(_, algorithm)| algorithm);
+    let algorithms = ALGORITHMS;
     let mut fabrics: Vec<Named> = FABRICS
         .iter()
         .filter(|(name, _)| !extent.quick || QUICK.contains(name))
@@ -62,15 +62,15 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
     }
     text += &matrix(tori, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
     text += "-: no table; *: a table with which packets can deadlock\n\n";
-    for other in [Algorithm::Dfsssp, Algorithm::Lash] {
-        let pairs = || of(tori, Algorithm::Nue).zip(of(tori, other)).filter(|pair| pair.1.applies);
+    for other in [Algorithm::DFSSSP, Algorithm::LASH] {
+        let pairs = || of(tori, Algorithm::NUE).zip(of(tori, other)).filter(|pair| pair.1.applies);
         let ratio = |(nue, other): (&Row, &Row)| other.cpu_seconds / nue.cpu_seconds;
         if let Some((nue, last)) = pairs().last() {
             let _ = writeln!(
                 text,
                 "{} takes {:.2} times as long as nue on {}, the largest torus for which it has a table \
                  (slides: nue is faster at larger scale)",
-                other.name(),
+                other.name,
                 ratio((nue, last)),
                 last.fabric
             );
@@ -98,7 +98,7 @@ mod tests {
         let tori = found.json["tori"].as_array().unwrap();
         for (cell, algorithm) in line.split_whitespace().skip(1).zip(COMPARED) {
             let row = |row: &&serde_json::Value| {
-                row["fabric"] == "3x3x3" && row["algorithm"] == algorithm.name()
+                row["fabric"] == "3x3x3" && row["algorithm"] == algorithm.name
             };
             let seconds = tori.iter().find(row).unwrap()["cpu_seconds"].as_f64().unwrap();
             if let Ok(shown) = cell.trim_end_matches('*').parse::<f64>() {

@@ -17,13 +17,13 @@ use crate::topology::{Cabling, Fabric};
 
 /// Those that the slides compare, and others beside them.
 pub(super) const COMPARED: [Algorithm; 7] = [
-    Algorithm::DimensionOrder,
-    Algorithm::Torus2Qos,
-    Algorithm::UpDown,
-    Algorithm::Lash,
-    Algorithm::Dfsssp,
-    Algorithm::Nue,
-    Algorithm::NueBalanced,
+    Algorithm::DIMENSION_ORDER,
+    Algorithm::TORUS_2QOS,
+    Algorithm::UP_DOWN,
+    Algorithm::LASH,
+    Algorithm::DFSSSP,
+    Algorithm::NUE,
+    Algorithm::NUE_BALANCED,
 ];
 
 /// The fabrics of the slides' Table 1, each with its key in `[topology]`. Which random graph theirs was is open.
@@ -126,7 +126,7 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
         terminals: fabric.terminals(),
         cables: fabric.channels() / 2,
         failed_cables: named.failed_cables,
-        algorithm: algorithm.name(),
+        algorithm: algorithm.name,
         applies: false,
         reason: None,
         lanes: None,
@@ -139,10 +139,10 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
     match made {
         Ok(made) => {
             let proof = prove_forwarding(fabric, &made.table);
-            let expected = !algorithm.avoids_deadlock() && proof.cycle().is_some();
+            let expected = !algorithm.avoids_deadlock && proof.cycle().is_some();
             if let Some(flaw) = proof.flaws.first().filter(|_| !expected) {
                 let text = flaw.describe(fabric);
-                return Err(format!("{} on {}: {text}", algorithm.name(), named.name));
+                return Err(format!("{} on {}: {text}", algorithm.name, named.name));
             }
             let quality = ForwardingQuality::new(fabric, &made.table);
             row.applies = proof.holds();
@@ -166,12 +166,12 @@ pub(super) fn matrix(
     title: &str,
     cell: impl Fn(&Row) -> Option<String>,
 ) -> String {
-    let widths = algorithms.iter().map(|&algorithm| algorithm.name().len().max(7) + 2);
+    let widths = algorithms.iter().map(|&algorithm| algorithm.name.len().max(7) + 2);
     let widths: Vec<usize> = widths.collect();
     let longest = rows.iter().map(|row| row.fabric.len()).max().unwrap_or(0).max(6);
     let mut text = format!("{title}\n{:<longest$}", "fabric");
     for (&algorithm, &width) in algorithms.iter().zip(&widths) {
-        let _ = write!(text, "{:>width$}", algorithm.name());
+        let _ = write!(text, "{:>width$}", algorithm.name);
     }
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
@@ -195,7 +195,7 @@ pub(super) fn milliseconds(row: &Row) -> Option<String> {
 }
 
 pub(super) fn of(rows: &[Row], algorithm: Algorithm) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(move |row| row.algorithm == algorithm.name())
+    rows.iter().filter(move |row| row.algorithm == algorithm.name)
 }
 
 /// CPU time over routers, a curve an algorithm, with gaps where it does not apply.
@@ -219,7 +219,7 @@ pub(super) fn figure(
                 (f64::from(row.routers), value.unwrap_or(f64::NAN))
             };
             let points = of(rows, algorithm).map(point).collect();
-            Series { label: algorithm.name().into(), style: Style::Curve, points }
+            Series { label: algorithm.name.into(), style: Style::Curve, points }
         })
         .filter(|series: &Series| series.points.iter().any(|point| !point.1.is_nan()))
         .collect();

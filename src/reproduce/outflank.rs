@@ -48,13 +48,13 @@ const TOLERANCE: f64 = 2.5;
 
 const SEED: u64 = 1;
 
-const PATTERNS: [(&str, PatternSpec); 6] = [
-    ("butterfly", PatternSpec::Butterfly),
-    ("transposition", PatternSpec::TransposeLinear),
-    ("3d-transposition", PatternSpec::Transpose3d),
-    ("uniform", PatternSpec::Uniform { include_self: true }),
-    ("bit-reverse", PatternSpec::BitReverse),
-    ("bit-complement", PatternSpec::BitComplement),
+const PATTERNS: [(&str, &str, &str); 6] = [
+    ("butterfly", "butterfly", ""),
+    ("transposition", "transpose-linear", ""),
+    ("3d-transposition", "transpose-3d", ""),
+    ("uniform", "uniform", "include_self = true"),
+    ("bit-reverse", "bit-reverse", ""),
+    ("bit-complement", "bit-complement", ""),
 ];
 
 const ROUTINGS: [(&str, Routing); 3] = [
@@ -199,7 +199,7 @@ fn torus(case: Case) -> Torus {
 /// What is simulated at a load.
 fn settings(case: Case, load: f64) -> Settings {
     Settings {
-        pattern: PATTERNS[case.pattern].1.clone(),
+        pattern: PatternSpec::new(PATTERNS[case.pattern].1, PATTERNS[case.pattern].2),
         load,
         routing: ROUTINGS[case.routing].1,
         tie: Tie::Plus,
@@ -438,7 +438,7 @@ fn shares(found: &[Found]) -> String {
 fn lifetime_figures(found: &[Found]) -> Vec<(String, Figure)> {
     PATTERNS
         .iter()
-        .map(|(pattern, _)| {
+        .map(|(pattern, ..)| {
             let of = found.iter().filter(|found| found.throughput.pattern == *pattern);
             let curve = |found: &Found| Series {
                 label: found.throughput.routing.into(),

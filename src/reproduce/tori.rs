@@ -37,7 +37,7 @@ pub(super) fn table(
     algorithm: Algorithm,
 ) -> Result<(Generated, Quality, f64), Flawed> {
     let started = ThreadTime::now();
-    let generated = algorithm.table(choices, Freedoms::default(), SEED);
+    let generated = (algorithm.table)(choices, Freedoms::default(), SEED);
     let seconds = started.elapsed().as_secs_f64();
     let fabric = choices.region().fabric();
     match prove(fabric, &generated.table).flaws.first() {

@@ -9,25 +9,9 @@
 
 use rand::{Rng, RngExt};
 
-use super::{DirectionOrder, HalfRing, Route};
-use crate::adaptive::profit::Weights;
-use crate::adaptive::{
-    Compass, Derouting, Detours, Family, Heading, Selection, Tie, channel_queue, goal,
-};
+use super::{Derouter, DirectionOrder, HalfRing, Route};
+use crate::adaptive::{Compass, Derouting, Detours, Heading, Selection, Tie};
 use crate::topology::Fabric;
-
-/// What may lead a new packet off the shortest ways.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Derouter {
-    /// Nothing: the adaptive bubble router.
-    None,
-    /// The profit of a detour.
-    Profit(Family, Weights),
-    /// GOAL: an orthant drawn at random.
-    Goal,
-    /// CQR: an orthant by the source's channel queues.
-    ChannelQueue,
-}
 
 /// The virtual channels that adaptive packets use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,36 +76,6 @@ impl AdaptiveChannels {
     }
 }
 
-impl Derouter {
-    /// What a routing with it is called.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::None => "adaptive routing",
-            _ if self.leads_round() => "OutFlank Routing",
-            Self::Profit(..) => "Pick Orthant Routing",
-            Self::Goal => "GOAL",
-            Self::ChannelQueue => "CQR",
-        }
-    }
-
-    /// The kinds of detours that there may be.
-    #[must_use]
-    pub fn kinds(&self) -> &'static [Derouting] {
-        match self {
-            Self::None => &[],
-            _ if self.leads_round() => &[Derouting::OutFlank, Derouting::Wraparound],
-            _ => &[Derouting::Orthant],
-        }
-    }
-
-    /// Whether packets may go through an intermediate node.
-    #[must_use]
-    pub fn leads_round(&self) -> bool {
-        matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
-    }
-}
-
 /// What an adaptive routing is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRules {
@@ -152,9 +106,7 @@ impl AdaptiveRules {
     /// Whether packets get random numbers.
     #[must_use]
     pub fn is_random(&self) -> bool {
-        self.tie == Some(Tie::Random)
-            || self.selection == Selection::Random
-            || self.derouter == Derouter::Goal
+        self.tie == Some(Tie::Random) || self.selection.draws() || self.derouter.draws()
     }
 }
 
@@ -189,10 +141,8 @@ impl Adaptive {
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
         let order = Self::check(fabric)?;
         let torus = fabric.coordinates();
-        let detours = match rules.derouter {
-            Derouter::Profit(family, weights) => Some(Detours::new(torus, family, weights)),
-            Derouter::None | Derouter::Goal | Derouter::ChannelQueue => None,
-        };
+        let detours =
+            rules.derouter.profit().map(|(family, weights)| Detours::new(torus, family, weights));
         let compass = Compass::new(torus, rules.tie.is_none());
         Ok(Self { order, compass, detours, rules, seed })
     }
@@ -200,10 +150,7 @@ impl Adaptive {
     /// Bytes that it takes while it is made, about.
     pub(crate) fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
         let torus = fabric.coordinates();
-        let detours = match rules.derouter {
-            Derouter::Profit(..) => Detours::memory_needed(torus),
-            Derouter::None | Derouter::Goal | Derouter::ChannelQueue => 0,
-        };
+        let detours = rules.derouter.profit().map_or(0, |_| Detours::memory_needed(torus));
         let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
         DirectionOrder::memory_needed(fabric) + coordinates + detours
     }
@@ -251,11 +198,12 @@ impl Adaptive {
         if self.rules.tie == Some(Tie::Random) {
             course.heading.negative = random.random();
         }
-        if self.rules.derouter == Derouter::Goal {
-            course.heading = goal(&self.compass, source, destination, random);
+        if let Some(heading) = self.rules.derouter.drawn(&self.compass, source, destination, random)
+        {
+            course.heading = heading;
             course.kind = self.orthant(source, destination, course.heading);
         }
-        if self.rules.selection == Selection::Random {
+        if self.rules.selection.draws() {
             course.drawn = random.random();
         }
         course
@@ -264,7 +212,7 @@ impl Adaptive {
     /// Whether source routers decide anything.
     #[must_use]
     pub fn decides(&self) -> bool {
-        matches!(self.rules.derouter, Derouter::Profit(..) | Derouter::ChannelQueue)
+        self.rules.derouter.decides()
     }
 
     /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
@@ -282,11 +230,10 @@ impl Adaptive {
                 }
             };
         }
-        if self.rules.derouter != Derouter::ChannelQueue {
-            return course;
+        match self.rules.derouter.queued(&self.compass, source, to, used) {
+            None => course,
+            Some(heading) => Course { heading, kind: self.orthant(source, to, heading), ..course },
         }
-        let heading = channel_queue(&self.compass, source, to, used);
-        Course { heading, kind: self.orthant(source, to, heading), ..course }
     }
 
     /// What kind of detour a heading is, if it is one.

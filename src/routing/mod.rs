@@ -8,6 +8,7 @@ mod adaptive;
 pub mod agnostic;
 pub mod angara;
 mod cycle;
+mod derouter;
 mod direction_order;
 mod file;
 mod forwarding;
@@ -24,7 +25,8 @@ mod route;
 mod service_levels;
 mod table;
 
-pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Derouter};
+pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course};
+pub use derouter::Derouter;
 pub use direction_order::{DirectionOrder, HalfRing};
 pub use file::TableFile;
 pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};

@@ -6,10 +6,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Network, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec, diagnostic::Diagnostic,
-    document::Document, reader::Purpose, schema::Draft,
+    Document, Network, Purpose, RoutingError, RoutingSpec, TopologySpec, WorkloadSpec,
+    schema::Draft,
 };
 use crate::{
+    document::Diagnostic,
     engine::{
         LONGEST, MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers,
     },

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::document::{Document, Node, Table, Value};
+use super::Document;
+use crate::document::{Node, Table, Value};
 
 /// A key's value, or the values that a sweep gives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +94,7 @@ impl<'d> Settings<'d> {
 
     fn take(&mut self, table: &'d Table, above: &str, swept: bool) {
         for entry in &table.entries {
-            let key = super::reader::join(above, &entry.key);
+            let key = crate::document::join(above, &entry.key);
             if key == "sweep.grid" && !swept {
                 continue;
             }

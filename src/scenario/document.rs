@@ -1,87 +1,21 @@
-//! A scenario as written: a tree of values, each with the place it came from.
-//!
-//! Places survive overriding: a value given by `--set` or by a sweep points at the text that gave it.
+//! A scenario as it is written, and what it may name.
 
-use std::{path::Path, sync::Arc};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
-use crate::text_file::read_small_text;
+use super::Features;
+use crate::document::{Diagnostic, Diagnostics, Toml};
+use crate::routing::{agnostic, angara};
+use crate::traffic::PatternKind;
 
-use super::{
-    diagnostic::{Diagnostic, Diagnostics, Location, Source},
-    syntax,
-};
-
-/// A value with its place.
-#[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub value: Value,
-    pub place: Location,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Value {
-    Text(String),
-    /// `None` if it is beyond 64 bits.
-    Integer(Option<i64>),
-    /// The digits as written, without underscores.
-    Float(f64, String),
-    Flag(bool),
-    Date,
-    List(Vec<Node>),
-    Table(Table),
-    /// A syntax error was reported here; whatever is read from it is not worth a second one.
-    Broken,
-}
-
-/// A table's entries, in the order in which they were written.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    pub entries: Vec<Entry>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub key: String,
-    pub key_place: Location,
-    pub node: Node,
-}
-
-impl Table {
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.key == key)
-    }
-
-    pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entry(key).map(|entry| &entry.node)
-    }
-}
-
-impl Node {
-    /// What kind of value this is, for people.
-    pub fn what(&self) -> &'static str {
-        match &self.value {
-            Value::Text(_) => "text",
-            Value::Integer(_) | Value::Float(..) => "a number",
-            Value::Flag(_) => "true or false",
-            Value::Date => "a date",
-            Value::List(_) => "a list",
-            Value::Table(_) | Value::Broken => "a table",
-        }
-    }
-}
-
-/// A scenario file's text as a tree, with what was set on top of it.
+/// A scenario's text, with what was set on top of it, and what it may name besides what is built in.
 ///
 /// Syntax errors do not make it fail: they are kept and reported, with all others, by
-/// [`Scenario::read`](super::Scenario::read).
+/// [`Scenario::read`](super::Scenario::read). Sweeps hand the features on to their points.
 #[derive(Clone, Debug)]
 pub struct Document {
-    pub(super) root: Table,
-    pub(super) file: Arc<Source>,
-    pub(super) problems: Vec<Diagnostic>,
-    /// Whether the tree can be trusted in spite of `problems`.
-    pub(super) intact: bool,
-    sources: usize,
+    toml: Toml,
+    pub(super) features: Features,
 }
 
 impl Document {
@@ -90,234 +24,70 @@ impl Document {
     /// # Errors
     /// If the file can't be read, is no text, or is larger than any scenario.
     pub fn open(path: &Path) -> Result<Self, Diagnostics> {
-        match read_small_text(path) {
-            Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
-            Err(error) => Diagnostics::check(vec![Diagnostic {
-                message: format!("can't read the scenario {}: {error}", path.display()),
-                label: String::new(),
-                place: None,
-                help: None,
-            }])
-            .map(|()| unreachable!("one diagnostic was given")),
-        }
+        Toml::open(path).map(Self::of)
     }
 
-    /// Takes a scenario's text. `path` is what messages call it; matrix files are looked for beside
+    /// Takes a scenario's text. `path` is what messages call it; files that it names are looked for beside
     /// it, and its stem is the scenario's default name.
     #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let file =
-            Arc::new(Source { name: path.into(), text: text.into(), order: 0, typed: false });
-        let parsed = syntax::parse(&file);
-        Self {
-            root: parsed.root,
-            file,
-            problems: parsed.problems,
-            intact: parsed.intact,
-            sources: 1,
-        }
+        Self::of(Toml::parse(path, text))
     }
 
-    /// The file's text, without what was set on top of it.
+    fn of(toml: Toml) -> Self {
+        Self { toml, features: Features::default() }
+    }
+
+    /// The same, but that it may name this pattern too. A name that another pattern has is reported when the
+    /// scenario is read.
     #[must_use]
-    pub fn text(&self) -> &str {
-        &self.file.text
+    pub fn with_pattern(mut self, pattern: &'static PatternKind) -> Self {
+        let added = self.features.add_pattern(pattern);
+        self.note(added)
     }
 
-    /// Sets a value over the file's: `KEY=VALUE` as given to `--set`, such as `traffic.load=0.3`.
-    /// The key's tables are made where they are missing, and an earlier value, even a whole table,
-    /// is replaced. The value is TOML; what isn't is taken as text, so that quotes may be left out.
-    /// Mistakes are kept and reported by [`Scenario::read`](super::Scenario::read).
-    pub fn set(&mut self, assignment: &str) {
-        const OPTION: &str = "--set ";
-        let source = Arc::new(Source {
-            name: "command line".into(),
-            text: format!("{OPTION}{assignment}"),
-            order: self.sources,
-            typed: true,
-        });
-        self.sources += 1;
-        let place = |span| Location { source: source.clone(), span };
-        let whole = place(OPTION.len()..source.text.len());
-        let Some(equals) = assignment.find('=') else {
-            self.problems.push(
-                Diagnostic::new(&whole, format!("`{assignment}` sets nothing"))
-                    .label("there is no `=`")
-                    .help("write --set KEY=VALUE, for example --set traffic.load=0.3"),
-            );
-            return;
-        };
-        let key = assignment[..equals].trim();
-        let key_start = OPTION.len() + assignment.find(key).unwrap_or(0);
-        let key_place = place(key_start..key_start + key.len());
-        if key.is_empty() {
-            self.problems.push(
-                Diagnostic::new(&whole, "there is no key before `=`")
-                    .help("write --set KEY=VALUE, for example --set traffic.load=0.3"),
-            );
-            return;
+    /// The same, but that `[routing.agnostic]` may name this algorithm too. A name that another algorithm has is
+    /// reported when the scenario is read.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: agnostic::Algorithm) -> Self {
+        let added = self.features.add_algorithm(algorithm);
+        self.note(added)
+    }
+
+    /// The same, but that `[routing.angara]` may name this algorithm too. A name that another algorithm has is
+    /// reported when the scenario is read.
+    #[must_use]
+    pub fn with_angara_algorithm(mut self, algorithm: angara::Algorithm) -> Self {
+        let added = self.features.add_angara(algorithm);
+        self.note(added)
+    }
+
+    /// Keeps what is wrong with a feature, to be reported with all other mistakes.
+    fn note(mut self, added: Result<(), String>) -> Self {
+        if let Err(message) = added {
+            let problem = Diagnostic { message, label: String::new(), place: None, help: None };
+            self.toml.problems.push(problem);
         }
-        let path: Vec<&str> = key.split('.').map(str::trim).collect();
-        let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if path.iter().any(|part| part.is_empty() || !part.chars().all(legal)) {
-            self.problems.push(
-                Diagnostic::new(&key_place, format!("`{key}` is no key"))
-                    .help("a key is names joined by points, for example traffic.load"),
-            );
-            return;
-        }
-        let written = assignment[equals + 1..].trim();
-        let start = OPTION.len() + equals + 1 + assignment[equals + 1..].find(written).unwrap_or(0);
-        let value = place(start..start + written.len());
-        match syntax::parse_value(&value) {
-            Ok(node) => self.assign(&path, &key_place, node),
-            Err(problem) => self.problems.push(problem),
-        }
-    }
-
-    /// Puts a value at a path; tables on the way are made where they are missing.
-    pub(super) fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
-        assign(&mut self.root, path, key_place, node);
-    }
-
-    /// Removes an outermost key.
-    pub(super) fn remove(&mut self, key: &str) {
-        self.root.entries.retain(|entry| entry.key != key);
-    }
-
-    /// Removes all but one entry of a table.
-    pub(super) fn keep_only(&mut self, table: &str, key: &str) {
-        let entry = self.root.entries.iter_mut().find(|entry| entry.key == table);
-        if let Some(Entry { node: Node { value: Value::Table(table), .. }, .. }) = entry {
-            table.entries.retain(|entry| entry.key == key);
-        }
-    }
-
-    /// Whether it is TOML at all, for who does not go on to read it as a scenario.
-    ///
-    /// # Errors
-    /// The syntax errors.
-    pub fn syntax(&self) -> Result<(), Diagnostics> {
-        Diagnostics::check(self.problems.clone())
+        self
     }
 
     /// Whether the document has a `[sweep]`.
     #[must_use]
     pub fn has_sweep(&self) -> bool {
-        self.root.get("sweep").is_some()
-    }
-
-    pub(super) fn get(&self, path: &str) -> Option<&Node> {
-        let mut parts = path.split('.');
-        let mut node = self.root.get(parts.next()?)?;
-        for part in parts {
-            let Value::Table(table) = &node.value else { return None };
-            node = table.get(part)?;
-        }
-        Some(node)
-    }
-
-    /// The path of a key in the one table below another, such as `dimensions` in `[topology.torus]`.
-    pub(super) fn below(&self, table: &str, key: &str) -> Option<String> {
-        let Value::Table(outer) = &self.get(table)?.value else { return None };
-        let [entry] = outer.entries.as_slice() else { return None };
-        Some(format!("{table}.{}.{key}", entry.key))
-    }
-
-    /// Where to point for a rule that these keys break together: at the first of them that is
-    /// written, else at the table of the first, else at the file's start. Which key it is, if any.
-    pub(super) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
-        if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
-            return (node.place.clone(), Some(path.into()));
-        }
-        let table = paths[0].rsplit_once('.').and_then(|(table, _)| self.get(table));
-        (table.map_or_else(|| self.start(), |node| node.place.clone()), None)
-    }
-
-    /// The first line that says anything, for what is missing altogether.
-    pub(super) fn start(&self) -> Location {
-        let place = |span| Location { source: self.file.clone(), span };
-        let first =
-            self.root.entries.iter().filter(|entry| !entry.key_place.source.typed).find_map(
-                |entry| {
-                    let start = entry.key_place.span.start.min(entry.node.place.span.start);
-                    (entry.key_place.source.order == 0).then_some(start)
-                },
-            );
-        let start = first.unwrap_or(0);
-        let line = self.file.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        place(line..line)
+        self.get("sweep").is_some()
     }
 }
 
-fn assign(table: &mut Table, path: &[&str], key_place: &Location, node: Node) {
-    // A quoted key with points, as sweeps have them, is the same as the path.
-    let joined = path.join(".");
-    let whole = path.len() == 1 || table.entry(&joined).is_some();
-    let key = if whole { joined.as_str() } else { path[0] };
-    let place = match table.entries.iter().position(|entry| entry.key == key) {
-        Some(place) => place,
-        None => {
-            let value = Value::Table(Table::default());
-            let key_place = key_place.clone();
-            let node = Node { value, place: key_place.clone() };
-            table.entries.push(Entry { key: key.into(), key_place, node });
-            table.entries.len() - 1
-        }
-    };
-    let entry = &mut table.entries[place];
-    if whole {
-        entry.key_place = key_place.clone();
-        entry.node = node;
-        return;
-    }
-    if !matches!(entry.node.value, Value::Table(_)) {
-        entry.node = Node { value: Value::Table(Table::default()), place: key_place.clone() };
-    }
-    if let Value::Table(inner) = &mut entry.node.value {
-        assign(inner, &path[1..], key_place, node);
+impl Deref for Document {
+    type Target = Toml;
+
+    fn deref(&self) -> &Toml {
+        &self.toml
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(document: &Document, path: &str) -> String {
-        let node = document.get(path).unwrap();
-        format!("{}:{}", node.place.source.name, node.place.text())
-    }
-
-    #[test]
-    fn what_is_set_last_holds_and_keeps_its_place() {
-        let mut document = Document::parse("a.toml", "[link]\nrate = \"60 Gb/s\"\n");
-        document.set("link.rate=70 Gb/s");
-        document.set(" link.rate = 80 Gb/s ");
-        document.set("traffic.pattern.hotspot.share=0.5");
-        assert_eq!(text(&document, "link.rate"), "command line:80 Gb/s");
-        assert_eq!(text(&document, "traffic.pattern.hotspot.share"), "command line:0.5");
-        assert!(document.problems.is_empty());
-    }
-
-    #[test]
-    fn a_quoted_key_with_points_is_replaced_too() {
-        let mut document = Document::parse("a.toml", "[sweep.grid]\n\"traffic.load\" = [0.1]\n");
-        document.set("sweep.grid.traffic.load=[0.2]");
-        let Some(Node { value: Value::Table(grid), .. }) = document.get("sweep.grid") else {
-            panic!()
-        };
-        assert_eq!(grid.entries.len(), 1);
-        assert_eq!(grid.entries[0].node.place.text(), "[0.2]");
-    }
-
-    #[test]
-    fn the_order_is_that_of_the_file() {
-        let document = Document::parse("a.toml", "z = 1\nb.y = 2\na = 3\nb.x = 4\n");
-        let keys: Vec<&str> = document.root.entries.iter().map(|e| e.key.as_str()).collect();
-        assert_eq!(keys, ["z", "b", "a"]);
-        let Value::Table(b) = &document.get("b").unwrap().value else { panic!() };
-        let keys: Vec<&str> = b.entries.iter().map(|e| e.key.as_str()).collect();
-        assert_eq!(keys, ["y", "x"]);
+impl DerefMut for Document {
+    fn deref_mut(&mut self) -> &mut Toml {
+        &mut self.toml
     }
 }

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::traffic::OfferedLoad;
 
-use super::schema::load_text;
+use super::load;
+use crate::document::hexadecimal;
 
 /// The version of what the simulator computes. To be raised whenever an unchanged scenario gives other
 /// numbers than before, or more of them, so that results of an earlier version are not taken for this
@@ -59,7 +60,7 @@ impl Identity {
     /// That of the same scenario at another load, a fraction of the fabric's capacity.
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
-        Self { rest: self.rest, load: load_text(&OfferedLoad::Fraction(load)) }
+        Self { rest: self.rest, load: load::text(&OfferedLoad::Fraction(load)) }
     }
 
     /// The beginning of the text of all identities that differ in the load only.
@@ -83,13 +84,4 @@ impl fmt::Display for Identity {
 fn add(hash: &mut Sha256, text: &str) {
     hash.update((text.len() as u64).to_le_bytes());
     hash.update(text);
-}
-
-/// The hash of a file that a scenario reads, as text.
-pub(super) fn content_hash(content: &str) -> String {
-    hexadecimal(&Sha256::digest(content))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

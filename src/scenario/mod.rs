@@ -25,18 +25,14 @@
 //! ```
 
 mod checks;
-mod choice;
-mod complaints;
-mod diagnostic;
 mod difference;
 mod document;
-mod file;
+mod features;
 mod identity;
 mod interruption;
-mod kind;
+mod load;
+mod name;
 mod network;
-mod range;
-mod reader;
 mod reference;
 mod resolved;
 mod routing;
@@ -44,17 +40,18 @@ mod schema;
 mod series;
 mod starter;
 mod sweep;
-mod syntax;
-mod tables;
 mod topology;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub use crate::document::{
+    Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
+};
 pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
+use features::Features;
 pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
-pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
+pub use reference::reference;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
@@ -66,13 +63,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
+    document::{Hints, Missed, Reader},
     engine::Parameters,
     measure::Settings,
-    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, PatternSpec},
+    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, Partners},
 };
 use checks::Fabrics;
-use reader::{Purpose, Reader};
 use schema::Draft;
+
+/// What a document is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Run,
+    /// Keys that only the sweep gives are not missed.
+    Sweep,
+    /// A workload is not missed, and pairs without a route are no mistake.
+    Routes,
+}
 
 /// A checked scenario: everything that a run needs, in numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +142,7 @@ impl Scenario {
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
         let WorkloadSpec::Exchange(exchange) = &self.workload else { return false };
         // A fabric that is drawn has the seed that it follows from in its description.
-        exchange.pattern != PatternSpec::RandomPermutation
+        exchange.pattern.partners() == Partners::Fixed
             && self.network.topology == other.network.topology
             && !self.network.routing.is_random()
     }
@@ -155,13 +162,11 @@ impl Scenario {
     #[must_use]
     pub fn deadlock_advice(&self) -> Option<String> {
         match &self.network.routing {
-            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock() => {
-                Some(format!(
-                    "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
+            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
+                "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
                  routing.agnostic.algorithm=nue",
-                    algorithm.name()
-                ))
-            }
+                algorithm.name
+            )),
             RoutingSpec::OpenSm(_) => Some(
                 "the forwarding table that was read can deadlock; try one that can't: --set \
                  'routing={ agnostic = { algorithm = \"nue\" } }'"
@@ -229,9 +234,17 @@ impl Reading {
         if !document.intact {
             return Self { problems, ..Self::default() };
         }
-        let mut reader = Reader::reading(document);
-        reader.purpose = purpose;
-        let draft = schema::read(&mut reader);
+        let missed = |path: &str| match (sweep::gives(document, path), purpose) {
+            (false, _) => Missed::Mistake,
+            (true, Purpose::Run) => Missed::Help(format!(
+                "only [sweep] gives it: run the sweep, or give it for one run with --set \
+                 {path}=VALUE"
+            )),
+            (true, _) => Missed::Nothing,
+        };
+        let hints = Hints { reference: &|| document.features.reference(), missed: &missed };
+        let mut reader = Reader::reading(document, Some(hints));
+        let draft = schema::read(&mut reader, &document.features, purpose);
         problems.append(&mut reader.problems);
         if problems.is_empty() {
             problems.append(&mut reader.held);

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
-    reader::Purpose,
 };
+use crate::scenario::Purpose;
 use crate::{
     routing::{ForwardingFlaw, ForwardingProof, Routes, prove_forwarding},
     topology::{Fabric, Faults, Torus},

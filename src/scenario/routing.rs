@@ -125,7 +125,7 @@ impl RoutingSpec {
             Self::Angara { algorithm, freedoms } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), freedoms);
-                Ok(Routes::Table(algorithm.table(&choices, freedoms, seed).table))
+                Ok(Routes::Table((algorithm.table)(&choices, freedoms, seed).table))
             }
             Self::Agnostic { algorithm, ref parameters } => algorithm
                 .generate(fabric, parameters)
@@ -224,7 +224,7 @@ impl RoutingSpec {
     /// Whether the routes depend on the seed.
     pub(super) fn is_random(&self) -> bool {
         match self {
-            Self::Angara { algorithm, .. } => *algorithm == Algorithm::Genetic,
+            Self::Angara { algorithm, .. } => algorithm.is_random,
             Self::Adaptive(rules) => rules.is_random(),
             Self::DirectionOrder { .. }
             | Self::File(_)

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::reference::{Item, KeyDoc, Reference, comment, describe, write_items};
+use super::reference;
+use crate::document::{Item, KeyDoc, comment, describe, write_items};
 
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
@@ -134,10 +135,9 @@ impl Starter {
         let more = "The keys that most studies change. All others have defaults too: `flitlab check \
                     --reference` lists them.";
         comment(page, 0, more)?;
-        let reference = Reference::shared();
-        write_items(page, &reference.items, |key| self.value(key))?;
+        write_items(page, &reference().items, |key| self.value(key))?;
         if let (StarterWorkload::Load(_), Some(grid)) =
-            (&self.workload, reference.key("sweep.grid"))
+            (&self.workload, reference().key("sweep.grid"))
         {
             // As a table of its own: whoever goes on from here adds lines to it.
             writeln!(page)?;
@@ -195,7 +195,7 @@ impl Starter {
 
 /// What can be chosen at a key without giving it keys of its own.
 fn choices(key: &str) -> Vec<Offer> {
-    let variants = Reference::shared().key(key).map_or(&[][..], |key| &key.variants);
+    let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
     let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));
     enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
 }
@@ -206,8 +206,8 @@ fn sections(table: &str) -> Vec<Offer> {
         let name = path.strip_prefix(table)?.strip_prefix('.')?;
         (!name.contains('.')).then(|| name.to_owned())
     };
-    let sections = Reference::new().items.into_iter().filter_map(|item| match item {
-        Item::Section { path, doc } => Some(Offer { name: below(&path)?, doc }),
+    let sections = reference().items.iter().filter_map(|item| match item {
+        Item::Section { path, doc } => Some(Offer { name: below(path)?, doc }),
         Item::Key(_) => None,
     });
     sections.collect()
@@ -215,9 +215,8 @@ fn sections(table: &str) -> Vec<Offer> {
 
 /// The keys that a table below another can't do without.
 fn required(table: &str, name: &str) -> Vec<String> {
-    let reference = Reference::new();
     let prefix = format!("{table}.{name}.");
-    let keys = reference.keys().filter(|key| key.required);
+    let keys = reference().keys().filter(|key| key.required);
     keys.filter_map(|key| Some(key.path.strip_prefix(&prefix)?.to_owned())).collect()
 }
 

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::kind::Places;
-use crate::topology::builders::Builder;
+use crate::topology::Places;
 use crate::topology::netlist::{Adapter, Netlist, Switch};
 use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};
 
@@ -29,7 +28,13 @@ pub struct SwitchedSpec {
 /// Where a fabric of switches comes from.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    Built(Builder),
+    /// By a builder.
+    Built {
+        /// What it is, without its article: `6x5x5 torus of switches`.
+        name: String,
+        /// The keys that it was built from, each with its path and value.
+        keys: Vec<(String, String)>,
+    },
     Netlist(NetlistFile),
 }
 
@@ -49,7 +54,7 @@ pub struct NetlistFile {
 impl PartialEq for SwitchedSpec {
     fn eq(&self, other: &Self) -> bool {
         let plans = match (&self.plan, &other.plan) {
-            (Plan::Built(one), Plan::Built(other)) => one == other,
+            (Plan::Built { keys: one, .. }, Plan::Built { keys: other, .. }) => one == other,
             (Plan::Netlist(one), Plan::Netlist(other)) => one.hash == other.hash,
             _ => false,
         };
@@ -96,7 +101,7 @@ impl TopologySpec {
         let whole = match self {
             Self::Torus(torus, _) => Netlist::of(torus.fabric(&Faults::default())?),
             Self::Switched(spec) => match &spec.plan {
-                Plan::Built(_) => Netlist::of(spec.whole.clone()),
+                Plan::Built { .. } => Netlist::of(spec.whole.clone()),
                 Plan::Netlist(file) => {
                     let (switches, adapters) = (file.switches.clone(), file.adapters.clone());
                     return Ok(Netlist { fabric, switches, adapters });
@@ -110,7 +115,7 @@ impl TopologySpec {
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Built(builder) => builder.fmt(formatter),
+            Self::Built { name, .. } => formatter.write_str(name),
             Self::Netlist(file) => {
                 write!(formatter, "{} of {} switches", file.name, file.switches.len())
             }

@@ -12,6 +12,7 @@ mod connectivity;
 mod fabric;
 mod failures;
 mod faults;
+mod names;
 pub mod netlist;
 mod size;
 mod torus;
@@ -20,6 +21,8 @@ pub use cabling::{Cabling, Port};
 pub use fabric::{Channel, Fabric, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
+pub(crate) use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};
+pub use names::{NodeName, NodePair, Places};
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 
 use std::fmt;

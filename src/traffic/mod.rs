@@ -12,7 +12,10 @@ mod workload;
 pub use exchange::Exchange;
 pub use interval::Interval;
 pub use load::{LoadError, OpenLoad};
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{
+    Bind, Live, Nodes, PATTERNS, Partners, Pattern, PatternError, PatternKind, PatternRule,
+    PatternSpec,
+};
 pub use process::Arrivals;
 pub use script::Script;
 pub use spec::*;

@@ -1,26 +1,9 @@
 //! Spatial patterns: who sends to whom.
 //!
-//! Unless another source is named, definitions are those of W. J. Dally and B. Towles, "Principles
-//! and Practices of Interconnection Networks", 2004, section 3.2. s is the sending node, d the
-//! destination, N the number of nodes (failed ones included), b = log2 N.
-//!
-//! | pattern | destination | needs |
-//! |---|---|---|
-//! | uniform | any other node, all alike; oneself too on request | |
-//! | transpose | d_i = s_(i + n/2 mod n) of n coordinates: (x,y) -> (y,x) | n even, halves of equal sizes |
-//! | transpose-linear | node i sqrt(N) + j to node j sqrt(N) + i (papers/outflank-routing) | N a square |
-//! | transpose-3d | (x,y,z) -> (y,z,x) (papers/outflank-routing) | three equal sizes |
-//! | neighbor | d_i = s_i + 1 mod k_i in every dimension | |
-//! | tornado | d_i = s_i + ceil(k_i / 2) - 1 mod k_i in every dimension | |
-//! | bit-reverse | d_i = s_(b - 1 - i) on bits | N = 2^b |
-//! | bit-complement | d_i = not s_i on bits | N = 2^b |
-//! | shuffle | d_i = s_(i - 1 mod b) on bits: rotated left by one | N = 2^b |
-//! | butterfly | message i flips bit i mod b, as a fast Fourier transform does (papers/outflank-routing) | N = 2^b |
-//! | hotspot | a share goes to the other hot nodes, all alike, the rest (all, from an only hot node) to any other node | |
-//! | random-permutation | one permutation of the live nodes without fixed points, from the seed | |
-//! | all-to-all | every other live node in turn: rank XOR i if the live nodes are a power of two (as MPICH's pairwise exchange), else rank + i, for i = 1, 2, ... | |
-//! | matrix | drawn by weight | |
-//! | pairs | the source's partners in turn, in the order given | |
+//! Each is a file here with its name, what it does, its keys in scenarios and its rule, and a row of [`PATTERNS`].
+//! Unless another source is named there, definitions are those of W. J. Dally and B. Towles, "Principles and
+//! Practices of Interconnection Networks", 2004, section 3.2. s is the sending node, d the destination, N the number
+//! of nodes (failed ones included), b = log2 N; coordinates s_i run from 0 to k_i - 1.
 //!
 //! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and patterns that
 //! speak of coordinates are not defined.
@@ -33,203 +16,131 @@
 //!
 //! All draws are of integers, so that they are equal on every machine.
 
+mod all_to_all;
+mod bit_complement;
+mod bit_reverse;
+mod butterfly;
+mod coordinates;
 mod error;
 mod hotspot;
+mod kind;
 mod live;
+mod matrix;
+mod neighbor;
 mod nodes;
-mod permutation;
+mod pairs;
+mod random_permutation;
+mod rows;
+mod rule;
+mod shuffle;
 mod sizes;
-mod table;
 #[cfg(test)]
 mod tests;
+mod tornado;
+mod transpose;
+mod transpose_3d;
+mod transpose_linear;
+mod uniform;
 
-use rand::RngExt;
+use std::fmt;
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 
 pub use error::PatternError;
+use kind::no_keys;
+pub use kind::{Bind, Partners, PatternKind, PatternSpec};
+pub use live::Live;
+pub use nodes::Nodes;
+pub use rule::PatternRule;
 
-use super::PatternSpec;
-use crate::narrow::narrow;
 use crate::topology::Fabric;
-use hotspot::Hotspot;
-use live::Live;
-use nodes::Nodes;
-use permutation::Permutation;
-use table::{Matrix, Pairs};
 
-#[derive(Clone, Debug)]
-enum Rule {
-    Uniform {
-        include_self: bool,
-    },
-    Hotspot(Hotspot),
-    AllToAll,
-    Butterfly {
-        bits: u32,
-    },
-    Permutation(Permutation),
-    /// Ranks.
-    Derangement(Vec<u32>),
-    Matrix(Matrix),
-    Pairs(Pairs),
-}
+/// The patterns that scenarios can name, in the order in which they are offered.
+pub static PATTERNS: [&PatternKind; 15] = [
+    &uniform::UNIFORM,
+    &transpose::TRANSPOSE,
+    &transpose_linear::TRANSPOSE_LINEAR,
+    &transpose_3d::TRANSPOSE_3D,
+    &neighbor::NEIGHBOR,
+    &tornado::TORNADO,
+    &bit_reverse::BIT_REVERSE,
+    &bit_complement::BIT_COMPLEMENT,
+    &butterfly::BUTTERFLY,
+    &shuffle::SHUFFLE,
+    &random_permutation::RANDOM_PERMUTATION,
+    &all_to_all::ALL_TO_ALL,
+    &hotspot::HOTSPOT,
+    &matrix::MATRIX,
+    &pairs::PAIRS,
+];
 
 /// A pattern bound to a fabric: who sends to whom.
 ///
 /// Its memory does not grow with the number of live nodes, except for a random permutation, a matrix
 /// and pairs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pattern {
+    name: &'static str,
     live: Live,
-    rule: Rule,
+    rule: Arc<dyn PatternRule>,
 }
 
 impl Pattern {
-    /// Binds a pattern to the fabric's nodes. The seed decides the random permutation only.
+    /// Binds a pattern to the fabric's nodes. The seed decides patterns that are [`Partners::FixedBySeed`].
     ///
     /// # Errors
-    /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, has
-    /// shares or weights out of range, or leaves every live node without anybody to send to.
+    /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, or leaves every live
+    /// node without anybody to send to.
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
-        let (live, nodes) = (Live::new(fabric), Nodes::of(fabric));
-        let torus = || nodes.torus(name(spec));
-        let rule = match spec {
-            PatternSpec::Uniform { include_self } => Rule::Uniform { include_self: *include_self },
-            PatternSpec::Hotspot { nodes, share } => {
-                Rule::Hotspot(Hotspot::new(nodes, *share, &live)?)
-            }
-            PatternSpec::AllToAll => Rule::AllToAll,
-            PatternSpec::Butterfly => {
-                Rule::Butterfly { bits: permutation::bits("butterfly", nodes)? }
-            }
-            PatternSpec::RandomPermutation => {
-                Rule::Derangement(table::derangement(live.count(), seed))
-            }
-            PatternSpec::Matrix { entries } => Rule::Matrix(Matrix::new(entries, &live)?),
-            PatternSpec::Pairs { pairs } => Rule::Pairs(Pairs::new(pairs, &live)?),
-            PatternSpec::Transpose => Rule::Permutation(Permutation::transpose(torus()?)?),
-            PatternSpec::TransposeLinear => {
-                Rule::Permutation(Permutation::transpose_linear(nodes)?)
-            }
-            PatternSpec::Transpose3d => Rule::Permutation(Permutation::transpose_3d(torus()?)?),
-            PatternSpec::Neighbor => Rule::Permutation(Permutation::neighbor(torus()?)),
-            PatternSpec::Tornado => Rule::Permutation(Permutation::tornado(torus()?)),
-            PatternSpec::BitReverse => Rule::Permutation(Permutation::bit_reverse(nodes)?),
-            PatternSpec::BitComplement => Rule::Permutation(Permutation::bit_complement(nodes)?),
-            PatternSpec::Shuffle => Rule::Permutation(Permutation::shuffle(nodes)?),
-        };
-        let pattern = Self { live, rule };
+        let live = Live::new(fabric);
+        let name = spec.name();
+        let rule = spec.bind(&Nodes::new(name, fabric, &live, seed))?.into();
+        let pattern = Self { name, live, rule };
         if pattern.live.iter().any(|source| pattern.sends(source)) {
             Ok(pattern)
         } else {
-            Err(PatternError::Nobody { pattern: name(spec) })
+            Err(PatternError::Nobody { pattern: name })
         }
     }
 
     /// Destination of the `index`-th message (from 0) of `source`; `None` if it sends nothing.
     ///
-    /// Draws from `random` for uniform, hotspot and matrix only. Patterns with steps go through them
-    /// cyclically, without those in which the source has no partner.
+    /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns with steps go
+    /// through them cyclically, without those in which the source has no partner.
     #[inline]
+    #[must_use]
     pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
-        if !self.live.contains(source) {
-            return None;
-        }
-        match &self.rule {
-            Rule::Uniform { include_self: true } => {
-                Some(self.live.at(random.random_range(0..self.live.count())))
-            }
-            Rule::Uniform { include_self: false } => Some(self.draw_other(source, random)),
-            Rule::Hotspot(hotspot) => {
-                let hot = hotspot.draw(source, random);
-                Some(hot.unwrap_or_else(|| self.draw_other(source, random)))
-            }
-            Rule::Matrix(matrix) => matrix.draw(source, random),
-            Rule::AllToAll => {
-                self.partner(source, narrow(index % u64::from(self.live.count() - 1)))
-            }
-            Rule::Butterfly { bits } if self.live.all() => {
-                Some(source ^ 1 << (index % u64::from(*bits)))
-            }
-            Rule::Butterfly { .. } => {
-                let partners = self.butterflies(source).count();
-                let place = index.checked_rem(partners as u64)?;
-                self.butterflies(source).nth(narrow(place))
-            }
-            Rule::Permutation(_) | Rule::Derangement(_) => self.partner(source, 0),
-            Rule::Pairs(pairs) => pairs.destination(source, index),
-        }
+        let live = self.live.contains(source);
+        let to = live.then(|| self.rule.destination(source, index, &self.live, random)).flatten();
+        debug_assert!(
+            to.is_none_or(|to| self.live.contains(to)),
+            "{} sends to a failed node",
+            self.name
+        );
+        to
     }
 
     /// Number of steps of a finite exchange: in each, every source sends to one partner at most.
-    /// `None` for the patterns that draw destinations: uniform, hotspot, matrix.
+    /// `None` for the patterns that draw destinations.
     #[must_use]
     pub fn steps(&self) -> Option<u32> {
-        match &self.rule {
-            Rule::Uniform { .. } | Rule::Hotspot(_) | Rule::Matrix(_) => None,
-            Rule::AllToAll => Some(self.live.count() - 1),
-            Rule::Butterfly { bits } => Some(*bits),
-            Rule::Permutation(_) | Rule::Derangement(_) => Some(1),
-            Rule::Pairs(pairs) => Some(pairs.steps()),
-        }
+        self.rule.steps(&self.live)
     }
 
     /// To whom `source` sends in this step of an exchange, if to anybody; `None` also for patterns
     /// without steps.
     #[must_use]
     pub fn partner(&self, source: u32, step: u32) -> Option<u32> {
-        if !self.live.contains(source) || self.steps().is_none_or(|steps| step >= steps) {
-            return None;
-        }
-        let partner = match &self.rule {
-            Rule::Uniform { .. } | Rule::Hotspot(_) | Rule::Matrix(_) => return None,
-            Rule::AllToAll => {
-                let (rank, count) = (self.live.rank(source), self.live.count());
-                self.live.at(if count.is_power_of_two() {
-                    rank ^ (step + 1)
-                } else {
-                    (rank + step + 1) % count
-                })
-            }
-            Rule::Butterfly { .. } => source ^ 1 << step,
-            Rule::Permutation(permutation) => permutation.image(source),
-            Rule::Derangement(images) => self.live.at(images[self.live.rank(source) as usize]),
-            Rule::Pairs(pairs) => return pairs.partner(source, step),
-        };
-        (partner != source && self.live.contains(partner)).then_some(partner)
+        let steps = self.steps().filter(|_| self.live.contains(source))?;
+        (step < steps).then(|| rule::partner(&*self.rule, source, step, &self.live)).flatten()
     }
 
     /// Calls `each` once for each destination of `source`, with the average share of its messages
     /// that goes there. The shares of a source that sends add up to 1 but for rounding.
     pub fn for_each_share(&self, source: u32, mut each: impl FnMut(u32, f64)) {
-        if !self.sends(source) {
-            return;
-        }
-        let others = || self.live.iter().filter(|&node| node != source);
-        let other = 1.0 / f64::from(self.live.count() - 1);
-        match &self.rule {
-            Rule::Uniform { include_self: true } => {
-                let share = 1.0 / f64::from(self.live.count());
-                self.live.iter().for_each(|node| each(node, share));
-            }
-            Rule::Uniform { include_self: false } | Rule::AllToAll => {
-                others().for_each(|node| each(node, other));
-            }
-            Rule::Hotspot(hotspot) => {
-                let (hot, hot_each) = hotspot.shares(source);
-                let rest = (1.0 - hot) * other;
-                let share = |node| if hotspot.hot(node) { rest + hot_each } else { rest };
-                others().filter(|&node| share(node) > 0.0).for_each(|node| each(node, share(node)));
-            }
-            Rule::Butterfly { .. } => {
-                let share = 1.0 / self.butterflies(source).count() as f64;
-                self.butterflies(source).for_each(|node| each(node, share));
-            }
-            Rule::Permutation(_) | Rule::Derangement(_) => {
-                self.partner(source, 0).into_iter().for_each(|node| each(node, 1.0));
-            }
-            Rule::Matrix(matrix) => matrix.for_each_share(source, each),
-            Rule::Pairs(pairs) => pairs.for_each_share(source, each),
+        if self.sends(source) {
+            self.rule.for_each_share(source, &self.live, &mut each);
         }
     }
 
@@ -237,10 +148,7 @@ impl Pattern {
     /// else 1, but for a matrix, where it is proportional to the source's weights.
     #[must_use]
     pub fn rate(&self, source: u32) -> f64 {
-        match &self.rule {
-            Rule::Matrix(matrix) if self.sends(source) => matrix.rate(source),
-            _ => f64::from(u8::from(self.sends(source))),
-        }
+        if self.sends(source) { self.rule.rate(source) } else { 0.0 }
     }
 
     /// The live terminals that send nothing, in ascending order: those without a partner other than
@@ -252,58 +160,21 @@ impl Pattern {
     /// Bytes on the heap.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let rule = match &self.rule {
-            Rule::Hotspot(hotspot) => hotspot.memory(),
-            Rule::Derangement(images) => images.capacity() * size_of::<u32>(),
-            Rule::Matrix(matrix) => matrix.memory(),
-            Rule::Pairs(pairs) => pairs.memory(),
-            _ => 0,
-        };
-        self.live.memory() + rule
+        self.live.memory() + self.rule.memory()
     }
 
     /// Whether a terminal sends anything.
     pub(super) fn sends(&self, source: u32) -> bool {
-        self.live.contains(source)
-            && match &self.rule {
-                Rule::Uniform { .. } | Rule::Hotspot(_) | Rule::AllToAll => true,
-                Rule::Butterfly { .. } => self.butterflies(source).next().is_some(),
-                Rule::Permutation(_) | Rule::Derangement(_) => self.partner(source, 0).is_some(),
-                Rule::Matrix(matrix) => matrix.rate(source) > 0.0,
-                Rule::Pairs(pairs) => pairs.sends(source),
-            }
-    }
-
-    /// Any live terminal but `source`.
-    #[inline]
-    fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> u32 {
-        let drawn = random.random_range(0..self.live.count() - 1);
-        self.live.at(drawn + u32::from(drawn >= self.live.rank(source)))
-    }
-
-    /// The live partners of a butterfly, from bit 0.
-    fn butterflies(&self, source: u32) -> impl Iterator<Item = u32> {
-        (0..self.steps().unwrap_or(0)).filter_map(move |step| self.partner(source, step))
+        self.live.contains(source) && self.rule.sends(source, &self.live)
     }
 }
 
-/// The pattern's name in scenarios and messages.
-fn name(spec: &PatternSpec) -> &'static str {
-    match spec {
-        PatternSpec::Uniform { .. } => "uniform",
-        PatternSpec::Transpose => "transpose",
-        PatternSpec::TransposeLinear => "transpose-linear",
-        PatternSpec::Transpose3d => "transpose-3d",
-        PatternSpec::Neighbor => "neighbor",
-        PatternSpec::Tornado => "tornado",
-        PatternSpec::BitReverse => "bit-reverse",
-        PatternSpec::BitComplement => "bit-complement",
-        PatternSpec::Butterfly => "butterfly",
-        PatternSpec::Shuffle => "shuffle",
-        PatternSpec::Hotspot { .. } => "hotspot",
-        PatternSpec::RandomPermutation => "random-permutation",
-        PatternSpec::AllToAll => "all-to-all",
-        PatternSpec::Matrix { .. } => "matrix",
-        PatternSpec::Pairs { .. } => "pairs",
+impl fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Pattern")
+            .field("name", &self.name)
+            .field("live", &self.live)
+            .finish()
     }
 }

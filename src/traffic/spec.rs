@@ -1,37 +1,7 @@
 //! What a user can ask for in traffic, checked but not yet bound to a fabric.
 
+use super::PatternSpec;
 use crate::units::{Bytes, Picoseconds, Rate};
-
-/// A spatial pattern: who sends to whom. Definitions and sources are in `pattern`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PatternSpec {
-    Uniform {
-        include_self: bool,
-    },
-    Transpose,
-    TransposeLinear,
-    Transpose3d,
-    Neighbor,
-    Tornado,
-    BitReverse,
-    BitComplement,
-    Butterfly,
-    Shuffle,
-    Hotspot {
-        nodes: Vec<u32>,
-        share: f64,
-    },
-    RandomPermutation,
-    AllToAll,
-    /// Relative rates: (source, destination, weight above 0), at most once a pair.
-    Matrix {
-        entries: Vec<(u32, u32, f64)>,
-    },
-    /// Fixed pairs; a source may occur several times and then takes its partners in turn.
-    Pairs {
-        pairs: Vec<(u32, u32)>,
-    },
-}
 
 /// How much a node sends.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -218,12 +218,12 @@ fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTab
         }
         let Ok(fabric) = cabling.fabric() else { continue };
         let algorithms = [
-            Algorithm::Nue,
-            Algorithm::NueBalanced,
-            Algorithm::UpDown,
-            Algorithm::Dfsssp,
-            Algorithm::Lash,
-            Algorithm::LashTor,
+            Algorithm::NUE,
+            Algorithm::NUE_BALANCED,
+            Algorithm::UP_DOWN,
+            Algorithm::DFSSSP,
+            Algorithm::LASH,
+            Algorithm::LASH_TOR,
         ];
         let parameters =
             agnostic::Parameters { lanes: random.random_range(1..=16), ..Default::default() };

@@ -97,12 +97,12 @@ fn dumps() -> Vec<Table> {
         Netlist::read(TWO_PORTS).unwrap(),
     ];
     let algorithms = [
-        Algorithm::MinHop,
-        Algorithm::UpDown,
-        Algorithm::Torus2Qos,
-        Algorithm::Lash,
-        Algorithm::Dfsssp,
-        Algorithm::NueBalanced,
+        Algorithm::MIN_HOP,
+        Algorithm::UP_DOWN,
+        Algorithm::TORUS_2QOS,
+        Algorithm::LASH,
+        Algorithm::DFSSSP,
+        Algorithm::NUE_BALANCED,
     ];
     let parameters = Parameters { lanes: 3, ..Parameters::default() };
     let mut tables = Vec::new();

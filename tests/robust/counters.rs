@@ -42,7 +42,7 @@ fn one_switch_is_routed_by_every_algorithm_that_needs_no_grid() {
         "a.toml",
         &format!("[topology.hyperx]\ndimensions = [1]\nterminals = 3\n{EXCHANGE}"),
     );
-    for (name, _) in flitlab::routing::agnostic::ALGORITHMS {
+    for name in flitlab::routing::agnostic::ALGORITHMS.map(|algorithm| algorithm.name) {
         let set = format!("routing.agnostic.algorithm={name}");
         let (code, said) = place.soon(&["check", "a.toml", "--set", &set], &[]);
         assert!(code == 0 || code == 2 && said.starts_with("error: "), "{name}: {said}");
@@ -131,8 +131,8 @@ fn a_router_with_more_ports_or_buffers_than_are_numbered_is_refused() {
 fn more_than_65535_nodes_can_send_to_one() {
     let fabric = Torus::new(&[41, 41, 40], &[]).unwrap().fabric(&Faults::default()).unwrap();
     let senders = 1..fabric.terminals();
-    let pairs: Vec<(u32, u32)> = senders.clone().map(|source| (source, 0)).collect();
-    let pattern = PatternSpec::Pairs { pairs };
+    let pairs: Vec<[u32; 2]> = senders.clone().map(|source| [source, 0]).collect();
+    let pattern = PatternSpec::new("pairs", &format!("list = {pairs:?}"));
     let spec = ExchangeSpec {
         pattern: pattern.clone(),
         message: Bytes(8),

@@ -12,7 +12,7 @@ use super::progress::Bar;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
-use flitlab::scenario::{Reference, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
@@ -102,7 +102,7 @@ impl Check {
 
 /// Prints the reference, or the part of it that is about a word.
 fn reference(word: Option<&str>) -> Result<(), Failure> {
-    let reference = Reference::new();
+    let reference = scenario::reference();
     let Some(word) = word else { return print_text(&reference.to_string()) };
     let part = reference.about(word);
     if !part.is_empty() {

@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use super::angara_report::Report;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::say::say;
-use flitlab::routing::angara::{ALGORITHMS, Algorithm, Choices, Freedoms};
+use flitlab::routing::angara::{Algorithm, Choices, Freedoms};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
 use flitlab::topology::Fabric;
@@ -18,12 +18,6 @@ use flitlab::units::memory_text;
 
 /// A table that takes more than this many bytes is announced.
 const LARGE: u64 = 500_000_000;
-
-/// The algorithm's name in scenarios.
-pub(super) fn name(algorithm: Algorithm) -> &'static str {
-    let named = ALGORITHMS.iter().find(|(_, other)| *other == algorithm);
-    named.expect("every algorithm has a name").0
-}
 
 pub(super) fn make(
     route: &Route,
@@ -41,7 +35,7 @@ pub(super) fn make(
     }
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let choices = Choices::new(region, freedoms);
-    let generated = algorithm.table(&choices, freedoms, network.seed);
+    let generated = (algorithm.table)(&choices, freedoms, network.seed);
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let proof = prove(fabric, &generated.table);
     let flaws: Vec<&Flaw> =
@@ -51,7 +45,7 @@ pub(super) fn make(
     }
     let quality = Quality::new(choices.region(), &generated.table);
     let mut report = Report::new(&choices, &generated.table, &quality, &proof, generated.bound);
-    report.algorithm = Some(name(algorithm));
+    report.algorithm = Some(algorithm.name);
     report.build_sssp_calls = generated.sssp_calls;
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);

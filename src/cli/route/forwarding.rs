@@ -7,41 +7,17 @@ use cpu_time::ProcessTime;
 use super::forwarding_report::Report;
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
-use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, NoTable, Parameters};
+use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, Applies, NoTable, Parameters};
 use flitlab::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, LaneChannel, prove_forwarding,
 };
 use flitlab::scenario::{Network, OpenSmTable};
 use flitlab::topology::Fabric;
 
-/// Whether the algorithm parts paths among lanes.
-fn takes_lanes(algorithm: Algorithm) -> bool {
-    match algorithm {
-        Algorithm::Dfsssp
-        | Algorithm::Lash
-        | Algorithm::LashTor
-        | Algorithm::Mud
-        | Algorithm::Nue
-        | Algorithm::NueBalanced
-        | Algorithm::Torus2Qos => true,
-        Algorithm::MinHop
-        | Algorithm::DimensionOrder
-        | Algorithm::DModK
-        | Algorithm::UpDown
-        | Algorithm::Sssp
-        | Algorithm::P2Sssp
-        | Algorithm::Segments => false,
-    }
-}
-
-fn parts_destinations(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Nue | Algorithm::NueBalanced)
-}
-
 /// The names of some algorithms.
-fn names(those: impl Fn(Algorithm) -> bool) -> String {
-    let names = ALGORITHMS.iter().filter(|(_, algorithm)| those(*algorithm));
-    names.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+fn names(those: impl Fn(&Algorithm) -> bool) -> String {
+    let names = ALGORITHMS.iter().filter(|algorithm| those(algorithm));
+    names.map(|algorithm| algorithm.name).collect::<Vec<_>>().join(", ")
 }
 
 impl Route {
@@ -52,11 +28,11 @@ impl Route {
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
         if let Some(lanes) = self.lanes {
-            meaningful("--lanes", algorithm, takes_lanes)?;
+            meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
             parameters.lanes = lanes;
         }
         if let Some(partition) = self.partition {
-            meaningful("--partition", algorithm, parts_destinations)?;
+            meaningful("--partition", &algorithm, |it| it.parts_destinations)?;
             parameters.partition = match partition {
                 Partition::Near => agnostic::Partition::Near,
                 Partition::InTurn => agnostic::Partition::InTurn,
@@ -69,15 +45,15 @@ impl Route {
 /// Refuses an option that the algorithm has no use for.
 fn meaningful(
     option: &str,
-    algorithm: Algorithm,
-    those: impl Fn(Algorithm) -> bool,
+    algorithm: &Algorithm,
+    those: impl Fn(&Algorithm) -> bool,
 ) -> Result<(), Failure> {
     if those(algorithm) {
         return Ok(());
     }
     Err(Failure::Input(format!(
         "error: {option} means nothing to {}\nhelp: it is for {}",
-        algorithm.name(),
+        algorithm.name,
         names(those)
     )))
 }
@@ -93,8 +69,8 @@ pub(super) fn make(
     let made = algorithm.generate(fabric, &parameters).map_err(no_table)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = Report::new(fabric_text(network), fabric);
-    report.algorithm = Some(algorithm.name());
-    report.lanes = takes_lanes(algorithm).then_some(parameters.lanes);
+    report.algorithm = Some(algorithm.name);
+    report.lanes = algorithm.parts_paths.then_some(parameters.lanes);
     report.escape_falls = made.escape_falls;
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);
@@ -133,21 +109,14 @@ fn finish(
 fn no_table(error: NoTable) -> Failure {
     let help = match error {
         NoTable::Lanes { .. } => {
-            let always = [
-                Algorithm::UpDown,
-                Algorithm::Segments,
-                Algorithm::Mud,
-                Algorithm::Nue,
-                Algorithm::NueBalanced,
-            ];
-            let names = names(|algorithm| always.contains(&algorithm));
+            let names = names(|it| it.avoids_deadlock && it.applies == Applies::Always);
             format!(
                 "give it more --lanes, or take one that any number of lanes suffices for: {names}"
             )
         }
         _ => {
-            let bound = [Algorithm::DimensionOrder, Algorithm::Torus2Qos, Algorithm::DModK];
-            format!("these are for any fabric: {}", names(|algorithm| !bound.contains(&algorithm)))
+            let names = names(|it| it.applies != Applies::SomeShapes);
+            format!("these are for any fabric: {names}")
         }
     };
     Failure::Input(format!("error: {error}\nhelp: {help}"))

@@ -88,8 +88,8 @@ enum Partition {
 
 /// The algorithms by their names in scenarios, each once.
 fn names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = tables::ALGORITHMS.iter().map(|(name, _)| *name).collect();
-    let others = agnostic::ALGORITHMS.iter().map(|(name, _)| *name);
+    let mut names = tables::ALGORITHMS.map(|algorithm| algorithm.name).to_vec();
+    let others = agnostic::ALGORITHMS.iter().map(|algorithm| algorithm.name);
     let others: Vec<&str> = others.filter(|name| !names.contains(name)).collect();
     names.extend(others);
     names
@@ -149,23 +149,23 @@ impl Route {
                 self.agnostic(*algorithm, parameters)?
             }
             (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
-            (None, _) if is_torus => Maker::Angara(tables::Algorithm::Balanced, freedoms),
-            (None, _) => self.agnostic(agnostic::Algorithm::NueBalanced, parameters)?,
+            (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, freedoms),
+            (None, _) => self.agnostic(agnostic::Algorithm::NUE_BALANCED, parameters)?,
             (Some(name), routing) => {
-                let angara = tables::ALGORITHMS.iter().find(|(other, _)| other == name);
+                let angara = tables::ALGORITHMS.into_iter().find(|other| other.name == name);
                 let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
                 match (angara, name.parse()) {
                     (_, Ok(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
                         self.agnostic(algorithm, parameters)?
                     }
-                    (Some((_, algorithm)), _) if is_torus => Maker::Angara(*algorithm, freedoms),
+                    (Some(algorithm), _) if is_torus => Maker::Angara(algorithm, freedoms),
                     _ => return Err(forwarding::not_for_angara(name)),
                 }
             }
         };
         let fixed = match &maker {
             Maker::Angara(algorithm, _) => {
-                format!("{}, which is for Angara's virtual channels", angara::name(*algorithm))
+                format!("{}, which is for Angara's virtual channels", algorithm.name)
             }
             Maker::OpenSm(_) => "the table that the scenario names".into(),
             Maker::Agnostic(..) => return Ok(maker),

@@ -1,75 +1,117 @@
-//! The choice among the algorithms.
+//! What an algorithm is called, what it does and for which fabrics.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::balance::balance;
-use super::d_mod_k::d_mod_k;
-use super::dfsssp::dfsssp;
-use super::dimension_order::dimension_order;
 use super::graph::Graph;
-use super::lash::lash;
-use super::lash_tor::lash_tor;
-use super::min_hop::min_hop;
-use super::mud::mud;
-use super::nue::{Partition, nue};
-use super::segments::segments;
-use super::sssp::{p2_sssp, sssp};
-use super::torus_2qos::torus_2qos;
-use super::up_down::up_down;
+use super::{ALGORITHMS, nue::Partition};
 use crate::memory::{Shortage, claim};
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
 
-/// What makes a forwarding table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    MinHop,
-    DimensionOrder,
-    Torus2Qos,
-    DModK,
-    UpDown,
-    Sssp,
-    P2Sssp,
-    Dfsssp,
-    Lash,
-    LashTor,
-    Mud,
-    Segments,
-    Nue,
-    NueBalanced,
+/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate
+/// brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
+#[derive(Clone, Copy)]
+pub struct Algorithm {
+    /// As scenarios and the command line call it: small letters, digits and `-`.
+    pub name: &'static str,
+    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// Whether packets can never wait for each other for ever under a table that it makes.
+    pub avoids_deadlock: bool,
+    /// Whether it parts the paths among lanes, of which [`Parameters::lanes`] says how many there are.
+    pub parts_paths: bool,
+    /// Whether it parts destinations among the lanes, as [`Parameters::partition`] says.
+    pub parts_destinations: bool,
+    /// For which fabrics it has a table.
+    pub applies: Applies,
+    /// Bytes that making the table takes at its peak, about.
+    pub memory: fn(&Scale) -> u64,
+    /// Fills in the table of a task.
+    pub make: fn(&mut Task<'_>) -> Result<(), NoTable>,
 }
 
-/// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 14] = [
-    ("min-hop", Algorithm::MinHop),
-    ("dimension-order", Algorithm::DimensionOrder),
-    ("torus-2qos", Algorithm::Torus2Qos),
-    ("d-mod-k", Algorithm::DModK),
-    ("up-down", Algorithm::UpDown),
-    ("sssp", Algorithm::Sssp),
-    ("p2-sssp", Algorithm::P2Sssp),
-    ("dfsssp", Algorithm::Dfsssp),
-    ("lash", Algorithm::Lash),
-    ("lash-tor", Algorithm::LashTor),
-    ("mud", Algorithm::Mud),
-    ("segments", Algorithm::Segments),
-    ("nue", Algorithm::Nue),
-    ("nue-balanced", Algorithm::NueBalanced),
-];
+/// For which fabrics an algorithm has a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// For every connected fabric, in any number of lanes.
+    Always,
+    /// For every connected fabric, if there are enough lanes.
+    WithLanes,
+    /// For fabrics of certain shapes.
+    SomeShapes,
+}
 
-/// In how many orders `nue-balanced` routes a lane at most, and all lanes together. With few lanes some orders are
-/// much better than others; with eight, moving paths makes up for a bad one (results/nue).
-const ORDERS: u8 = 8;
-const ORDERS_OF_ALL_LANES: u8 = 16;
+/// What the memory of an algorithm depends on.
+pub struct Scale {
+    /// Routers of the fabric.
+    pub routers: u64,
+    /// Terminals of the fabric.
+    pub terminals: u64,
+    /// Ports of all routers, and so channels between routers.
+    pub slots: u64,
+    /// Lanes that the algorithm may use.
+    pub lanes: u64,
+    /// Bytes of a graph of which channel waits for which, as bits.
+    pub dependencies: u64,
+    /// Pairs of channels that follow each other.
+    pub turns: u64,
+}
+
+impl Scale {
+    fn new(fabric: &Fabric, lanes: u8) -> Self {
+        let (routers, terminals) = (u64::from(fabric.routers()), u64::from(fabric.terminals()));
+        let (slots, lanes) = (u64::from(fabric.channel_slots()), u64::from(lanes));
+        let most = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).max();
+        // Bits for the channels behind each channel and before it.
+        let most = most.unwrap_or(0);
+        let dependencies = slots * (most.div_ceil(64) * 16 + 16);
+        let turns = slots.saturating_mul(most);
+        Self { routers, terminals, slots, lanes, dependencies, turns }
+    }
+
+    /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and what every
+    /// algorithm takes besides.
+    #[must_use]
+    pub fn pairs(&self, bytes: u64) -> u64 {
+        let pairs = self.routers.saturating_mul(self.terminals).saturating_mul(bytes);
+        pairs.saturating_add(self.slots * 64 + self.routers * 128 + self.terminals * 16)
+    }
+}
+
+/// A table that is to be made.
+pub struct Task<'f> {
+    /// The fabric, whose live terminals are the destinations.
+    pub fabric: &'f Fabric,
+    /// What the algorithm may use.
+    pub parameters: &'f Parameters,
+    /// The table: empty, and all in lane 0, at first.
+    pub table: ForwardingTable,
+    /// Destinations whose paths follow the escape tree, if the algorithm counts them (Nue).
+    pub escape_falls: Option<u32>,
+    pub(super) graph: Graph,
+}
+
+impl PartialEq for Algorithm {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
 
 impl FromStr for Algorithm {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = ALGORITHMS.iter().find(|(known, _)| *known == name);
-        found.map(|(_, algorithm)| *algorithm).ok_or_else(|| {
-            let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+        let found = ALGORITHMS.into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            let names = ALGORITHMS.map(|known| known.name);
             format!("there is no algorithm {name}; there are {}", names.join(", "))
         })
     }
@@ -115,6 +157,8 @@ pub enum NoTable {
     Memory(Shortage),
     /// Its paths round the failed routers close a cycle.
     Cycle { algorithm: &'static str },
+    /// Another reason: a sentence without a full stop.
+    Other(String),
 }
 
 impl fmt::Display for NoTable {
@@ -140,6 +184,7 @@ impl fmt::Display for NoTable {
                 write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
             }
             Self::Memory(shortage) => shortage.fmt(formatter),
+            Self::Other(reason) => formatter.write_str(reason),
             Self::Cycle { algorithm } => write!(
                 formatter,
                 "{algorithm} can't lead round so many failed routers without a cycle"
@@ -151,77 +196,17 @@ impl fmt::Display for NoTable {
 impl std::error::Error for NoTable {}
 
 impl Algorithm {
-    /// As scenarios and the command line call it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let named = ALGORITHMS.iter().find(|(_, other)| *other == self);
-        named.expect("every algorithm has a name").0
-    }
-
-    /// Whether no table that it makes can deadlock.
-    #[must_use]
-    pub fn avoids_deadlock(self) -> bool {
-        !matches!(self, Self::MinHop | Self::DimensionOrder | Self::Sssp | Self::P2Sssp)
-    }
-
-    /// Bytes that making the table takes at its peak, about.
-    fn memory_needed(self, fabric: &Fabric, lanes: u8) -> u64 {
-        let (routers, terminals) = (u64::from(fabric.routers()), u64::from(fabric.terminals()));
-        let (slots, lanes) = (u64::from(fabric.channel_slots()), u64::from(lanes));
-        let most = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).max();
-        // Bits for the channels behind each channel and before it.
-        let most = most.unwrap_or(0);
-        let dependencies = slots * (most.div_ceil(64) * 16 + 16);
-        let turns = slots.saturating_mul(most);
-        // Of each pair of router and terminal: a port, and what follows of lanes and copies.
-        let (pair, others) = match self {
-            Self::MinHop | Self::DimensionOrder | Self::DModK | Self::UpDown => (2, 0),
-            Self::Sssp | Self::P2Sssp | Self::Segments => (2, 0),
-            Self::Mud => (2, lanes * (slots + routers) * 8),
-            Self::Torus2Qos => (4, dependencies),
-            Self::Lash => {
-                (3, routers.saturating_mul(routers).saturating_mul(5) + lanes * dependencies)
-            }
-            Self::Dfsssp => (3, lanes * (dependencies + turns * 5)),
-            Self::LashTor => (3, lanes * dependencies),
-            Self::Nue => (3, dependencies + turns * 2),
-            Self::NueBalanced => (15, lanes * (dependencies + turns * 9)),
-        };
-        let pairs = routers.saturating_mul(terminals).saturating_mul(pair);
-        pairs.saturating_add(others).saturating_add(slots * 64 + routers * 128 + terminals * 16)
-    }
-
+    /// Makes the table of a fabric.
+    ///
     /// # Errors
     /// If the algorithm does not apply to the fabric, or there is too little memory.
-    pub fn generate(self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
-        let what = format!("a table of {} here", self.name());
-        claim(what, self.memory_needed(fabric, parameters.lanes)).map_err(NoTable::Memory)?;
-        let graph = Graph::new(fabric);
-        let mut table = ForwardingTable::empty(fabric);
-        let mut escape_falls = None;
-        match self {
-            Self::MinHop => min_hop(&graph, &mut table),
-            Self::DimensionOrder => dimension_order(&graph, fabric, &mut table)?,
-            Self::Torus2Qos => torus_2qos(&graph, fabric, &mut table, parameters.lanes)?,
-            Self::DModK => d_mod_k(&graph, fabric, &mut table)?,
-            Self::UpDown => up_down(&graph, &mut table),
-            Self::Dfsssp => dfsssp(&graph, &mut table, parameters.lanes)?,
-            Self::Lash => lash(&graph, &mut table, parameters.lanes)?,
-            Self::LashTor => lash_tor(&graph, &mut table, parameters.lanes)?,
-            Self::Mud => mud(&graph, &mut table, parameters.lanes),
-            Self::Segments => escape_falls = Some(segments(&graph, &mut table)),
-            Self::Sssp => sssp(&graph, &mut table),
-            Self::P2Sssp => p2_sssp(&graph, &mut table),
-            Self::NueBalanced => {
-                let orders = (ORDERS_OF_ALL_LANES / parameters.lanes).clamp(1, ORDERS);
-                nue(&graph, &mut table, parameters.lanes, parameters.partition, orders);
-                balance(&graph, &mut table);
-            }
-            Self::Nue => {
-                let falls = nue(&graph, &mut table, parameters.lanes, parameters.partition, 1);
-                escape_falls = Some(falls);
-            }
-        }
-        Ok(Generated { table, escape_falls })
+    pub fn generate(&self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
+        let what = format!("a table of {} here", self.name);
+        let needed = (self.memory)(&Scale::new(fabric, parameters.lanes));
+        claim(what, needed).map_err(NoTable::Memory)?;
+        let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
+        let mut task = Task { fabric, parameters, table, escape_falls: None, graph };
+        (self.make)(&mut task)?;
+        Ok(Generated { table: task.table, escape_falls: task.escape_falls })
     }
 }

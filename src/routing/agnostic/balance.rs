@@ -11,13 +11,39 @@ use priority_queue::PriorityQueue;
 
 use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
+use super::nue::nue;
+use super::{Algorithm, Applies};
 use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::{Channel, NONE};
 
+/// In how many orders `nue-balanced` routes a lane at most, and all lanes together. With few lanes some orders are
+/// much better than others; with eight, moving paths makes up for a bad one (results/nue).
+const ORDERS: u8 = 8;
+const ORDERS_OF_ALL_LANES: u8 = 16;
+
+impl Algorithm {
+    /// `nue-balanced`.
+    pub const NUE_BALANCED: Self = Self {
+        name: "nue-balanced",
+        doc: "the best of several tables of nue, its fullest channels relieved.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: true,
+        applies: Applies::Always,
+        memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
+        make: |task| {
+            let orders = (ORDERS_OF_ALL_LANES / task.parameters.lanes).clamp(1, ORDERS);
+            nue(&task.graph, &mut task.table, task.parameters, orders);
+            balance(&task.graph, &mut task.table);
+            Ok(())
+        },
+    };
+}
+
 /// Lowers the highest load as far as this finds a way.
-pub(super) fn balance(graph: &Graph, table: &mut ForwardingTable) {
+fn balance(graph: &Graph, table: &mut ForwardingTable) {
     let mut balance = Balance::new(graph, table);
     balance.run();
     balance.write(table);

@@ -10,11 +10,25 @@
 //!
 //! Nothing goes up after it went down, so no cycle can close.
 
-use super::NoTable;
 use super::graph::Graph;
+use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
+
+impl Algorithm {
+    /// `d-mod-k`.
+    pub const D_MOD_K: Self = Self {
+        name: "d-mod-k",
+        doc: "the published way through a fat tree, by the destination's number.",
+        avoids_deadlock: true,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::SomeShapes,
+        memory: |at| at.pairs(2),
+        make: |task| d_mod_k(&task.graph, task.fabric, &mut task.table),
+    };
+}
 
 const NAME: &str = "d-mod-k";
 
@@ -22,11 +36,7 @@ const NAME: &str = "d-mod-k";
 ///
 /// # Errors
 /// If the fabric is no fat tree, or some pair has no way up and down.
-pub(super) fn d_mod_k(
-    graph: &Graph,
-    fabric: &Fabric,
-    table: &mut ForwardingTable,
-) -> Result<(), NoTable> {
+fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Result<(), NoTable> {
     let tree = Levels::new(graph, fabric)?;
     let mut destinations = graph.destinations().to_vec();
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
@@ -158,7 +168,7 @@ mod tests {
     use crate::topology::netlist::Netlist;
 
     fn shortest(fabric: &Fabric) -> ForwardingQuality {
-        let table = generate(Algorithm::DModK, fabric, 1);
+        let table = generate(Algorithm::D_MOD_K, fabric, 1);
         proved(fabric, &table);
         let quality = ForwardingQuality::new(fabric, &table);
         assert_eq!(quality.hops_mean, quality.least_hops_mean);
@@ -182,7 +192,7 @@ mod tests {
     fn no_channel_carries_two_pairs_of_a_shift() {
         let tree = Tree { arity: 3, levels: 3, terminals: 3 };
         let fabric = tree.cabling().unwrap().fabric().unwrap();
-        let table = generate(Algorithm::DModK, &fabric, 1);
+        let table = generate(Algorithm::D_MOD_K, &fabric, 1);
         let terminals = fabric.terminals();
         for shift in 1..terminals {
             let mut taken = vec![false; fabric.channel_slots() as usize];
@@ -204,7 +214,7 @@ mod tests {
             let mut cabling = tree.cabling().unwrap();
             cabling.remove(&[cable, (37 * cable + 11) % 128]);
             let fabric = cabling.fabric().unwrap();
-            proved(&fabric, &generate(Algorithm::DModK, &fabric, 1));
+            proved(&fabric, &generate(Algorithm::D_MOD_K, &fabric, 1));
         }
         // From A to C there is a way through B only.
         let mut cabling = Cabling::default();
@@ -215,7 +225,8 @@ mod tests {
         for router in [a, b, c] {
             cabling.terminal("H", router);
         }
-        let refused = Algorithm::DModK.generate(&cabling.fabric().unwrap(), &Parameters::default());
+        let refused =
+            Algorithm::D_MOD_K.generate(&cabling.fabric().unwrap(), &Parameters::default());
         assert_eq!(
             refused.unwrap_err().to_string(),
             "d-mod-k has no way from C to A: none leads up the tree and then down"
@@ -225,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_no_tree_is_refused_with_the_cable() {
         let refused = |fabric: &Fabric| {
-            Algorithm::DModK.generate(fabric, &Parameters::default()).unwrap_err().to_string()
+            Algorithm::D_MOD_K.generate(fabric, &Parameters::default()).unwrap_err().to_string()
         };
         assert_eq!(
             refused(&torus(&[4, 4], 1, 1)),

@@ -10,15 +10,29 @@
 //!
 //! So all lanes are used, unless one is enough.
 
-use super::NoTable;
 use super::dependency::{Dependencies, Numbering};
 use super::graph::Graph;
 use super::nue::Partition;
 use super::sssp::sssp;
+use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::Channel;
+
+impl Algorithm {
+    /// `dfsssp`.
+    pub const DFSSSP: Self = Self {
+        name: "dfsssp",
+        doc: "the paths of sssp, parted among lanes so that none has a cycle.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: false,
+        applies: Applies::WithLanes,
+        memory: |at| at.pairs(3).saturating_add(at.lanes * (at.dependencies + at.turns * 5)),
+        make: |task| dfsssp(&task.graph, &mut task.table, task.parameters.lanes),
+    };
+}
 
 /// How often paths are dealt to lanes before that is given up.
 const ROUNDS: usize = 8;
@@ -27,7 +41,7 @@ const ROUNDS: usize = 8;
 ///
 /// # Errors
 /// If the lanes don't suffice.
-pub(super) fn dfsssp(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+fn dfsssp(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     sssp(graph, table);
     let one = deal(graph, table, 1, 1).map(|_| Lanes::One);
     let dealt = one.or_else(|| deal(graph, table, lanes, ROUNDS).map(Lanes::ByPair));

@@ -5,11 +5,25 @@
 //! On meshes no cycle can come of that; rings close cycles. Failures on the way are not gone round: then there is
 //! no table.
 
-use super::NoTable;
 use super::graph::Graph;
 use super::grid::Grid;
+use super::{Algorithm, Applies, NoTable};
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
+
+impl Algorithm {
+    /// `dimension-order`.
+    pub const DIMENSION_ORDER: Self = Self {
+        name: "dimension-order",
+        doc: "dimension after dimension, on a grid; can deadlock.",
+        avoids_deadlock: false,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::SomeShapes,
+        memory: |at| at.pairs(2),
+        make: |task| dimension_order(&task.graph, task.fabric, &mut task.table),
+    };
+}
 
 const NAME: &str = "dimension-order";
 
@@ -17,7 +31,7 @@ const NAME: &str = "dimension-order";
 ///
 /// # Errors
 /// If the routers are not arranged as a torus or mesh, or a way leads over a cable that has failed.
-pub(super) fn dimension_order(
+fn dimension_order(
     graph: &Graph,
     fabric: &Fabric,
     table: &mut ForwardingTable,
@@ -56,7 +70,7 @@ mod tests {
     fn paths_are_shortest_and_in_order() {
         for (sizes, redundancy) in [(&[6, 5][..], 1), (&[4, 3, 3], 2), (&[3, 2, 4, 2], 1)] {
             let fabric = torus(sizes, 2, redundancy);
-            let table = generate(Algorithm::DimensionOrder, &fabric, 1);
+            let table = generate(Algorithm::DIMENSION_ORDER, &fabric, 1);
             let quality = ForwardingQuality::new(&fabric, &table);
             assert_eq!(quality.unrouted, 0);
             assert_eq!(quality.hops_mean, quality.least_hops_mean);
@@ -78,9 +92,9 @@ mod tests {
     #[test]
     fn a_mesh_has_no_cycle_and_a_torus_has() {
         let mesh = Torus::new(&[5, 4, 3], &[0, 1, 2]).unwrap().fabric(&Faults::default()).unwrap();
-        proved(&mesh, &generate(Algorithm::DimensionOrder, &mesh, 1));
+        proved(&mesh, &generate(Algorithm::DIMENSION_ORDER, &mesh, 1));
         let torus = torus(&[5, 4], 1, 1);
-        let proof = prove_forwarding(&torus, &generate(Algorithm::DimensionOrder, &torus, 1));
+        let proof = prove_forwarding(&torus, &generate(Algorithm::DIMENSION_ORDER, &torus, 1));
         assert!(proof.cycle().is_some());
     }
 
@@ -89,7 +103,7 @@ mod tests {
         let torus = Torus::new(&[4, 4], &[]).unwrap();
         let faults = Faults { cables: vec![(0, 0)], ..Faults::default() };
         let fabric = torus.fabric(&faults).unwrap();
-        let refused = Algorithm::DimensionOrder.generate(&fabric, &Parameters::default());
+        let refused = Algorithm::DIMENSION_ORDER.generate(&fabric, &Parameters::default());
         assert_eq!(
             refused.unwrap_err().to_string(),
             "dimension-order has no way from (1,0) to (0,0): a cable on it has failed"

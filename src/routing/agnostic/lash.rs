@@ -4,18 +4,35 @@
 //! A path there and the path back go into the same lane. Paths lead from router to router: all terminals of a
 //! router are reached alike, except that they take turns on parallel cables.
 
-use super::NoTable;
 use super::dependency::Dependencies;
 use super::graph::Graph;
+use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::{Channel, NONE};
+
+impl Algorithm {
+    /// `lash`.
+    pub const LASH: Self = Self {
+        name: "lash",
+        doc: "shortest paths, each in the first lane where it closes no cycle.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: false,
+        applies: Applies::WithLanes,
+        memory: |at| {
+            let lanes = at.routers.saturating_mul(at.routers).saturating_mul(5);
+            at.pairs(3).saturating_add(lanes).saturating_add(at.lanes * at.dependencies)
+        },
+        make: |task| lash(&task.graph, &mut task.table, task.parameters.lanes),
+    };
+}
 
 /// Fills in the table.
 ///
 /// # Errors
 /// If the lanes don't suffice.
-pub(super) fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     let ways = Ways::new(graph);
     let routers = graph.routers();
     let mut layers: Vec<Dependencies<'_>> = Vec::new();

@@ -5,23 +5,33 @@
 //! the lane of a channel depends on the router that it leaves and the destination. It is the highest of the
 //! lanes in which packets arrive, and one more if that closes a cycle. The paths are those of SSSP.
 
-use super::NoTable;
 use super::dependency::Dependencies;
 use super::graph::Graph;
 use super::sssp::sssp;
+use super::{Algorithm, Applies, NoTable};
 use crate::routing::forwarding::NO_PORT;
 use crate::routing::{ForwardingTable, Lanes};
 use crate::topology::NONE;
+
+impl Algorithm {
+    /// `lash-tor`.
+    pub const LASH_TOR: Self = Self {
+        name: "lash-tor",
+        doc: "the paths of sssp, changing lanes where they would close a cycle.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: false,
+        applies: Applies::WithLanes,
+        memory: |at| at.pairs(3).saturating_add(at.lanes * at.dependencies),
+        make: |task| lash_tor(&task.graph, &mut task.table, task.parameters.lanes),
+    };
+}
 
 /// Fills in the table.
 ///
 /// # Errors
 /// If the lanes don't suffice.
-pub(super) fn lash_tor(
-    graph: &Graph,
-    table: &mut ForwardingTable,
-    lanes: u8,
-) -> Result<(), NoTable> {
+fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     sssp(graph, table);
     let routers = graph.routers();
     let mut used: Vec<_> = (0..lanes).map(|_| Dependencies::new(graph)).collect();

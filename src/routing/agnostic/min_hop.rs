@@ -2,11 +2,29 @@
 //! destinations so far. It has no regard to deadlock.
 
 use super::graph::Graph;
+use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 
+impl Algorithm {
+    /// `min-hop`.
+    pub const MIN_HOP: Self = Self {
+        name: "min-hop",
+        doc: "shortest paths, each router balances its own ports; can deadlock.",
+        avoids_deadlock: false,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2),
+        make: |task| {
+            min_hop(&task.graph, &mut task.table);
+            Ok(())
+        },
+    };
+}
+
 /// Fills in the table.
-pub(super) fn min_hop(graph: &Graph, table: &mut ForwardingTable) {
+fn min_hop(graph: &Graph, table: &mut ForwardingTable) {
     let mut used = vec![0u32; graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
     for destination in graph.destinations() {

@@ -1,23 +1,6 @@
 //! Topology-agnostic routing: forwarding tables for fabrics of any shape.
 //!
-//! | algorithm | lanes | deadlock | what it does |
-//! |---|---|---|---|
-//! | `min-hop` | 1 | possible | shortest paths, each router balances its own ports |
-//! | `dimension-order` | 1 | possible on rings | all the way along the first dimension, then the second, ... |
-//! | `torus-2qos` | 2, or 4 | no | the same, changing lanes at datelines, and round failures |
-//! | `d-mod-k` | 1 | no | up a fat tree by the destination's number, then down |
-//! | `sssp` | 1 | possible | shortest paths, balanced over the fabric a destination at a time (P-SSSP) |
-//! | `p2-sssp` | 1 | possible | the same, a path at a time (P²-SSSP) |
-//! | `up-down` | 1 | no | first up a tree, then down |
-//! | `mud` | as given | no | a tree a lane, each destination in the lane that suits it |
-//! | `segments` | 1 | no | a forbidden turn in each segment of the fabric |
-//! | `lash` | as needed | no | shortest paths, each in the first lane where it closes no cycle |
-//! | `dfsssp` | as given | no | the paths of `sssp`, parted among lanes so that none has a cycle |
-//! | `lash-tor` | as needed | no | the paths of `sssp`, changing lanes where they would close a cycle |
-//! | `nue` | as given | no | paths searched on the dependency graph, without closing a cycle |
-//! | `nue-balanced` | as given | no | the best of several tables of `nue`, its most loaded channels relieved |
-//!
-//! Each file says what it models and what it leaves out. `dimension-order` and `torus-2qos` are for tori and meshes,
+//! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes,
 //! `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
 //! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
 //! others, 1996) is left out: its time grows with the ninth power of the routers.
@@ -46,6 +29,24 @@ mod tests;
 mod torus_2qos;
 mod up_down;
 
-pub use algorithm::{ALGORITHMS, Algorithm, Generated, NoTable, Parameters};
+pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
 pub use find_lanes::find_lanes;
 pub use nue::Partition;
+
+/// The algorithms that scenarios can name, in the order in which they are offered.
+pub const ALGORITHMS: [Algorithm; 14] = [
+    Algorithm::MIN_HOP,
+    Algorithm::DIMENSION_ORDER,
+    Algorithm::TORUS_2QOS,
+    Algorithm::D_MOD_K,
+    Algorithm::UP_DOWN,
+    Algorithm::SSSP,
+    Algorithm::P2_SSSP,
+    Algorithm::DFSSSP,
+    Algorithm::LASH,
+    Algorithm::LASH_TOR,
+    Algorithm::MUD,
+    Algorithm::SEGMENTS,
+    Algorithm::NUE,
+    Algorithm::NUE_BALANCED,
+];

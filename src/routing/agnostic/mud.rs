@@ -8,11 +8,29 @@
 
 use super::graph::Graph;
 use super::up_down::{Directions, Ways, center};
+use super::{Algorithm, Applies};
 use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 
+impl Algorithm {
+    /// `mud`.
+    pub const MUD: Self = Self {
+        name: "mud",
+        doc: "a tree a lane, each destination in the lane that suits it.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2).saturating_add(at.lanes * (at.slots + at.routers) * 8),
+        make: |task| {
+            mud(&task.graph, &mut task.table, task.parameters.lanes);
+            Ok(())
+        },
+    };
+}
+
 /// Fills in the table.
-pub(super) fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
+fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
     let trees: Vec<Directions> =
         roots(graph, lanes).iter().map(|&root| Directions::new(graph, &[root])).collect();
     let mut lane_of = vec![0; table.terminals() as usize];

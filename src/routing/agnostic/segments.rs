@@ -12,11 +12,29 @@ use std::collections::VecDeque;
 use super::graph::Graph;
 use super::nue::{Search, Tree};
 use super::up_down::center;
+use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
+impl Algorithm {
+    /// `segments`.
+    pub const SEGMENTS: Self = Self {
+        name: "segments",
+        doc: "a forbidden turn in each segment of the fabric.",
+        avoids_deadlock: true,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2),
+        make: |task| {
+            task.escape_falls = Some(segments(&task.graph, &mut task.table));
+            Ok(())
+        },
+    };
+}
+
 /// Fills in the table and gives the number of destinations whose paths follow a spanning tree.
-pub(super) fn segments(graph: &Graph, table: &mut ForwardingTable) -> u32 {
+fn segments(graph: &Graph, table: &mut ForwardingTable) -> u32 {
     let root = center(graph);
     let turns = Turns::new(graph, root);
     let terminals = graph.destinations().len() as u64;

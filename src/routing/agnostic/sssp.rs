@@ -8,8 +8,41 @@
 
 use super::frontier::{Frontier, scatter};
 use super::graph::{Destination, Graph};
+use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
+
+impl Algorithm {
+    /// `sssp`.
+    pub const SSSP: Self = Self {
+        name: "sssp",
+        doc: "shortest paths, balanced over the fabric a destination at a time; can deadlock.",
+        avoids_deadlock: false,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2),
+        make: |task| {
+            sssp(&task.graph, &mut task.table);
+            Ok(())
+        },
+    };
+
+    /// `p2-sssp`.
+    pub const P2_SSSP: Self = Self {
+        name: "p2-sssp",
+        doc: "shortest paths, balanced over the fabric a path at a time; can deadlock.",
+        avoids_deadlock: false,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2),
+        make: |task| {
+            p2_sssp(&task.graph, &mut task.table);
+            Ok(())
+        },
+    };
+}
 
 /// Distances that the search by levels compares are below two to the power of this.
 const DISTANCE_BITS: u32 = 48;
@@ -25,7 +58,7 @@ pub(super) fn sssp(graph: &Graph, table: &mut ForwardingTable) {
 }
 
 /// Balanced shortest paths, a path at a time.
-pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
+fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
     let mut weights = vec![initial_weight(graph); graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
     let mut way = vec![NONE; graph.routers()];

@@ -65,16 +65,16 @@ fn random_fabrics_are_routed_without_a_cycle() {
     for seed in 0..100 {
         let fabric = random_fabric(seed);
         for (algorithm, lanes) in [
-            (Algorithm::UpDown, 1),
-            (Algorithm::Segments, 1),
-            (Algorithm::Nue, 1),
-            (Algorithm::Nue, 3),
-            (Algorithm::NueBalanced, 1),
-            (Algorithm::NueBalanced, 3),
-            (Algorithm::Mud, 2),
-            (Algorithm::Lash, 16),
-            (Algorithm::Dfsssp, 16),
-            (Algorithm::LashTor, 16),
+            (Algorithm::UP_DOWN, 1),
+            (Algorithm::SEGMENTS, 1),
+            (Algorithm::NUE, 1),
+            (Algorithm::NUE, 3),
+            (Algorithm::NUE_BALANCED, 1),
+            (Algorithm::NUE_BALANCED, 3),
+            (Algorithm::MUD, 2),
+            (Algorithm::LASH, 16),
+            (Algorithm::DFSSSP, 16),
+            (Algorithm::LASH_TOR, 16),
         ] {
             let table = generate(algorithm, &fabric, lanes);
             let proof = proved(&fabric, &table);
@@ -89,7 +89,8 @@ fn random_fabrics_are_routed_without_a_cycle() {
 fn shortest_paths_are_shortest() {
     for seed in 0..20 {
         let fabric = random_fabric(seed);
-        for algorithm in [Algorithm::MinHop, Algorithm::Sssp, Algorithm::P2Sssp, Algorithm::Lash] {
+        for algorithm in [Algorithm::MIN_HOP, Algorithm::SSSP, Algorithm::P2_SSSP, Algorithm::LASH]
+        {
             let quality = ForwardingQuality::new(&fabric, &generate(algorithm, &fabric, 16));
             assert_eq!(quality.unrouted, 0, "{algorithm:?} {seed}");
             assert_eq!(quality.hops_mean, quality.least_hops_mean, "{algorithm:?} {seed}");
@@ -132,7 +133,7 @@ fn sssp_balances_as_published() {
     let fabrics = published();
     for (name, opensm) in limits {
         let (_, fabric) = fabrics.iter().find(|(other, _)| *other == name).unwrap();
-        let quality = ForwardingQuality::new(fabric, &generate(Algorithm::Sssp, fabric, 1));
+        let quality = ForwardingQuality::new(fabric, &generate(Algorithm::SSSP, fabric, 1));
         let maximum = quality.load.maximum as f64;
         assert!(maximum < 1.05 * opensm, "{name}: {maximum}, not {opensm}");
     }
@@ -156,7 +157,7 @@ fn nue_routes(names: &[&str], lanes: &[u8]) {
             continue;
         }
         for &lanes in lanes {
-            let [nue, balanced] = [Algorithm::Nue, Algorithm::NueBalanced].map(|algorithm| {
+            let [nue, balanced] = [Algorithm::NUE, Algorithm::NUE_BALANCED].map(|algorithm| {
                 let table = generate(algorithm, &fabric, lanes);
                 assert_eq!(proved(&fabric, &table).lanes_used(), u32::from(lanes), "{name}");
                 ForwardingQuality::new(&fabric, &table).load.maximum
@@ -171,14 +172,14 @@ fn nue_routes(names: &[&str], lanes: &[u8]) {
 fn up_down_never_turns_up_again() {
     let text = include_str!("../../../tests/fabrics/updn24.net");
     let fabric = Netlist::read(text).unwrap().fabric;
-    proved(&fabric, &generate(Algorithm::UpDown, &fabric, 1));
+    proved(&fabric, &generate(Algorithm::UP_DOWN, &fabric, 1));
 }
 
 /// Shortest paths round a ring of five close a cycle (the slides' example).
 #[test]
 fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
     let fabric = torus(&[5], 1, 1);
-    for algorithm in [Algorithm::MinHop, Algorithm::Sssp, Algorithm::P2Sssp] {
+    for algorithm in [Algorithm::MIN_HOP, Algorithm::SSSP, Algorithm::P2_SSSP] {
         let proof = prove_forwarding(&fabric, &generate(algorithm, &fabric, 1));
         let cycle = proof.cycle().expect("a cycle");
         assert_eq!(cycle.len(), 5, "{algorithm:?}");
@@ -187,13 +188,13 @@ fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
             assert_eq!(fabric.target(at.channel), Some(fabric.source(next.channel)));
         }
     }
-    for algorithm in [Algorithm::Lash, Algorithm::Dfsssp, Algorithm::LashTor] {
+    for algorithm in [Algorithm::LASH, Algorithm::DFSSSP, Algorithm::LASH_TOR] {
         let parameters = Parameters { lanes: 1, ..Parameters::default() };
         let error = algorithm.generate(&fabric, &parameters).unwrap_err();
         assert!(matches!(error, NoTable::Lanes { lanes: 1, .. }), "{error}");
         assert_eq!(proved(&fabric, &generate(algorithm, &fabric, 2)).lanes_used(), 2);
     }
-    proved(&fabric, &generate(Algorithm::Nue, &fabric, 1));
+    proved(&fabric, &generate(Algorithm::NUE, &fabric, 1));
 }
 
 #[test]
@@ -201,7 +202,7 @@ fn nue_routes_for_any_number_of_lanes() {
     let fabric = torus(&[4, 3, 3], 2, 2);
     for partition in [Partition::Near, Partition::InTurn] {
         for lanes in 1..=15 {
-            let made = Algorithm::Nue.generate(&fabric, &Parameters { lanes, partition }).unwrap();
+            let made = Algorithm::NUE.generate(&fabric, &Parameters { lanes, partition }).unwrap();
             assert_eq!(proved(&fabric, &made.table).lanes_used(), u32::from(lanes));
         }
     }
@@ -212,7 +213,7 @@ fn nue_routes_for_any_number_of_lanes() {
 #[test]
 fn nue_balances_a_torus() {
     let fabric = torus(&[6, 5, 5], 7, 4);
-    for (algorithm, limit) in [(Algorithm::Nue, 1.08 * 2443.0), (Algorithm::NueBalanced, 1904.0)] {
+    for (algorithm, limit) in [(Algorithm::NUE, 1.08 * 2443.0), (Algorithm::NUE_BALANCED, 1904.0)] {
         let table = generate(algorithm, &fabric, 8);
         proved(&fabric, &table);
         let maximum = ForwardingQuality::new(&fabric, &table).load.maximum;
@@ -222,8 +223,8 @@ fn nue_balances_a_torus() {
 
 #[test]
 fn names_are_found_and_wrong_ones_refused() {
-    for (name, algorithm) in ALGORITHMS {
-        assert_eq!(name.parse(), Ok(algorithm));
+    for algorithm in ALGORITHMS {
+        assert_eq!(algorithm.name.parse(), Ok(algorithm));
     }
     assert!("nu".parse::<Algorithm>().unwrap_err().contains("nue"));
 }

@@ -16,12 +16,26 @@
 //! Several failed routers can make a cycle all the same (OpenSM's manual has an example). That is looked for, and
 //! refused. Multicast and the second level of service are left out.
 
-use super::NoTable;
 use super::graph::Graph;
 use super::grid::Grid;
+use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes, SERVICE_LEVELS, ServiceLevels, prove_forwarding};
 use crate::topology::Fabric;
+
+impl Algorithm {
+    /// `torus-2qos`.
+    pub const TORUS_2QOS: Self = Self {
+        name: "torus-2qos",
+        doc: "dimension order on a torus, other lanes past its dateline.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: false,
+        applies: Applies::SomeShapes,
+        memory: |at| at.pairs(4).saturating_add(at.dependencies),
+        make: |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.lanes),
+    };
+}
 
 const NAME: &str = "torus-2qos";
 
@@ -33,7 +47,7 @@ const TURNED: u8 = 2;
 /// # Errors
 /// If the routers are not arranged as a torus or mesh, more than four dimensions close into rings, or there is no
 /// such way round what has failed.
-pub(super) fn torus_2qos(
+fn torus_2qos(
     graph: &Graph,
     fabric: &Fabric,
     table: &mut ForwardingTable,
@@ -232,7 +246,7 @@ mod tests {
 
     fn with_lanes(fabric: &Fabric, lanes: u8) -> Result<ForwardingTable, NoTable> {
         let parameters = Parameters { lanes, ..Parameters::default() };
-        Algorithm::Torus2Qos.generate(fabric, &parameters).map(|generated| generated.table)
+        Algorithm::TORUS_2QOS.generate(fabric, &parameters).map(|generated| generated.table)
     }
 
     #[test]
@@ -369,7 +383,7 @@ mod tests {
         let mut cabling = torus.cabling().unwrap();
         cabling.remove(&[0, 4]);
         let fabric = cabling.fabric().unwrap();
-        let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::Torus2Qos, &fabric, 2));
+        let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::TORUS_2QOS, &fabric, 2));
         assert_eq!(quality.hops_mean, quality.least_hops_mean);
         assert!(quality.load.minimum > 0);
     }

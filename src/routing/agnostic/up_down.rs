@@ -11,11 +11,29 @@
 //! Among ports that are as good a router takes the one with the fewest destinations so far.
 
 use super::graph::{Destination, Graph};
+use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
+impl Algorithm {
+    /// `up-down`.
+    pub const UP_DOWN: Self = Self {
+        name: "up-down",
+        doc: "first up a tree, then down.",
+        avoids_deadlock: true,
+        parts_paths: false,
+        parts_destinations: false,
+        applies: Applies::Always,
+        memory: |at| at.pairs(2),
+        make: |task| {
+            up_down(&task.graph, &mut task.table);
+            Ok(())
+        },
+    };
+}
+
 /// Fills in the table.
-pub(super) fn up_down(graph: &Graph, table: &mut ForwardingTable) {
+fn up_down(graph: &Graph, table: &mut ForwardingTable) {
     let roots = tops(graph);
     if roots.is_empty() || !fill(graph, &Directions::new(graph, &roots), table) {
         let complete = fill(graph, &Directions::new(graph, &[center(graph)]), table);

@@ -1,24 +1,36 @@
-//! The choice among the algorithms.
+//! What an algorithm is called and what it does.
 
-use super::{Choices, Freedoms, LowerBound, balanced, bfs, genetic, sssp};
+use std::fmt;
+
+use super::{Choices, Freedoms, LowerBound};
 use crate::routing::RouteTable;
 
-/// What makes a routing table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Bfs,
-    Genetic,
-    Sssp,
-    Balanced,
+/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings
+/// along (`scenario::Document::with_angara_algorithm`).
+#[derive(Clone, Copy)]
+pub struct Algorithm {
+    /// As scenarios and the command line call it: small letters, digits and `-`.
+    pub name: &'static str,
+    /// What it does, in a sentence that ends in a full stop; for the reference page.
+    pub doc: &'static str,
+    /// Whether the table depends on the scenario's seed.
+    pub is_random: bool,
+    /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
+    pub table: fn(&Choices<'_>, Freedoms, u64) -> Generated,
 }
 
-/// All algorithms with their names.
-pub const ALGORITHMS: [(&str, Algorithm); 4] = [
-    ("bfs", Algorithm::Bfs),
-    ("genetic", Algorithm::Genetic),
-    ("sssp", Algorithm::Sssp),
-    ("balanced", Algorithm::Balanced),
-];
+impl PartialEq for Algorithm {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
 
 /// A table, and what its algorithm counted.
 #[derive(Clone, Debug)]
@@ -30,23 +42,10 @@ pub struct Generated {
     pub bound: Option<LowerBound>,
 }
 
-impl Algorithm {
-    /// A table with a route for every pair that has a legal one. `seed` matters to Genetic only.
+impl Generated {
+    /// A table of which nothing was counted.
     #[must_use]
-    pub fn table(self, choices: &Choices<'_>, freedoms: Freedoms, seed: u64) -> Generated {
-        let only = |table| Generated { table, sssp_calls: None, bound: None };
-        let of = |selection| only(choices.table(&selection));
-        match self {
-            Self::Bfs => only(bfs(choices.region(), freedoms)),
-            Self::Genetic => of(genetic(choices, seed)),
-            Self::Sssp => {
-                let sssp = sssp(choices);
-                Generated { sssp_calls: Some(sssp.calls), ..of(sssp.selection) }
-            }
-            Self::Balanced => {
-                let balanced = balanced(choices);
-                Generated { bound: Some(balanced.bound), ..of(balanced.selection) }
-            }
-        }
+    pub fn new(table: RouteTable) -> Self {
+        Self { table, sssp_calls: None, bound: None }
     }
 }

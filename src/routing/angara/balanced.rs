@@ -12,8 +12,23 @@ use rand_chacha::ChaCha8Rng;
 
 use super::bound::LowerBound;
 use super::selection::Selection;
+use super::{Algorithm, Generated};
 use super::{Choices, lower_bound, sssp};
 use crate::narrow::{narrow, rounded_down};
+
+impl Algorithm {
+    /// `balanced`.
+    pub const BALANCED: Self = Self {
+        name: "balanced",
+        doc: "makes the load of the fullest channel as small as it can.",
+        is_random: false,
+        table: |choices, _, _| {
+            let balanced = balanced(choices);
+            let made = Generated::new(choices.table(&balanced.selection));
+            Generated { bound: Some(balanced.bound), ..made }
+        },
+    };
+}
 
 /// Looks at channels that the search may take without making the fullest channel less full.
 const IDLE_LOOKS: u64 = 12_000_000;

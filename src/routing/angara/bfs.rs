@@ -10,9 +10,20 @@
 //! The paper does not say what orders vertices with several outgoing channels; here it is the sum of their
 //! loads. Its Table 2 has higher loads than this gives on 16 and 32 nodes (18 and 48).
 
+use super::{Algorithm, Generated};
 use super::{Freedoms, Region, Turns};
 use crate::narrow::narrow;
 use crate::routing::{Header, RouteTable};
+
+impl Algorithm {
+    /// `bfs`.
+    pub const BFS: Self = Self {
+        name: "bfs",
+        doc: "the published BFS, by breadth-first searches.",
+        is_random: false,
+        table: |choices, freedoms, _| Generated::new(bfs(choices.region(), freedoms)),
+    };
+}
 
 const NONE: u32 = u32::MAX;
 

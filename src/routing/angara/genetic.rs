@@ -11,7 +11,18 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use super::{Algorithm, Generated};
 use super::{Choices, Selection};
+
+impl Algorithm {
+    /// `genetic`.
+    pub const GENETIC: Self = Self {
+        name: "genetic",
+        doc: "the published genetic algorithm; slow.",
+        is_random: true,
+        table: |choices, _, seed| Generated::new(choices.table(&genetic(choices, seed))),
+    };
+}
 
 const POPULATION: usize = 100;
 const MUTATION: f64 = 0.02;

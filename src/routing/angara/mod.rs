@@ -19,7 +19,7 @@ mod selection;
 mod sssp;
 mod turns;
 
-pub use algorithm::{ALGORITHMS, Algorithm, Generated};
+pub use algorithm::{Algorithm, Generated};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
@@ -31,6 +31,10 @@ pub use sssp::{Sssp, sssp, sssp_in_one_stage};
 pub use turns::Turns;
 
 use super::Region;
+
+/// The algorithms that scenarios can name, in the order in which they are offered.
+pub const ALGORITHMS: [Algorithm; 4] =
+    [Algorithm::BALANCED, Algorithm::SSSP, Algorithm::BFS, Algorithm::GENETIC];
 
 /// Which of the hardware's freedoms a generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,22 @@
 
 use super::Choices;
 use super::selection::Selection;
+use super::{Algorithm, Generated};
 use crate::narrow::narrow;
+
+impl Algorithm {
+    /// `sssp`.
+    pub const SSSP: Self = Self {
+        name: "sssp",
+        doc: "the published SSSP, by single-source shortest paths.",
+        is_random: false,
+        table: |choices, _, _| {
+            let sssp = sssp(choices);
+            let made = Generated::new(choices.table(&sssp.selection));
+            Generated { sssp_calls: Some(sssp.calls), ..made }
+        },
+    };
+}
 
 /// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
 #[derive(Clone, Debug)]

@@ -5,15 +5,11 @@ use crate::{
         Family, Selection, Tie,
         profit::{Average, IdleRatio, Weights},
     },
+    document::{Choice, Flag, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
     narrow::narrow,
     routing::{AdaptiveRules, Derouter},
-    scenario::{
-        RoutingSpec,
-        choice::{Choice, Variant, plain, with_keys},
-        kind::{Flag, Number, Whole},
-        reader::Reader,
-    },
+    scenario::RoutingSpec,
 };
 
 pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
@@ -41,31 +37,16 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
             "congestion behind the source's ports against distance.",
             |reader: &mut Reader<'d>| Some(profit(reader, Family::Orthants, 1.0)),
         );
-        let derouter = reader.choice(
-            &choice,
-            vec![
-                profit,
-                plain(
-                    "goal",
-                    Derouter::Goal,
-                    "GOAL: at random, the short way of d hops in a ring of k with probability \
-                     (k - d) / k.",
-                ),
-                plain(
-                    "cqr",
-                    Derouter::ChannelQueue,
-                    "CQR: in each dimension the way with the smaller product of used flits and hops.",
-                ),
-            ],
-        );
+        let others = Derouter::OF_ORTHANTS.map(|(name, rule, doc)| plain(name, rule, doc));
+        let derouter = reader.choice(&choice, [profit].into_iter().chain(others).collect());
         let rules = rules(reader, derouter.unwrap_or(Derouter::None))?;
         derouter.map(|_| rules)
     })
-    .known_as([
-        ("por", ""),
-        ("goal", "write [routing.pick_orthant] and below it `rule = \"goal\"`"),
-        ("cqr", "write [routing.pick_orthant] and below it `rule = \"cqr\"`"),
-    ])
+    .known_as([("por", String::new())].into_iter().chain(Derouter::OF_ORTHANTS.map(
+        |(name, ..)| {
+            (name, format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`"))
+        },
+    )))
 }
 
 pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
@@ -107,15 +88,8 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
         doc: "Which output a packet prefers among those that are free and have room for it.",
         sections: false,
     };
-    let selection = reader.choice(
-        &selection,
-        vec![
-            plain("most-room", Selection::MostRoom, "the one with the most room behind it."),
-            plain("first", Selection::First, "the first in direction order."),
-            plain("straight", Selection::Straight, "the direction in which it has come."),
-            plain("random", Selection::Random, "one at random."),
-        ],
-    );
+    let all = Selection::ALL.map(|(name, selection, doc)| plain(name, selection, doc));
+    let selection = reader.choice(&selection, all.into());
     let tie = Choice {
         key: "tie",
         noun: "rule for half rings",

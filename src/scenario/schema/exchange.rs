@@ -1,21 +1,17 @@
 //! `[exchange]`: a workload that ends.
 
 use super::{
-    pattern::{self, Sender},
+    pattern::{self, Sender, Senders},
     traffic::{LARGEST_MESSAGE, access},
 };
 use crate::{
+    document::{Choice, Reader, Whole, plain, size, time, with_keys},
     narrow::narrow,
-    scenario::{
-        choice::{Choice, plain, with_keys},
-        kind::{Places, Whole, size, time},
-        reader::Reader,
-    },
     traffic::{Between, ExchangeSpec},
 };
 
-pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<ExchangeSpec> {
-    let pattern = pattern::read(reader, Sender::Exchange, places);
+pub(super) fn read(reader: &mut Reader<'_>, senders: Senders<'_>) -> Option<ExchangeSpec> {
+    let pattern = pattern::read(reader, Sender::Exchange, senders);
     let message = reader.required(
         "message",
         &size(0, LARGEST_MESSAGE),

@@ -4,49 +4,17 @@ use std::sync::Arc;
 
 use crate::{
     InvalidLine,
+    document::{Choice, InputFile, Reader, Text, Variant, Whole, plain, with_keys},
     narrow::narrow,
     routing::{
-        agnostic::{ALGORITHMS, Algorithm, Parameters, Partition},
+        agnostic::{Parameters, Partition},
         opensm::{Dump, PathLevels},
     },
-    scenario::{
-        RoutingSpec, TopologySpec,
-        choice::{Choice, Variant, plain, with_keys},
-        file::InputFile,
-        kind::{Text, Whole},
-        reader::Reader,
-        routing::OpenSmTable,
-    },
+    scenario::{Features, RoutingSpec, TopologySpec, routing::OpenSmTable},
 };
 
-/// What an algorithm does, in a sentence.
-fn describe(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::MinHop => "shortest paths, each router balances its own ports; can deadlock.",
-        Algorithm::DimensionOrder => "dimension after dimension, on a grid; can deadlock.",
-        Algorithm::Torus2Qos => "dimension order on a torus, other lanes past its dateline.",
-        Algorithm::DModK => "the published way through a fat tree, by the destination's number.",
-        Algorithm::UpDown => "first up a tree, then down.",
-        Algorithm::Sssp => {
-            "shortest paths, balanced over the fabric a destination at a time; can deadlock."
-        }
-        Algorithm::P2Sssp => {
-            "shortest paths, balanced over the fabric a path at a time; can deadlock."
-        }
-        Algorithm::Dfsssp => "the paths of sssp, parted among lanes so that none has a cycle.",
-        Algorithm::Lash => "shortest paths, each in the first lane where it closes no cycle.",
-        Algorithm::LashTor => "the paths of sssp, changing lanes where they would close a cycle.",
-        Algorithm::Mud => "a tree a lane, each destination in the lane that suits it.",
-        Algorithm::Segments => "a forbidden turn in each segment of the fabric.",
-        Algorithm::Nue => "paths that close no cycle, in any number of lanes.",
-        Algorithm::NueBalanced => {
-            "the best of several tables of nue, its fullest channels relieved."
-        }
-    }
-}
-
 /// `lanes` are those of the routers.
-pub(super) fn agnostic<'v, 'd>(lanes: u8) -> Variant<'v, 'd, RoutingSpec> {
+pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v, 'd, RoutingSpec> {
     let doc = "A forwarding table for a fabric of any shape, made by an algorithm that knows nothing of the \
                shape: at each router, packets for a destination have one output. The default of all \
                topologies but [topology.torus]. `flitlab route` shows how good it is.";
@@ -58,8 +26,8 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8) -> Variant<'v, 'd, RoutingSpec> {
             doc: "What makes the table.",
             sections: false,
         };
-        let named = ALGORITHMS.map(|(name, algorithm)| plain(name, algorithm, describe(algorithm)));
-        let algorithm = reader.choice(&choice, named.into());
+        let named = features.algorithms().map(|it| plain(it.name, it, it.doc));
+        let algorithm = reader.choice(&choice, named.collect());
         let lanes = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
@@ -83,12 +51,14 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8) -> Variant<'v, 'd, RoutingSpec> {
         let parameters = Parameters { lanes, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
-    .known_as(ALGORITHMS.map(|(name, _)| {
-        let how = format!(
-            "`{name}` is an algorithm of [routing.agnostic]: write that and below it `algorithm = \"{name}\"`"
-        );
-        (name, how)
-    }))
+    .known_as(features.algorithms().map(|it| (it.name, in_table("agnostic", it.name))))
+}
+
+/// What to write for an algorithm that is named in place of its routing.
+pub(super) fn in_table(routing: &str, name: &str) -> String {
+    format!(
+        "`{name}` is an algorithm of [routing.{routing}]: write that and below it `algorithm = \"{name}\"`"
+    )
 }
 
 pub(super) fn opensm<'v, 'd: 'v>(

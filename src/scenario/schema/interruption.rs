@@ -1,7 +1,10 @@
 //! `[interruption]`: what fails while a load is simulated.
 
 use super::topology::failures;
-use crate::scenario::{InterruptionSpec, TopologySpec, kind::time, reader::Reader};
+use crate::{
+    document::{Reader, time},
+    scenario::{InterruptionSpec, TopologySpec},
+};
 
 pub(super) fn read(
     reader: &mut Reader<'_>,

@@ -1,12 +1,9 @@
 //! `[measure]`: for how long, and how precisely.
 
 use crate::{
+    document::{Auto, Number, Reader, Whole, time},
     measure::{MOST_WINDOWS, Settings},
     narrow::narrow,
-    scenario::{
-        kind::{Auto, Number, Whole, time},
-        reader::Reader,
-    },
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Settings {

@@ -4,8 +4,6 @@ mod adaptive;
 mod exchange;
 mod forwarding;
 mod interruption;
-mod load;
-mod matrix;
 mod measure;
 mod pattern;
 mod router;
@@ -13,15 +11,16 @@ mod routing;
 mod topology;
 mod traffic;
 
+use self::pattern::Senders;
 use super::{
-    InterruptionSpec, RoutingSpec, TopologySpec, WorkloadSpec,
-    kind::{LARGEST, ScenarioName, Text, Whole},
-    reader::Reader,
-    sweep,
+    Features, InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec,
+    name::ScenarioName,
 };
-use crate::{engine::Parameters, measure::Settings};
-
-pub(super) use load::text as load_text;
+use crate::{
+    document::{LARGEST, Reader, Text, Whole},
+    engine::Parameters,
+    measure::Settings,
+};
 
 /// What was read. What is `None` has been reported.
 pub(super) struct Draft {
@@ -38,9 +37,9 @@ pub(super) struct Draft {
 }
 
 /// Reads, or documents, all keys.
-pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
+pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpose) -> Draft {
     let stem = reader
-        .document
+        .document()
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
     let name = reader.value_from(
         "name",
@@ -61,15 +60,12 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Draft {
     let spec = topology.as_ref();
     let forwards = routing::forwards(reader, spec);
     let (preset, parameters) = router::read(reader, forwards);
-    let routing = routing::read(reader, spec, &parameters);
-    let workload = traffic::read(reader, spec.map(TopologySpec::places), &parameters);
+    let routing = routing::read(reader, spec, &parameters, features);
+    let senders = Senders { places: spec.map(TopologySpec::places), features };
+    let workload = traffic::read(reader, senders, &parameters, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
-    if reader.is_documenting() {
-        let _ = sweep::read_table(reader);
-    } else {
-        reader.ignore("sweep");
-    }
+    reader.ignore("sweep");
     reader.finish();
     Draft {
         name,

@@ -1,13 +1,9 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
 use crate::{
+    document::{Choice, Flag, Reader, Whole, flits, plain, rate, size, time},
     engine::{Arbitration, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
     narrow::narrow,
-    scenario::{
-        choice::{Choice, plain},
-        kind::{Flag, Whole, flits, rate, size, time},
-        reader::Reader,
-    },
 };
 
 /// Small counts: a u8 numbers injection channels.

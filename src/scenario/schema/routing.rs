@@ -3,22 +3,13 @@
 use std::sync::Arc;
 
 use crate::{
+    document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys},
     engine::Parameters,
-    routing::{
-        HalfRing, TableFile,
-        angara::{Algorithm, Freedoms},
-    },
-    scenario::{
-        RoutingSpec, TopologySpec,
-        choice::{Choice, plain, with_keys},
-        document::Value,
-        file::InputFile,
-        kind::{Flag, Text},
-        reader::Reader,
-    },
+    routing::{HalfRing, TableFile, angara::Freedoms},
+    scenario::{Features, RoutingSpec, TopologySpec},
 };
 
-use super::{adaptive, forwarding};
+use super::{adaptive, forwarding, forwarding::in_table};
 
 /// Routings that make routers look up the way by the destination.
 const FORWARDING: [&str; 2] = ["agnostic", "opensm"];
@@ -47,6 +38,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     topology: Option<&TopologySpec>,
     parameters: &Parameters,
+    features: &Features,
 ) -> Option<RoutingSpec> {
     let choice = Choice {
         key: "routing",
@@ -90,20 +82,7 @@ pub(super) fn read(
                 doc: "What chooses among the shortest legal routes of each pair.",
                 sections: false,
             },
-            vec![
-                plain(
-                    "balanced",
-                    Algorithm::Balanced,
-                    "makes the load of the fullest channel as small as it can.",
-                ),
-                plain(
-                    "sssp",
-                    Algorithm::Sssp,
-                    "the published SSSP, by single-source shortest paths.",
-                ),
-                plain("bfs", Algorithm::Bfs, "the published BFS, by breadth-first searches."),
-                plain("genetic", Algorithm::Genetic, "the published genetic algorithm; slow."),
-            ],
+            features.angara().map(|it| plain(it.name, it, it.doc)).collect(),
         );
         let mut freedoms = Freedoms::default();
         freedoms.first_and_last_steps = reader.value(
@@ -128,20 +107,15 @@ pub(super) fn read(
         let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
         Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
     });
-    let of_angara = |name: &'static str| {
-        let how = format!(
-            "`{name}` is an algorithm of [routing.angara]: write that and below it `algorithm = \"{name}\"`"
-        );
-        (name, how)
-    };
+    let of_angara = features.angara().map(|it| (it.name, in_table("angara", it.name)));
     let variants = vec![
         direction_order.known_as([("dor", ""), ("dimension_order", ""), ("xy", "")]),
-        angara.known_as(["balanced", "sssp", "bfs", "genetic"].map(of_angara)),
+        angara.known_as(of_angara),
         file,
         adaptive::bubble(),
         adaptive::pick_orthant(),
         adaptive::outflank(),
-        forwarding::agnostic(parameters.virtual_channels),
+        forwarding::agnostic(parameters.virtual_channels, features),
         forwarding::opensm(topology),
     ];
     reader.choice(&choice, variants)

@@ -2,18 +2,12 @@
 
 use super::{
     exchange,
-    load::Load,
-    pattern::{self, Sender},
+    pattern::{self, Sender, Senders},
 };
 use crate::{
+    document::{Choice, Diagnostic, Flag, Reader, Whole, plain, size, with_keys},
     engine::Parameters,
-    scenario::{
-        WorkloadSpec,
-        choice::{Choice, plain, with_keys},
-        diagnostic::Diagnostic,
-        kind::{Flag, Places, Whole, size},
-        reader::{Purpose, Reader},
-    },
+    scenario::{Purpose, WorkloadSpec, load::Load},
     traffic::{Access, LoadSpec, Process},
     units::Bytes,
 };
@@ -26,8 +20,9 @@ const LARGEST_REQUEST: u64 = 1 << 30;
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    places: Option<Places<'_>>,
+    senders: Senders<'_>,
     parameters: &Parameters,
+    purpose: Purpose,
 ) -> Option<WorkloadSpec> {
     let (traffic, exchange) = match reader.is_documenting() {
         true => (true, true),
@@ -39,7 +34,7 @@ pub(super) fn read(
                 .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
         );
     }
-    if !traffic && !exchange && reader.purpose != Purpose::Routes {
+    if !traffic && !exchange && purpose != Purpose::Routes {
         let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
@@ -55,14 +50,14 @@ pub(super) fn read(
     if traffic {
         let doc =
             "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
-        load_spec = reader.table("traffic", doc, |reader| load(reader, places, parameters));
+        load_spec = reader.table("traffic", doc, |reader| load(reader, senders, parameters));
     } else {
         reader.ignore("traffic");
     }
     if exchange {
         let doc = "A finite workload: every node sends a message to each of its partners. A \
                    scenario has this or [traffic].";
-        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, places));
+        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, senders));
     } else {
         reader.ignore("exchange");
     }
@@ -71,10 +66,10 @@ pub(super) fn read(
 
 fn load(
     reader: &mut Reader<'_>,
-    places: Option<Places<'_>>,
+    senders: Senders<'_>,
     parameters: &Parameters,
 ) -> Option<LoadSpec> {
-    let pattern = pattern::read(reader, Sender::Load, places);
+    let pattern = pattern::read(reader, Sender::Load, senders);
     let load = reader.required(
         "load",
         &Load,

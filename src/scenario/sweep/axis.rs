@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{grid::Key, named};
-use crate::scenario::{
-    diagnostic::Location,
-    document::{Document, Node, Value},
-    series::{self, LOAD},
+use crate::{
+    document::{Location, Node, Value},
+    scenario::{
+        Document,
+        series::{self, LOAD},
+    },
 };
 
 /// A key set to a value.

@@ -1,11 +1,9 @@
 //! What a sweep's keys can't be together, or on top of the document.
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
-use crate::scenario::{
-    diagnostic::{Diagnostic, Location},
-    document::Document,
-    kind::nearest,
-    series::LOAD,
+use crate::{
+    document::{Diagnostic, Location, nearest},
+    scenario::{Document, series::LOAD},
 };
 
 /// Beyond this a sweep is a mistake.

@@ -1,16 +1,14 @@
 //! `[sweep.figures]`: how the figures of a sweep look.
 
 use crate::{
+    document::{
+        Diagnostic, Flag, Kind, List, Listed, Node, Reader, Slot, Text, Value, nearest, quoted,
+        wrong_type,
+    },
     report::figure::{
         Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, Sheet, TimeUnit, short_name,
     },
-    scenario::{
-        diagnostic::Diagnostic,
-        document::{Document, Node, Value},
-        kind::{Flag, Kind, List, Listed, Slot, Text, nearest, quoted, wrong_type},
-        reader::Reader,
-        sweep::Point,
-    },
+    scenario::{Document, sweep::Point},
 };
 
 /// How the figures of a sweep look, and which of its keys tells them apart.

@@ -1,11 +1,6 @@
 //! `[sweep.grid]`: keys with the values that they take.
 
-use crate::scenario::{
-    diagnostic::{Diagnostic, Location},
-    document::{Node, Table, Value},
-    kind::{Kind, Slot, wrong_type},
-    range,
-};
+use crate::document::{Diagnostic, Kind, Location, Node, Slot, Table, Value, range, wrong_type};
 
 /// A key and its values, each as text and as a value.
 #[derive(Clone)]

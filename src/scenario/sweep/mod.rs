@@ -14,13 +14,11 @@ mod toml;
 mod zip;
 
 use super::{
-    Identity, Reading, Scenario,
+    Document, Identity, Purpose, Reading, Scenario,
     checks::Fabrics,
-    diagnostic::{Diagnostic, Diagnostics},
-    document::{Document, Node, Value},
-    reader::{Purpose, Reader},
     series::{self, LOAD},
 };
+use crate::document::{Diagnostic, Diagnostics, Hints, Missed, Node, Reader, Value};
 use axis::{Axis, Choice};
 pub use figures::Figures;
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
@@ -108,7 +106,9 @@ impl Sweep {
         if !document.intact {
             Diagnostics::check(document.problems.clone())?;
         }
-        let mut reader = Reader::reading(document);
+        let reference = || document.features.reference();
+        let hints = Hints { reference: &reference, missed: &|_| Missed::Mistake };
+        let mut reader = Reader::reading(document, Some(hints));
         if !document.has_sweep() {
             let problem = Diagnostic::new(&document.start(), "the scenario has no [sweep]")
                 .help("add for example [sweep.grid] and below it `traffic.load = [0.1, 0.2, 0.3]`");
@@ -203,7 +203,7 @@ impl Sweep {
     /// How the figures of a document's sweep look, whatever else is wrong with it.
     #[must_use]
     pub fn figures(document: &Document) -> Figures {
-        table::read(&mut Reader::reading(document)).figures
+        table::read(&mut Reader::reading(document, None)).figures
     }
 
     /// What people call a point: its series, load, and seed if it is one of several repetitions.

@@ -1,17 +1,15 @@
 //! `[sweep.series]`: series with a name, each a set of keys with its own values.
 
 use super::axis::{Setting, Step};
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Document, Entry, Node, Table, Value},
-    kind::{Kind, Slot, quoted, wrong_type},
-    reference::Reference,
+use crate::document::{
+    Diagnostic, Entry, Hints, Kind, Node, Slot, Table, Value, quoted, wrong_type,
 };
+use crate::scenario::Document;
 
-/// Names, each with a table of keys.
-pub(super) struct NamedSeries;
+/// Names, each with a table of keys. The hints tell tables from values that are tables.
+pub(super) struct NamedSeries<'d>(pub Option<Hints<'d>>);
 
-impl Kind for NamedSeries {
+impl Kind for NamedSeries<'_> {
     type Value = Vec<Step>;
 
     fn describe(&self) -> String {
@@ -25,7 +23,7 @@ impl Kind for NamedSeries {
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Step>, Vec<Diagnostic>> {
         let Value::Table(table) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let reference = Reference::shared();
+        let is_table = |path: &str| self.0.is_some_and(|hints| (hints.reference)().is_table(path));
         let (mut steps, mut problems) = (Vec::new(), Vec::new());
         // Headers and --set may have mixed them up.
         let mut entries: Vec<&Entry> = table.entries.iter().collect();
@@ -42,7 +40,7 @@ impl Kind for NamedSeries {
                 ),
                 Value::Table(keys) if !keys.entries.is_empty() && !entry.key.trim().is_empty() => {
                     let mut settings = Vec::new();
-                    collect(keys, "", reference, &mut settings);
+                    collect(keys, "", &is_table, &mut settings);
                     steps.push(Step { name: Some(entry.key.clone()), settings });
                 }
                 _ => problems.push(nothing(entry)),
@@ -74,12 +72,17 @@ fn nothing(entry: &Entry) -> Diagnostic {
 
 /// The keys of a table; what lies in tables of the scenario, such as [router] or [routing.angara], counts
 /// one by one.
-fn collect(table: &Table, above: &str, reference: &Reference, settings: &mut Vec<Setting>) {
+fn collect(
+    table: &Table,
+    above: &str,
+    is_table: &dyn Fn(&str) -> bool,
+    settings: &mut Vec<Setting>,
+) {
     for Entry { key, key_place, node } in &table.entries {
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         match &node.value {
-            Value::Table(inner) if !inner.entries.is_empty() && reference.is_table(&path) => {
-                collect(inner, &path, reference, settings);
+            Value::Table(inner) if !inner.entries.is_empty() && is_table(&path) => {
+                collect(inner, &path, is_table, settings);
             }
             _ => settings.push(Setting {
                 path,

@@ -3,13 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    document::{Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Whole, clock_time, size},
     narrow::narrow,
-    scenario::{
-        diagnostic::Diagnostic,
-        document::Node,
-        kind::{Kind, List, Listed, Slot, Text, Whole, clock_time, size},
-        reader::Reader,
-    },
     units::{Bytes, ClockTime},
 };
 

@@ -10,12 +10,12 @@ use super::{
     zip::{Group, Zip},
 };
 use crate::narrow::narrow;
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Entry, Node, Table, Value},
-    kind::{Kind, Number, Slot, Whole, nearest, wrong_type},
-    reader::Reader,
-    series::LOAD,
+use crate::{
+    document::{
+        Diagnostic, Entry, Kind, Node, Number, Reader, Slot, Table, Value, Whole, nearest,
+        wrong_type,
+    },
+    scenario::series::LOAD,
 };
 
 /// Loads past saturation that a series has if nothing else is said.
@@ -47,7 +47,7 @@ pub(in crate::scenario) fn read(reader: &mut Reader<'_>) -> SweepTable {
         let zip = reader.optional("zip", &Zip, doc).unwrap_or_default();
         let doc = "Series with a name for the legend, outermost, each with values of its own for any keys. \
                    A routing replaces the scenario's.";
-        let series = reader.optional("series", &NamedSeries, doc).unwrap_or_default();
+        let series = reader.optional("series", &NamedSeries(reader.hints), doc).unwrap_or_default();
         let doc = "Runs of every point, or searches for saturation, each with the next seed. means.csv has \
                    the means of points with their 95% confidence intervals, which figures show.";
         let repetitions = narrow(reader.value("repetitions", &Whole { range: 1..=1_000 }, 1, doc));

@@ -3,10 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{named, table::SweepTable, zip::Zip};
-use crate::scenario::{
-    document::{Node, Value},
-    kind::{Kind, quoted},
-};
+use crate::document::{Kind, Node, Value, quoted};
 
 /// The table's text. `keys` has, for each named series, all resolved keys of one of its points.
 pub(super) fn of_table(sweep: &SweepTable, keys: &[Vec<(String, String)>]) -> String {

@@ -1,11 +1,7 @@
 //! `sweep.zip`: keys of the grid that take their values together.
 
 use super::grid::Key;
-use crate::scenario::{
-    diagnostic::{Diagnostic, Location},
-    document::{Node, Value},
-    kind::{Kind, Slot, nearest, quoted, wrong_type},
-};
+use crate::document::{Diagnostic, Kind, Location, Node, Slot, Value, nearest, quoted, wrong_type};
 
 /// Groups of keys, each with its place.
 pub(super) struct Zip;

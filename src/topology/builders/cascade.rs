@@ -1,7 +1,42 @@
 //! Cray Cascade (G. Faanes et al., "Cray Cascade: a scalable HPC system based on a Dragonfly network", SC
 //! 2012): groups of routers in rows and columns, all joined along both.
 
-use super::{Cabling, Size, TopologyError, begin, join_all, pairs, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, join_all, pairs, populate,
+    product, refuse,
+};
+
+pub(super) static CASCADE: BuilderKind = BuilderKind {
+    name: "cascade",
+    doc: "A Cray Cascade: groups of switches in rows and columns, joined along both.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let usual = Cascade::default();
+    let cascade = Cascade {
+        groups: sizes.value("groups", usual.groups, "Groups."),
+        columns: sizes.value(
+            "columns",
+            usual.columns,
+            "Switches of a row, joined by one cable each.",
+        ),
+        rows: sizes.value("rows", usual.rows, "Switches of a column."),
+        column_cables: sizes.value(
+            "column_cables",
+            usual.column_cables,
+            "Cables between two switches of a column.",
+        ),
+        global: sizes.value("global_cables", usual.global, "Cables between two groups."),
+        terminals: sizes.terminals(usual.terminals),
+    };
+    let name = format!(
+        "Cascade of {} groups of {}x{} switches",
+        cascade.groups, cascade.columns, cascade.rows
+    );
+    Some(Built { name, cabling: cascade.cabling() })
+}
 
 /// Groups of `columns` x `rows` routers; the default is the fabric of papers/nue-routing-slides.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,49 @@
 //! Fat trees of edge switches under director switches, as Tsubame2.5's: a director is itself a fat tree of
 //! line and fabric chips, which route on their own.
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+};
+
+pub(super) static DIRECTOR_TREE: BuilderKind = BuilderKind {
+    name: "director_tree",
+    doc: "A fat tree of edge switches under director switches, each of which is a fat tree itself; by \
+             default that of Tsubame2.5.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let usual = DirectorTree::default();
+    let tree = DirectorTree {
+        edges: sizes.value("edge_switches", usual.edges, "Edge switches."),
+        directors: sizes.value("directors", usual.directors, "Director switches."),
+        line_chips: sizes.value("line_chips", usual.line_chips, "Line chips of a director."),
+        fabric_chips: sizes.value(
+            "fabric_chips",
+            usual.fabric_chips,
+            "Fabric chips of a director.",
+        ),
+        inner_cables: sizes.value(
+            "inner_cables",
+            usual.inner_cables,
+            "Cables between a line chip and a fabric chip.",
+        ),
+        uplinks: sizes.value(
+            "uplinks",
+            usual.uplinks,
+            "Cables from edge switches to line chips, all together.",
+        ),
+        terminals: sizes.value(
+            "all_terminals",
+            usual.terminals,
+            "Terminals, all together; edge switches have as many each, or one more.",
+        ),
+    };
+    let name =
+        format!("fat tree of {} edge switches under {} directors", tree.edges, tree.directors);
+    Some(Built { name, cabling: tree.cabling() })
+}
 
 /// Edge switches with terminals, joined with the line chips of directors. The default has the counts that
 /// papers/nue-routing-slides gives for Tsubame2.5, read as six directors of 324 ports (18 line chips and 9

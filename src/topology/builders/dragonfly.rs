@@ -1,7 +1,41 @@
 //! Dragonflies (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly
 //! topology", ISCA 2008).
 
-use super::{Cabling, Size, TopologyError, begin, join_all, pairs, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, join_all, pairs,
+    populate, product, refuse,
+};
+use crate::narrow::narrow;
+
+pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
+    name: "dragonfly",
+    doc: "A dragonfly: groups whose switches are all joined with each other, and cables between any two \
+             groups.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let groups = sizes.required("groups", 9, "Groups, g.");
+    let routers = sizes.required("group_size", 4, "Switches of a group, a.");
+    let global = sizes.required(
+        "global_cables",
+        2,
+        "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
+         g - 1.",
+    );
+    let terminals = narrow(sizes.reader.value_from(
+        "terminals",
+        &TERMINALS,
+        global.unwrap_or(1).into(),
+        "as global_cables",
+        "Terminals of each switch, p.",
+    ));
+    let (groups, routers, global) = (groups?, routers?, global?);
+    let dragonfly = Dragonfly { routers, terminals, global, groups };
+    let name = format!("dragonfly of {groups} groups of {routers} switches");
+    Some(Built { name, cabling: dragonfly.cabling() })
+}
 
 /// Groups of routers that are all joined with each other, and as many global cables between each two groups
 /// as all have ports for.

@@ -1,7 +1,30 @@
 //! HyperX (J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
 //! 2009): all routers along each dimension are joined with each other.
 
-use super::{Cabling, Size, TopologyError, begin, pairs, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs, populate,
+    product, refuse, sizes_text,
+};
+
+pub(super) static HYPERX: BuilderKind = BuilderKind {
+    name: "hyperx",
+    doc: "A HyperX: along each dimension all switches are joined with each other.",
+    known_as: &["flattened_butterfly", "hamming"],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let dimensions = sizes.dimensions();
+    let terminals = sizes.terminals(1);
+    let redundancy = sizes.redundancy("Cables between two switches of a dimension.");
+    let hyperx = HyperX { sizes: dimensions?, redundancy, terminals };
+    let name = format!(
+        "{} HyperX{}",
+        sizes_text(&hyperx.sizes),
+        cables_text(hyperx.redundancy, "between neighbours")
+    );
+    Some(Built { name, cabling: hyperx.cabling() })
+}
 
 /// A regular HyperX.
 #[derive(Clone, Debug, PartialEq, Eq)]

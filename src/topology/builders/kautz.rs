@@ -1,6 +1,33 @@
 //! Kautz graphs (W. H. Kautz, "Bounds on directed (d, k) graphs", 1968), each arc a cable.
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, populate, product,
+    refuse,
+};
+
+pub(super) static KAUTZ: BuilderKind = BuilderKind {
+    name: "kautz",
+    doc: "A Kautz graph, each of its arcs a cable.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let degree =
+        sizes.required("degree", 3, "Arcs that leave a switch; it has twice as many neighbours.");
+    let length =
+        sizes.required("length", 3, "Letters of a word, which bounds the hops from any switch.");
+    let terminals = sizes.terminals(1);
+    let redundancy = sizes.redundancy("Cables for each arc.");
+    let kautz = Kautz { degree: degree?, length: length?, terminals, redundancy };
+    let name = format!(
+        "Kautz graph of degree {} and length {}{}",
+        kautz.degree,
+        kautz.length,
+        cables_text(kautz.redundancy, "an arc")
+    );
+    Some(Built { name, cabling: kautz.cabling() })
+}
 
 /// Routers are the words of `length` letters of `degree + 1`, no letter twice in a row; a cable leads from
 /// each word to those that begin with its tail.

@@ -10,6 +10,7 @@ mod dragonfly;
 mod hyperx;
 mod kautz;
 mod random_regular;
+mod sizes;
 mod slim_fly;
 mod switched_torus;
 mod tree;
@@ -24,90 +25,52 @@ pub use slim_fly::SlimFly;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
 
-use std::fmt;
-
 use super::size::{Size, pairs, product};
 use super::{Cabling, TopologyError};
+pub use sizes::Sizes;
+use sizes::TERMINALS;
 
-/// A fabric by its builder and sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Builder {
-    RandomRegular(RandomRegular),
-    SwitchedTorus(SwitchedTorus),
-    Tree(Tree),
-    Kautz(Kautz),
-    Dragonfly(Dragonfly),
-    Cascade(Cascade),
-    DirectorTree(DirectorTree),
-    HyperX(HyperX),
-    SlimFly(SlimFly),
+/// A builder as scenarios name it: a row of [`BUILDERS`].
+pub struct BuilderKind {
+    /// The name of its table below `topology`: small letters, digits and `_`.
+    pub name: &'static str,
+    /// What it builds, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// What papers and other simulators call it.
+    pub known_as: &'static [&'static str],
+    /// Reads the sizes, and builds; `None` if a key is missing or wrong, which the reader has reported.
+    pub read: fn(&mut Sizes<'_, '_>) -> Option<Built>,
 }
 
-impl Builder {
-    /// # Errors
-    /// If there is no such fabric, or it is too large.
-    pub fn cabling(&self) -> Result<Cabling, TopologyError> {
-        match self {
-            Self::RandomRegular(graph) => graph.cabling(),
-            Self::SwitchedTorus(torus) => torus.cabling(),
-            Self::Tree(tree) => tree.cabling(),
-            Self::Kautz(kautz) => kautz.cabling(),
-            Self::Dragonfly(dragonfly) => dragonfly.cabling(),
-            Self::Cascade(cascade) => cascade.cabling(),
-            Self::DirectorTree(tree) => tree.cabling(),
-            Self::HyperX(hyperx) => hyperx.cabling(),
-            Self::SlimFly(slim_fly) => slim_fly.cabling(),
-        }
-    }
-}
-
-impl fmt::Display for Builder {
+/// What a builder has built.
+pub struct Built {
     /// What the fabric is, without its article: `6x5x5 torus of switches`.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sizes = |sizes: &[u32]| sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
-        let of = |cables: u32, what: &str| match cables {
-            1 => String::new(),
-            cables => format!(" with {cables} cables {what}"),
-        };
-        match self {
-            Self::RandomRegular(RandomRegular { routers, degree, seed, .. }) => {
-                write!(
-                    formatter,
-                    "random graph of {routers} switches of degree {degree} (seed {seed})"
-                )
-            }
-            Self::SwitchedTorus(torus) => write!(
-                formatter,
-                "{} torus of switches{}",
-                sizes(&torus.sizes),
-                of(torus.redundancy, "between neighbours")
-            ),
-            Self::Tree(tree) => write!(formatter, "{}-ary {}-tree", tree.arity, tree.levels),
-            Self::Kautz(Kautz { degree, length, redundancy, .. }) => write!(
-                formatter,
-                "Kautz graph of degree {degree} and length {length}{}",
-                of(*redundancy, "an arc")
-            ),
-            Self::Dragonfly(Dragonfly { routers, groups, .. }) => {
-                write!(formatter, "dragonfly of {groups} groups of {routers} switches")
-            }
-            Self::Cascade(Cascade { groups, columns, rows, .. }) => {
-                write!(formatter, "Cascade of {groups} groups of {columns}x{rows} switches")
-            }
-            Self::DirectorTree(DirectorTree { edges, directors, .. }) => {
-                write!(formatter, "fat tree of {edges} edge switches under {directors} directors")
-            }
-            Self::HyperX(hyperx) => {
-                write!(
-                    formatter,
-                    "{} HyperX{}",
-                    sizes(&hyperx.sizes),
-                    of(hyperx.redundancy, "between neighbours")
-                )
-            }
-            Self::SlimFly(slim_fly) => write!(formatter, "Slim Fly on {}", slim_fly.prime),
-        }
-    }
+    pub name: String,
+    /// The fabric, or why there is no such one.
+    pub cabling: Result<Cabling, TopologyError>,
+}
+
+/// The builders that scenarios can name, in the order in which they are offered.
+pub static BUILDERS: [&BuilderKind; 9] = [
+    &random_regular::RANDOM_REGULAR,
+    &switched_torus::SWITCHED_TORUS,
+    &tree::TREE,
+    &kautz::KAUTZ,
+    &dragonfly::DRAGONFLY,
+    &cascade::CASCADE,
+    &director_tree::DIRECTOR_TREE,
+    &hyperx::HYPERX,
+    &slim_fly::SLIM_FLY,
+];
+
+/// Sizes as people write them, such as `6x5x5`.
+fn sizes_text(sizes: &[u32]) -> String {
+    sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// ` with 2 cables between neighbours`, if there is more than one.
+fn cables_text(cables: u32, what: &str) -> String {
+    if cables == 1 { String::new() } else { format!(" with {cables} cables {what}") }
 }
 
 fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {

@@ -6,8 +6,35 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+};
+use crate::document::{LARGEST, Whole};
 use crate::narrow::narrow;
+
+pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
+    name: "random_regular",
+    doc: "A random graph in which every switch has as many cables (Jellyfish).",
+    known_as: &["jellyfish"],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let routers = sizes.required("switches", 32, "How many switches there are.");
+    let degree = sizes.required("degree", 6, "Cables of each switch to others.");
+    let terminals = sizes.terminals(1);
+    let seed = sizes.reader.value_from(
+        "seed",
+        &Whole { range: 0..=LARGEST },
+        sizes.seed,
+        "the scenario's seed",
+        "What decides which switches are joined.",
+    );
+    let (routers, degree) = (routers?, degree?);
+    let graph = RandomRegular { routers, degree, terminals, seed };
+    let name = format!("random graph of {routers} switches of degree {degree} (seed {seed})");
+    Some(Built { name, cabling: graph.cabling() })
+}
 
 /// Routers of equal degree, joined at random: no two cables between the same two.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,24 @@
 //! Slim Fly (M. Besta, T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014) on
 //! McKay-Miller-Siran graphs of diameter 2.
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+};
+
+pub(super) static SLIM_FLY: BuilderKind = BuilderKind {
+    name: "slim_fly",
+    doc: "A Slim Fly: no switch is farther than two hops from another.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let prime = sizes.required("prime", 5, "The prime q from 5 on; there are 2 q^2 switches.");
+    let terminals = sizes.terminals(1);
+    let slim_fly = SlimFly { prime: prime?, terminals };
+    let name = format!("Slim Fly on {}", slim_fly.prime);
+    Some(Built { name, cabling: slim_fly.cabling() })
+}
 
 /// 2 q^2 routers of degree (3 q - d) / 2 for a prime q = 4 w + d, d = 1 or -1. Prime powers, for which there
 /// are such graphs too, are left out.

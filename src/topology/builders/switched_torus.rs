@@ -1,7 +1,31 @@
 //! Tori of switches: several terminals a switch, several cables between neighbours.
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, populate, product,
+    refuse, sizes_text,
+};
 use crate::topology::Torus;
+
+pub(super) static SWITCHED_TORUS: BuilderKind = BuilderKind {
+    name: "switched_torus",
+    doc: "A torus of switches, with several terminals a switch and several cables between neighbours. \
+             Two switches along a dimension have the cables once, not twice.",
+    known_as: &[],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let dimensions = sizes.dimensions();
+    let terminals = sizes.terminals(1);
+    let redundancy = sizes.redundancy("Cables between neighbours.");
+    let torus = SwitchedTorus { sizes: dimensions?, terminals, redundancy };
+    let name = format!(
+        "{} torus of switches{}",
+        sizes_text(&torus.sizes),
+        cables_text(torus.redundancy, "between neighbours")
+    );
+    Some(Built { name, cabling: torus.cabling() })
+}
 
 /// A torus as it is built of InfiniBand switches.
 #[derive(Clone, Debug, PartialEq, Eq)]

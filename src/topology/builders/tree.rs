@@ -1,8 +1,33 @@
 //! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
 //! architectures", IPPS 1997).
 
-use super::{Cabling, Size, TopologyError, begin, populate, product, refuse};
+use super::{
+    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, populate, product,
+    refuse,
+};
 use crate::narrow::narrow;
+
+pub(super) static TREE: BuilderKind = BuilderKind {
+    name: "tree",
+    doc: "A k-ary n-tree: a fat tree of levels that are alike.",
+    known_as: &["fattree", "k_ary_n_tree"],
+    read,
+};
+
+fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
+    let arity = sizes.required("arity", 4, "Cables of a switch to each neighbouring level, k.");
+    let levels = sizes.required("levels", 3, "Levels of switches, n.");
+    let terminals = narrow(sizes.reader.value_from(
+        "terminals",
+        &TERMINALS,
+        arity.unwrap_or(1).into(),
+        "as arity",
+        "Terminals of each switch of the lowest level.",
+    ));
+    let tree = Tree { arity: arity?, levels: levels?, terminals };
+    let name = format!("{}-ary {}-tree", tree.arity, tree.levels);
+    Some(Built { name, cabling: tree.cabling() })
+}
 
 /// n levels of k^(n-1) switches; level 0 has the terminals.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ fn fabric(sizes: &[u32]) -> Fabric {
 
 fn spec(load: OfferedLoad) -> LoadSpec {
     LoadSpec {
-        pattern: PatternSpec::Uniform { include_self: false },
+        pattern: PatternSpec::new("uniform", ""),
         process: Process::Bernoulli,
         load,
         message: Bytes(256),
@@ -122,8 +122,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
 
 #[test]
 fn a_matrix_offers_the_mean_over_its_senders() {
-    let entries = vec![(0, 1, 3.0), (2, 3, 1.0)];
-    let pattern = PatternSpec::Matrix { entries };
+    let pattern = PatternSpec::new("matrix", "list = [[0, 1, 3.0], [2, 3, 1.0]]");
     let spec = LoadSpec { pattern, ..spec(OfferedLoad::Fraction(0.2)) };
     let mut load = bind(&spec, &[4, 4]).unwrap();
     assert!(close(load.offered_flits(), 0.2 * 2.0));
@@ -141,7 +140,8 @@ fn a_matrix_offers_the_mean_over_its_senders() {
 fn silent_and_failed_terminals_create_nothing() {
     let faults = Faults { nodes: vec![1], ..Faults::default() };
     let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
-    let spec = LoadSpec { pattern: PatternSpec::Transpose, ..spec(OfferedLoad::Fraction(0.2)) };
+    let spec =
+        LoadSpec { pattern: PatternSpec::new("transpose", ""), ..spec(OfferedLoad::Fraction(0.2)) };
     let mut load = bind_to(&spec, &fabric, 1).unwrap();
     let creating = (0..16).filter(|&terminal| load.first(terminal).is_some());
     assert_eq!(creating.collect::<Vec<_>>(), [2, 3, 6, 7, 8, 9, 11, 12, 13, 14]);
@@ -171,7 +171,10 @@ fn impossible_loads_are_refused() {
         "a read request has at most 4294967295 bytes, not 4294967296"
     );
     assert_eq!(
-        refusal(&LoadSpec { pattern: PatternSpec::BitReverse, ..spec(OfferedLoad::Fraction(0.9)) }),
+        refusal(&LoadSpec {
+            pattern: PatternSpec::new("bit-reverse", ""),
+            ..spec(OfferedLoad::Fraction(0.9))
+        }),
         "bit-reverse needs a power of two of nodes; 3x3 has 9: 4x4 (16) or 2x4 (8) would do"
     );
 }

@@ -13,18 +13,8 @@ pub enum PatternError {
     NoCoordinates { pattern: &'static str },
     /// The specification names a node that the fabric has not.
     UnknownNode { pattern: &'static str, node: u32, nodes: u32 },
-    /// A hot node is named twice.
-    RepeatedNode(u32),
-    /// No hot node is named.
-    NoHotNodes,
-    /// All hot nodes have failed.
-    HotNodesFailed,
-    /// The hot nodes' share is not in 0 to 1.
-    Share(f64),
-    /// A pair has two weights.
-    RepeatedPair { source: u32, destination: u32 },
-    /// A weight is not a finite number above 0.
-    Weight { source: u32, destination: u32, weight: f64 },
+    /// The keys of the pattern do not suit the fabric, for this reason: a sentence without a full stop.
+    Refused(String),
     /// No live node has anybody to send to.
     Nobody { pattern: &'static str },
 }
@@ -63,20 +53,7 @@ impl fmt::Display for PatternError {
                 "{pattern} names node {node}, but the nodes are 0 to {}",
                 nodes - 1
             ),
-            Self::RepeatedNode(node) => write!(formatter, "hotspot names node {node} twice"),
-            Self::NoHotNodes => formatter.write_str("hotspot needs at least one hot node"),
-            Self::HotNodesFailed => formatter.write_str("all of hotspot's hot nodes have failed"),
-            Self::Share(share) => {
-                write!(formatter, "hotspot's share must be between 0 and 1, not {share}")
-            }
-            Self::RepeatedPair { source, destination } => {
-                write!(formatter, "matrix has two weights from node {source} to node {destination}")
-            }
-            Self::Weight { source, destination, weight } => write!(
-                formatter,
-                "matrix needs finite weights above 0; from node {source} to node {destination} it \
-                 has {weight}"
-            ),
+            Self::Refused(reason) => formatter.write_str(reason),
             Self::Nobody { pattern } => write!(
                 formatter,
                 "{pattern} sends nothing here: the partner of every node is itself or has failed"

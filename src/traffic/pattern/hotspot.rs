@@ -1,17 +1,45 @@
-//! A share of all messages goes to a few hot nodes.
+//! A share of all messages goes to the other hot nodes, all alike; the rest, and all from an only hot node, to any
+//! other node.
+
+use std::sync::Arc;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::PatternError;
-use super::live::Live;
+use super::{Bind, Live, Nodes, Partners, PatternError, PatternKind, PatternRule};
+use crate::document::{List, Listed, Number, Reader, report_repeated};
 use crate::narrow::{narrow, rounded_down};
+use crate::topology::{NodeName, Places};
 
 /// Shares are compared as multiples of 2^-53, so that every machine decides alike.
 const ONE: u64 = 1 << 53;
 
-#[derive(Clone, Debug)]
-pub(super) struct Hotspot {
+pub(super) static HOTSPOT: PatternKind = PatternKind {
+    name: "hotspot",
+    doc: "a share of the messages to a few nodes, the rest uniform.",
+    known_as: &[],
+    partners: Partners::Drawn,
+    read,
+};
+
+fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
+    let kind =
+        List { kind: NodeName { places }, noun: "nodes", length: 1..=usize::MAX, example: None };
+    let nodes = reader.required("nodes", &kind, "The hot nodes.");
+    let share = reader.required(
+        "share",
+        &Number { above: 0.0, to: 1.0, inclusive: true },
+        "The share of messages that go to them.",
+    );
+    let nodes = nodes?;
+    report_repeated(reader, "nodes", &nodes, "node", |&node| {
+        places.map_or_else(String::new, |places| places.name(node))
+    });
+    let (nodes, share) = (Listed::values(nodes), share?);
+    Some(Arc::new(move |of| Ok(Box::new(Hotspot::new(&nodes, share, of)?))))
+}
+
+struct Hotspot {
     /// The live hot nodes, ascending.
     nodes: Vec<u32>,
     /// The share of messages to hot nodes, in units of 1 / [`ONE`].
@@ -19,25 +47,15 @@ pub(super) struct Hotspot {
 }
 
 impl Hotspot {
-    pub(super) fn new(nodes: &[u32], share: f64, live: &Live) -> Result<Self, PatternError> {
-        if !(0.0..=1.0).contains(&share) {
-            return Err(PatternError::Share(share));
+    fn new(hot: &[u32], share: f64, nodes: &Nodes<'_>) -> Result<Self, PatternError> {
+        nodes.check(hot.iter().copied())?;
+        let live = nodes.live();
+        let mut hot: Vec<u32> = hot.iter().copied().filter(|&node| live.contains(node)).collect();
+        hot.sort_unstable();
+        if hot.is_empty() {
+            return Err(PatternError::Refused("all of hotspot's hot nodes have failed".into()));
         }
-        let mut nodes = nodes.to_vec();
-        nodes.sort_unstable();
-        let Some(&last) = nodes.last() else { return Err(PatternError::NoHotNodes) };
-        if last >= live.terminals() {
-            let nodes = live.terminals();
-            return Err(PatternError::UnknownNode { pattern: "hotspot", node: last, nodes });
-        }
-        if let Some(same) = nodes.windows(2).find(|two| two[0] == two[1]) {
-            return Err(PatternError::RepeatedNode(same[0]));
-        }
-        nodes.retain(|&node| live.contains(node));
-        if nodes.is_empty() {
-            return Err(PatternError::HotNodesFailed);
-        }
-        Ok(Self { nodes, share: rounded_down(share * ONE as f64) })
+        Ok(Self { nodes: hot, share: rounded_down(share * ONE as f64) })
     }
 
     /// The source's place among the hot nodes (their end if it is none of them), and how many others
@@ -51,7 +69,7 @@ impl Hotspot {
     }
 
     /// A hot destination, or `None` if this message is one of the rest, which go anywhere.
-    pub(super) fn draw(&self, source: u32, random: &mut ChaCha8Rng) -> Option<u32> {
+    fn draw(&self, source: u32, random: &mut ChaCha8Rng) -> Option<u32> {
         let (place, others) = self.others(source);
         if others == 0 || random.random_range(0..ONE) >= self.share {
             return None;
@@ -61,7 +79,7 @@ impl Hotspot {
     }
 
     /// The share of the source's messages that is drawn as hot, and of each hot node but itself.
-    pub(super) fn shares(&self, source: u32) -> (f64, f64) {
+    fn shares(&self, source: u32) -> (f64, f64) {
         match self.others(source).1 {
             0 => (0.0, 0.0),
             others => {
@@ -70,12 +88,40 @@ impl Hotspot {
             }
         }
     }
+}
 
-    pub(super) fn hot(&self, node: u32) -> bool {
-        self.nodes.binary_search(&node).is_ok()
+impl PatternRule for Hotspot {
+    fn steps(&self, _: &Live) -> Option<u32> {
+        None
     }
 
-    pub(super) fn memory(&self) -> usize {
+    fn destination(
+        &self,
+        source: u32,
+        _: u64,
+        live: &Live,
+        random: &mut ChaCha8Rng,
+    ) -> Option<u32> {
+        Some(self.draw(source, random).unwrap_or_else(|| live.draw_other(source, random)))
+    }
+
+    fn sends(&self, _: u32, _: &Live) -> bool {
+        true
+    }
+
+    fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
+        let (hot, hot_each) = self.shares(source);
+        let rest = (1.0 - hot) * live.share_of_others();
+        for node in live.others(source) {
+            let hot = self.nodes.binary_search(&node).is_ok();
+            let share = if hot { rest + hot_each } else { rest };
+            if share > 0.0 {
+                each(node, share);
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
         self.nodes.capacity() * size_of::<u32>()
     }
 }

@@ -1,12 +1,15 @@
 //! The terminals that have not failed, and their ranks among themselves.
 
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
 use crate::narrow::narrow;
 use crate::topology::Fabric;
 
 /// The live terminals in ascending order, numbered by rank from 0. Takes memory for the failed ones
 /// only.
 #[derive(Clone, Debug)]
-pub(super) struct Live {
+pub struct Live {
     terminals: u32,
     /// The failed terminals, ascending.
     failed: Vec<u32>,
@@ -25,12 +28,14 @@ impl Live {
 
     /// Number of live terminals: at least 2, since no fabric has fewer.
     #[inline]
-    pub(super) fn count(&self) -> u32 {
+    #[must_use]
+    pub fn count(&self) -> u32 {
         self.terminals - narrow::<u32>(self.failed.len())
     }
 
     /// Number of terminals, failed ones included.
-    pub(super) fn terminals(&self) -> u32 {
+    #[must_use]
+    pub fn terminals(&self) -> u32 {
         self.terminals
     }
 
@@ -41,24 +46,46 @@ impl Live {
 
     /// Whether this is a terminal that has not failed.
     #[inline]
-    pub(super) fn contains(&self, terminal: u32) -> bool {
+    #[must_use]
+    pub fn contains(&self, terminal: u32) -> bool {
         terminal < self.terminals && self.failed.binary_search(&terminal).is_err()
     }
 
     /// How many live terminals have a lower number; a live terminal's rank.
     #[inline]
-    pub(super) fn rank(&self, terminal: u32) -> u32 {
+    #[must_use]
+    pub fn rank(&self, terminal: u32) -> u32 {
         terminal - narrow::<u32>(self.failed.partition_point(|&failed| failed < terminal))
     }
 
     /// The live terminal of this rank, which must be below [`Self::count`].
     #[inline]
-    pub(super) fn at(&self, rank: u32) -> u32 {
+    #[must_use]
+    pub fn at(&self, rank: u32) -> u32 {
         rank + narrow::<u32>(self.live_below.partition_point(|&below| below <= rank))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    /// Their numbers, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.count()).map(|rank| self.at(rank))
+    }
+
+    /// All but `source`, ascending.
+    pub fn others(&self, source: u32) -> impl Iterator<Item = u32> + '_ {
+        self.iter().filter(move |&node| node != source)
+    }
+
+    /// The share of a source's messages that goes to each other node if they are all alike.
+    #[must_use]
+    pub fn share_of_others(&self) -> f64 {
+        1.0 / f64::from(self.count() - 1)
+    }
+
+    /// Draws one but `source`, all alike.
+    #[inline]
+    pub fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> u32 {
+        let drawn = random.random_range(0..self.count() - 1);
+        self.at(drawn + u32::from(drawn >= self.rank(source)))
     }
 
     /// Bytes on the heap.

@@ -1,31 +1,82 @@
-//! What patterns know of a fabric's nodes: how many there are, and their coordinates if they have any.
+//! What a pattern knows of the nodes to which it is bound.
 
-use super::PatternError;
+use super::{Live, PatternError};
 use crate::topology::{Fabric, Torus};
 
-/// The nodes of a fabric: its terminals, failed ones included.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Nodes<'f> {
-    count: u32,
+/// The nodes of a fabric: its terminals, failed ones included, numbered from 0.
+#[derive(Clone, Copy)]
+pub struct Nodes<'f> {
+    /// The name of the pattern, for errors.
+    pub(super) pattern: &'static str,
+    live: &'f Live,
     /// Coordinates, if node n is the only one at the torus' place n.
     torus: Option<&'f Torus>,
+    seed: u64,
 }
 
 impl<'f> Nodes<'f> {
-    pub(super) fn of(fabric: &'f Fabric) -> Self {
+    pub(super) fn new(
+        pattern: &'static str,
+        fabric: &'f Fabric,
+        live: &'f Live,
+        seed: u64,
+    ) -> Self {
         let count = fabric.terminals();
         let alone =
             |&terminal: &u32| fabric.terminal_router(terminal).is_none_or(|at| at == terminal);
         let torus = fabric.grid().filter(|grid| grid.nodes() == count);
-        Self { count, torus: torus.filter(|_| (0..count).all(|terminal| alone(&terminal))) }
+        let torus = torus.filter(|_| (0..count).all(|terminal| alone(&terminal)));
+        Self { pattern, live, torus, seed }
     }
 
-    pub(super) fn count(self) -> u32 {
-        self.count
+    /// How many there are, failed ones included: 2 at least.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.live.terminals()
     }
 
-    /// The coordinates that a pattern needs.
-    pub(super) fn torus(self, pattern: &'static str) -> Result<&'f Torus, PatternError> {
-        self.torus.ok_or(PatternError::NoCoordinates { pattern })
+    /// Those that have not failed.
+    #[must_use]
+    pub fn live(&self) -> &'f Live {
+        self.live
+    }
+
+    /// The scenario's seed, for what is drawn once.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The torus or mesh whose places are the nodes, for patterns on coordinates.
+    ///
+    /// # Errors
+    /// If the nodes have no coordinates.
+    pub fn torus(&self) -> Result<&'f Torus, PatternError> {
+        self.torus.ok_or(PatternError::NoCoordinates { pattern: self.pattern })
+    }
+
+    /// Bits of a node's number, for patterns on bits.
+    ///
+    /// # Errors
+    /// If the number of nodes is no power of two.
+    pub fn bits(&self) -> Result<u32, PatternError> {
+        if self.count().is_power_of_two() {
+            return Ok(self.count().trailing_zeros());
+        }
+        Err(self.refuse_count("a power of two of nodes", super::sizes::powers_of_two))
+    }
+
+    /// Sees to it that there are nodes of these numbers.
+    ///
+    /// # Errors
+    /// If one of them is none.
+    pub fn check(&self, mut numbers: impl Iterator<Item = u32>) -> Result<(), PatternError> {
+        match numbers.find(|&node| node >= self.count()) {
+            Some(node) => {
+                let (pattern, nodes) = (self.pattern, self.count());
+                Err(PatternError::UnknownNode { pattern, node, nodes })
+            }
+            None => Ok(()),
+        }
     }
 }

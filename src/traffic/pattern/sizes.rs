@@ -1,42 +1,42 @@
 //! Which sizes near the given ones a pattern would accept, for its refusal.
 
-use super::PatternError;
 use super::error::sizes_text;
-use super::nodes::Nodes;
+use super::{Nodes, PatternError};
 use crate::topology::Torus;
 
-/// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below; candidates
-/// that no torus can have don't count.
-pub(super) fn refusal(
-    pattern: &'static str,
-    needs: String,
-    has: String,
-    lengths: &[u32],
-    candidates: Vec<Vec<u32>>,
-) -> PatternError {
-    let has = format!("{} has {has}", sizes_text(lengths));
-    let possible = candidates.into_iter().filter(|sizes| Torus::new(sizes, &[]).is_ok());
-    let nearest = nearest(lengths, &possible.collect::<Vec<_>>());
-    PatternError::Sizes { pattern, needs, has, nearest }
-}
+impl Nodes<'_> {
+    /// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below; candidates
+    /// that no torus can have don't count.
+    pub(super) fn refuse_sizes(
+        &self,
+        needs: String,
+        has: String,
+        lengths: &[u32],
+        candidates: Vec<Vec<u32>>,
+    ) -> PatternError {
+        let has = format!("{} has {has}", sizes_text(lengths));
+        let possible = candidates.into_iter().filter(|sizes| Torus::new(sizes, &[]).is_ok());
+        let nearest = nearest(lengths, &possible.collect::<Vec<_>>());
+        PatternError::Sizes { pattern: self.pattern, needs, has, nearest }
+    }
 
-/// The refusal of a number of nodes; `candidates` gives sizes near others.
-pub(super) fn refusal_of_count(
-    pattern: &'static str,
-    needs: &str,
-    nodes: Nodes<'_>,
-    candidates: fn(&[u32]) -> Vec<Vec<u32>>,
-) -> PatternError {
-    let (needs, count) = (needs.into(), nodes.count());
-    match nodes.torus(pattern) {
-        Ok(torus) => {
-            let sizes = torus.sizes();
-            refusal(pattern, needs, count.to_string(), sizes, candidates(sizes))
-        }
-        Err(_) => {
-            let (has, nearest) =
-                (format!("there are {count}"), nearest(&[count], &candidates(&[count])));
-            PatternError::Sizes { pattern, needs, has, nearest }
+    /// The refusal of the number of nodes; `candidates` gives sizes near others.
+    pub(super) fn refuse_count(
+        &self,
+        needs: &str,
+        candidates: fn(&[u32]) -> Vec<Vec<u32>>,
+    ) -> PatternError {
+        let (needs, count) = (needs.into(), self.count());
+        match self.torus() {
+            Ok(torus) => {
+                let sizes = torus.sizes();
+                self.refuse_sizes(needs, count.to_string(), sizes, candidates(sizes))
+            }
+            Err(_) => {
+                let (has, nearest) =
+                    (format!("there are {count}"), nearest(&[count], &candidates(&[count])));
+                PatternError::Sizes { pattern: self.pattern, needs, has, nearest }
+            }
         }
     }
 }

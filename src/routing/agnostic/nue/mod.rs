@@ -24,7 +24,25 @@ pub use partition::Partition;
 pub(super) use search::Search;
 
 use super::graph::Graph;
+use super::{Algorithm, Applies, Parameters};
 use crate::routing::{ForwardingTable, Lanes};
+
+impl Algorithm {
+    /// `nue`.
+    pub const NUE: Self = Self {
+        name: "nue",
+        doc: "paths that close no cycle, in any number of lanes.",
+        avoids_deadlock: true,
+        parts_paths: true,
+        parts_destinations: true,
+        applies: Applies::Always,
+        memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
+        make: |task| {
+            task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
+            Ok(())
+        },
+    };
+}
 
 /// After so many further orders a lane without paths along the tree is good enough.
 const LEAST_ORDERS: u8 = 3;
@@ -36,8 +54,7 @@ const LEAST_ORDERS: u8 = 3;
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
-    lanes: u8,
-    partition: Partition,
+    &Parameters { lanes, partition }: &Parameters,
     orders: u8,
 ) -> u32 {
     let vertices = (graph.destinations().len() + graph.connected_routers()) as u64;

@@ -3,15 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    scenario::{
-        diagnostic::{Diagnostic, Location},
-        kind::{AmountOrShare, LARGEST, List, Listed, SwitchName, Whole},
-        reader::Reader,
-    },
-    topology::{Amount, Channel, Fabric, Failures, RandomFailures},
+    document::{Diagnostic, LARGEST, List, Listed, Location, Reader, Whole, report_repeated},
+    topology::AmountOrShare,
+    topology::{Amount, Channel, Fabric, Failures, RandomFailures, SwitchName},
 };
-
-use super::report_repeated;
 
 /// Ends that are listed; of more, the first.
 const SHOWN: usize = 12;

@@ -5,13 +5,10 @@ mod netlist;
 mod switched;
 mod torus;
 
-use crate::scenario::{
-    TopologySpec,
-    choice::{Choice, with_keys},
-    reader::Reader,
+use crate::{
+    document::{Choice, Reader, with_keys},
+    scenario::TopologySpec,
 };
-
-pub(super) use torus::report_repeated;
 
 /// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed, unless it has
 /// one of its own.

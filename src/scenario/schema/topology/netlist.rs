@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
+    document::{InputFile, Reader, Text, Variant, with_keys},
     scenario::{
         TopologySpec,
-        choice::{Variant, with_keys},
-        file::InputFile,
-        kind::Text,
-        reader::Reader,
         topology::{NetlistFile, Plan, SwitchedSpec},
     },
     topology::netlist::Netlist,

@@ -1,15 +1,15 @@
 //! `[topology.torus]`: sizes and failures.
 
 use crate::{
-    narrow::narrow,
-    scenario::{
-        TopologySpec,
-        choice::{Choice, plain, with_keys},
-        diagnostic::{Diagnostic, Location},
-        kind::{DimensionName, DirectionName, List, Listed, NodeName, Whole, sizes_text},
-        reader::Reader,
+    document::{
+        Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, report_repeated,
+        with_keys,
     },
-    topology::{Faults, MAXIMUM_DIMENSIONS, Torus},
+    narrow::narrow,
+    scenario::TopologySpec,
+    topology::{
+        DimensionName, DirectionName, Faults, MAXIMUM_DIMENSIONS, NodeName, Torus, sizes_text,
+    },
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
@@ -189,25 +189,5 @@ fn check_cables(reader: &mut Reader<'_>, torus: &Torus, cables: &[(Location, (u3
             reader.mark_broken("failed_cables");
         }
         seen.push((*node, *direction));
-    }
-}
-
-/// Reports elements that occur again.
-pub(in crate::scenario::schema) fn report_repeated<T: PartialEq>(
-    reader: &mut Reader<'_>,
-    key: &'static str,
-    list: &[Listed<T>],
-    noun: &str,
-    name: impl Fn(&T) -> String,
-) {
-    for (position, listed) in list.iter().enumerate() {
-        let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
-        if let (true, Some(place)) = (repeated, &listed.place) {
-            reader.problems.push(
-                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
-                    .label("the second time"),
-            );
-            reader.mark_broken(key);
-        }
     }
 }

@@ -1,16 +1,12 @@
 //! Offered loads: a fraction of capacity, or a rate.
 
 use crate::{
-    scenario::{
-        diagnostic::Diagnostic,
-        document::{Node, Value},
-        kind::{Kind, Number, Slot, rate, wrong_type},
-    },
+    document::{Diagnostic, Kind, Node, Number, Slot, Value, rate, wrong_type},
     traffic::OfferedLoad,
 };
 
 /// A number above 0, or a rate.
-pub(in crate::scenario) struct Load;
+pub(super) struct Load;
 
 const FRACTION: Number = Number { above: 0.0, to: f64::INFINITY, inclusive: false };
 
@@ -66,7 +62,7 @@ impl Kind for Load {
 }
 
 /// A load as TOML.
-pub(in crate::scenario) fn text(load: &OfferedLoad) -> String {
+pub(super) fn text(load: &OfferedLoad) -> String {
     Load.show(load)
 }
 

@@ -2,21 +2,18 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Kind, Slot, out_of_range, quoted, wrong_type};
+use crate::document::{Kind, Slot, out_of_range, wrong_type};
 use crate::{
+    document::{Diagnostic, Node, Value},
     narrow::narrow,
-    scenario::{
-        diagnostic::Diagnostic,
-        document::{Node, Value},
-    },
-    topology::Amount,
 };
 
 /// The largest integer of TOML.
-pub(in crate::scenario) const LARGEST: u64 = i64::MAX as u64;
+pub(crate) const LARGEST: u64 = i64::MAX as u64;
 
 /// A whole number within a range.
-pub(in crate::scenario) struct Whole {
+pub struct Whole {
+    /// Both ends are allowed; beyond 2^63 - 1 TOML has no numbers.
     pub range: RangeInclusive<u64>,
 }
 
@@ -67,7 +64,8 @@ impl Kind for Whole {
 }
 
 /// How many of something there are, 1 at least, with an example that makes sense.
-pub(in crate::scenario) struct Count {
+pub struct Count {
+    /// For messages and the reference page.
     pub example: u64,
 }
 
@@ -96,7 +94,8 @@ impl Kind for Count {
 }
 
 /// A number within a range, each end open or closed.
-pub(in crate::scenario) struct Number {
+pub struct Number {
+    /// The lower end, which is not allowed itself.
     pub above: f64,
     /// The upper end.
     pub to: f64,
@@ -155,58 +154,8 @@ fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> 
     ]
 }
 
-/// A count, or a share as text such as `1%`.
-pub(in crate::scenario) struct AmountOrShare;
-
-impl AmountOrShare {
-    const COUNT: Whole = Whole { range: 0..=u32::MAX as u64 };
-}
-
-impl Kind for AmountOrShare {
-    type Value = Amount;
-
-    fn describe(&self) -> String {
-        "how many, or a share such as \"1%\"".into()
-    }
-
-    fn example(&self) -> String {
-        quoted("1%")
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Amount, Vec<Diagnostic>> {
-        match &node.value {
-            Value::Integer(_) => {
-                Self::COUNT.parse(slot, node).map(|count| Amount::Count(narrow(count)))
-            }
-            Value::Float(share, _) => {
-                let mut problems = wrong_type(self, slot, node);
-                problems[0].label = "this has a fraction".into();
-                let share = quoted(&format!("{}%", share * 100.0));
-                problems[0].help = Some(format!("for a share write {}", slot.write(node, &share)));
-                Err(problems)
-            }
-            Value::Text(text) => {
-                let share = text.trim().strip_suffix('%').and_then(|text| text.trim().parse().ok());
-                match share {
-                    Some(share @ 0.0..=100.0) => Ok(Amount::Percent(share)),
-                    Some(_) => Err(out_of_range(slot, node, "from 0% to 100%")),
-                    None => Err(wrong_type(self, slot, node)),
-                }
-            }
-            _ => Err(wrong_type(self, slot, node)),
-        }
-    }
-
-    fn show(&self, value: &Amount) -> String {
-        match value {
-            Amount::Count(count) => count.to_string(),
-            Amount::Percent(share) => quoted(&format!("{share}%")),
-        }
-    }
-}
-
 /// True or false.
-pub(in crate::scenario) struct Flag;
+pub struct Flag;
 
 impl Kind for Flag {
     type Value = bool;

@@ -1,15 +1,10 @@
 //! Reading keys whose values are tables, or lists of tables.
 
-use super::{
-    diagnostic::{Diagnostic, Location},
-    document::{Node, Value},
-    reader::{Presence, Reader, Scope},
-    reference::{Item, KeyDoc},
-};
+use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value};
 
 impl<'d> Reader<'d> {
     /// A table that may be absent: then all its keys are.
-    pub fn table<T>(
+    pub(crate) fn table<T>(
         &mut self,
         key: &'static str,
         doc: &'static str,
@@ -25,7 +20,7 @@ impl<'d> Reader<'d> {
     }
 
     /// A table whose absence means something itself.
-    pub fn optional_table<T>(
+    pub(crate) fn optional_table<T>(
         &mut self,
         key: &'static str,
         example: &'static str,
@@ -58,7 +53,7 @@ impl<'d> Reader<'d> {
     }
 
     /// A list of tables, empty by default. Each comes with its place.
-    pub fn tables<T>(
+    pub(crate) fn tables<T>(
         &mut self,
         key: &'static str,
         example: &'static str,

@@ -2,31 +2,33 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Kind, Slot, wrong_type};
-use crate::scenario::{
-    diagnostic::{Diagnostic, Location},
-    document::{Node, Value},
-};
+use crate::document::{Diagnostic, Location, Node, Reader, Value};
+use crate::document::{Kind, Slot, wrong_type};
 
 /// A list's element with its place, for rules between elements.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Listed<T> {
+pub struct Listed<T> {
+    /// The element.
     pub value: T,
     /// `None` for an element of a default.
     pub place: Option<Location>,
 }
 
 impl<T> Listed<T> {
+    /// The elements without their places.
+    #[must_use]
     pub fn values(list: Vec<Self>) -> Vec<T> {
         list.into_iter().map(|listed| listed.value).collect()
     }
 }
 
 /// A list of values of one kind, its length within a range.
-pub(in crate::scenario) struct List<K> {
+pub struct List<K> {
+    /// What an element is.
     pub kind: K,
     /// In the plural: `sizes`.
     pub noun: &'static str,
+    /// How many elements there may be; up to `usize::MAX` for any number.
     pub length: RangeInclusive<usize>,
     /// As TOML; `None` makes one of the kind's.
     pub example: Option<&'static str>,
@@ -106,5 +108,25 @@ impl<K: Kind> Kind for List<K> {
     fn show(&self, value: &Self::Value) -> String {
         let texts: Vec<String> = value.iter().map(|one| self.kind.show(&one.value)).collect();
         format!("[{}]", texts.join(", "))
+    }
+}
+
+/// Reports elements that occur again.
+pub(crate) fn report_repeated<T: PartialEq>(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    list: &[Listed<T>],
+    noun: &str,
+    name: impl Fn(&T) -> String,
+) {
+    for (position, listed) in list.iter().enumerate() {
+        let repeated = list[..position].iter().any(|earlier| earlier.value == listed.value);
+        if let (true, Some(place)) = (repeated, &listed.place) {
+            reader.problems.push(
+                Diagnostic::new(place, format!("`{key}` has {noun} {} twice", name(&listed.value)))
+                    .label("the second time"),
+            );
+            reader.mark_broken(key);
+        }
     }
 }

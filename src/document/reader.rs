@@ -1,4 +1,4 @@
-//! Walks a scenario's tables, key by key.
+//! Walks the tables of a document, key by key.
 //!
 //! The code that reads a key is the key's only description: its name, kind, default and purpose. The
 //! same walk, without a document, writes the reference ([`Reader::documenting`]); with one, it
@@ -8,14 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    diagnostic::{Diagnostic, Location},
-    document::{Document, Node, Table, Value},
-    kind::{Kind, Slot, nearest},
-    reference::{Item, KeyDoc},
+    Diagnostic, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Toml, Value, nearest,
 };
 
 /// What holds if a key is absent.
-pub(super) enum Presence {
+pub(crate) enum Presence {
     Required,
     /// Nothing, and nothing is recorded.
     Optional,
@@ -23,35 +20,50 @@ pub(super) enum Presence {
     Default(String, Option<&'static str>),
 }
 
-/// What a document is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Run,
-    /// Keys that only the sweep gives are not missed.
-    Sweep,
-    /// A workload is not missed, and pairs without a route are no mistake.
-    Routes,
+/// What it means that a key without a default is not written.
+pub(crate) enum Missed {
+    /// It is a mistake.
+    Mistake,
+    /// It is a mistake, and this is what to do.
+    Help(String),
+    /// Nothing: its value comes from elsewhere.
+    Nothing,
 }
 
-pub(super) struct Reader<'d> {
-    /// `None` while documenting.
-    pub document: Option<&'d Document>,
-    pub(super) scope: Scope<'d>,
-    pub problems: Vec<Diagnostic>,
+/// What has to be known of all keys together to say something helpful of a mistake.
+#[derive(Clone, Copy)]
+pub(crate) struct Hints<'d> {
+    /// All keys that there are.
+    pub reference: &'d dyn Fn() -> &'d Reference,
+    /// Of the path of a key that must be there and is not.
+    pub missed: &'d dyn Fn(&str) -> Missed,
+}
+
+/// Reads the keys of a table, or writes down what keys it has. The keys of a traffic pattern, for example, are read
+/// by its `traffic::PatternKind`, with the methods of this type.
+///
+/// A value that is missing or wrong is reported, with the place where it is written, and reading goes on: `None`
+/// means that there is nothing to be said any more.
+pub struct Reader<'d> {
+    /// The text that is read; `None` while documenting.
+    document: Option<&'d Toml>,
+    /// What may help with its mistakes.
+    pub(crate) hints: Option<Hints<'d>>,
+    pub(crate) scope: Scope<'d>,
+    pub(crate) problems: Vec<Diagnostic>,
     /// What is missing, but probably only misspelt; of interest if there are no other problems.
-    pub held: Vec<Diagnostic>,
+    pub(crate) held: Vec<Diagnostic>,
     /// Paths of keys whose values can't be used.
-    pub broken: BTreeSet<String>,
+    pub(crate) broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
-    pub resolved: Vec<(String, String)>,
+    pub(crate) resolved: Vec<(String, String)>,
     /// What identifies the contents of files, by the path of the key that names the file.
-    pub contents: BTreeMap<String, String>,
-    pub items: Vec<Item>,
-    pub purpose: Purpose,
+    pub(crate) contents: BTreeMap<String, String>,
+    pub(super) items: Vec<Item>,
 }
 
 /// The table that is being read.
-pub(super) struct Scope<'d> {
+pub(crate) struct Scope<'d> {
     pub path: String,
     /// The table in messages: `[link]`, or a choice's name.
     pub title: String,
@@ -91,21 +103,22 @@ impl<'d> Scope<'d> {
 
 impl<'d> Reader<'d> {
     /// Reads a document.
-    pub fn reading(document: &'d Document) -> Self {
+    pub(crate) fn reading(document: &'d Toml, hints: Option<Hints<'d>>) -> Self {
         let place = document.start();
         let scope =
             Scope::new(String::new(), "the scenario".into(), Some(&document.root), Some(place));
-        Self::new(Some(document), scope)
+        Self { hints, ..Self::new(Some(document), scope) }
     }
 
     /// Reads nothing and notes down every key.
-    pub fn documenting() -> Self {
+    pub(crate) fn documenting() -> Self {
         Self::new(None, Scope::new(String::new(), String::new(), None, None))
     }
 
-    fn new(document: Option<&'d Document>, scope: Scope<'d>) -> Self {
+    fn new(document: Option<&'d Toml>, scope: Scope<'d>) -> Self {
         Self {
             document,
+            hints: None,
             scope,
             problems: Vec::new(),
             held: Vec::new(),
@@ -113,16 +126,25 @@ impl<'d> Reader<'d> {
             resolved: Vec::new(),
             contents: BTreeMap::new(),
             items: Vec::new(),
-            purpose: Purpose::Run,
         }
     }
 
-    pub fn is_documenting(&self) -> bool {
+    pub(crate) fn is_documenting(&self) -> bool {
         self.document.is_none()
     }
 
+    /// The document that is read; `None` while documenting.
+    pub(crate) fn document(&self) -> Option<&'d Toml> {
+        self.document
+    }
+
+    /// The page of the keys that were documented.
+    pub(crate) fn into_reference(self) -> Reference {
+        Reference { items: self.items }
+    }
+
     /// Whether the table has the key.
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.scope.table.is_some_and(|table| table.get(key).is_some())
     }
 
@@ -133,17 +155,18 @@ impl<'d> Reader<'d> {
     }
 
     /// Where the key's value is written, or its table's header.
-    pub fn place(&self, key: &str) -> Option<Location> {
+    pub(crate) fn place(&self, key: &str) -> Option<Location> {
         Some(self.scope.table?.get(key)?.place.clone())
     }
 
     /// Where the key itself is written.
-    pub fn key_place(&self, key: &str) -> Option<Location> {
+    pub(crate) fn key_place(&self, key: &str) -> Option<Location> {
         let entry = self.scope.table?.entry(key)?;
         Some(entry.key_place.clone())
     }
 
-    /// A key with a constant default; the default too if the value is wrong.
+    /// Reads a key with a constant default, which holds too if the value is wrong. `doc` is the key's description
+    /// in the reference page.
     pub fn value<K: Kind>(
         &mut self,
         key: &'static str,
@@ -155,7 +178,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, presence, doc).unwrap_or(default)
     }
 
-    /// A key whose default follows from other keys, as `note` says.
+    /// Reads a key whose default follows from other keys, as `note` says: "as router.maximum_payload".
     pub fn value_from<K: Kind>(
         &mut self,
         key: &'static str,
@@ -168,7 +191,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, presence, doc).unwrap_or(default)
     }
 
-    /// A key that must be there; `None` if it isn't, or is wrong.
+    /// Reads a key that must be there; `None` if it isn't, or is wrong, which is reported.
     pub fn required<K: Kind>(
         &mut self,
         key: &'static str,
@@ -178,7 +201,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, Presence::Required, doc)
     }
 
-    /// A key without a default.
+    /// Reads a key that may be absent; `None` if it is, or is wrong.
     pub fn optional<K: Kind>(
         &mut self,
         key: &'static str,
@@ -222,7 +245,7 @@ impl<'d> Reader<'d> {
 
     /// The key's value, if it is written and not broken; notes that it was asked for, and that it
     /// is missing if it has to be there.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         key: &'static str,
         presence: &Presence,
@@ -245,12 +268,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Accepts a key without looking at it.
-    pub fn ignore(&mut self, key: &'static str) {
+    pub(crate) fn ignore(&mut self, key: &'static str) {
         self.scope.asked.push(key);
     }
 
     /// Refuses a key that does not go with the others.
-    pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
+    pub(crate) fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
         self.scope.asked.push(key);
         if let Some(place) = self.key_place(key) {
             self.problems.push(Diagnostic::new(&place, message).help(help));
@@ -259,7 +282,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads within a scope, then reports what it lacks and what nobody asked for.
-    pub fn within<T>(&mut self, scope: Scope<'d>, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(&mut self, scope: Scope<'d>, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.scope, scope);
         let value = read(self);
         let scope = std::mem::replace(&mut self.scope, outer);
@@ -268,34 +291,34 @@ impl<'d> Reader<'d> {
     }
 
     /// Ends the outermost table.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let empty = Scope::new(String::new(), String::new(), None, None);
         let scope = std::mem::replace(&mut self.scope, empty);
         self.leave(&scope);
     }
 
     /// Whether the table has a key that was meant to be this one.
-    pub fn has_misspelt(&self, key: &str) -> bool {
+    pub(crate) fn has_misspelt(&self, key: &str) -> bool {
         let entries = self.scope.table.into_iter().flat_map(|table| &table.entries);
         entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
     }
 
-    pub fn path(&self, key: &str) -> String {
+    pub(crate) fn path(&self, key: &str) -> String {
         join(&self.scope.path, key)
     }
 
-    pub fn mark_broken(&mut self, key: &str) {
+    pub(crate) fn mark_broken(&mut self, key: &str) {
         let path = self.path(key);
         self.broken.insert(path);
     }
 
-    pub fn record(&mut self, key: &str, text: String) {
+    pub(crate) fn record(&mut self, key: &str, text: String) {
         let path = self.path(key);
         self.resolved.push((path, text));
     }
 
     /// Takes back what was recorded from `start` on, as one inline table.
-    pub fn inline(&mut self, start: usize) -> String {
+    pub(crate) fn inline(&mut self, start: usize) -> String {
         let inner: Vec<String> = self
             .resolved
             .drain(start..)
@@ -308,7 +331,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Takes back the keys documented from `start` on.
-    pub fn fields(&mut self, start: usize) -> Vec<KeyDoc> {
+    pub(crate) fn fields(&mut self, start: usize) -> Vec<KeyDoc> {
         let key = |item| match item {
             Item::Key(key) => Some(key),
             Item::Section { .. } => None,
@@ -317,6 +340,6 @@ impl<'d> Reader<'d> {
     }
 }
 
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.into() } else { format!("{path}.{key}") }
 }

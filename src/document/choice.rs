@@ -4,17 +4,14 @@
 //! thing: a name, and its keys if the defaults don't do.
 
 use super::{
-    diagnostic::Diagnostic,
-    document::{Entry, Node, Value},
-    kind::{nearest, quoted},
-    reader::{Presence, Reader, Scope},
-    reference::{Item, KeyDoc, Reference, VariantDoc},
+    Diagnostic, Entry, Item, KeyDoc, Node, Presence, Reader, Scope, Value, VariantDoc, nearest,
+    quoted,
 };
 
 type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
 
-/// One name that can be chosen.
-pub(super) struct Variant<'v, 'd, T> {
+/// One name that can be chosen, for [`Reader::choice`]; made by [`plain`] or [`with_keys`].
+pub struct Variant<'v, 'd, T> {
     name: Name,
     doc: &'static str,
     read: Read<'v, 'd, T>,
@@ -45,27 +42,24 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
     }
 
     /// For what is refused here for a reason that is better told than "there is no such name".
-    pub fn not_offered(mut self) -> Self {
+    pub(crate) fn not_offered(mut self) -> Self {
         self.name.offered = false;
         self
     }
 
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.name.name
     }
 }
 
-/// A name without keys.
-pub(super) fn plain<'v, 'd, T: 'v>(
-    name: &'static str,
-    value: T,
-    doc: &'static str,
-) -> Variant<'v, 'd, T> {
+/// A name without keys, which stands for `value`; `doc` says in a sentence what it means.
+#[must_use]
+pub fn plain<'v, 'd, T: 'v>(name: &'static str, value: T, doc: &'static str) -> Variant<'v, 'd, T> {
     Variant::new(name, doc, Box::new(move |_| Some(value)))
 }
 
-/// A name with keys, which `read` reads.
-pub(super) fn with_keys<'v, 'd, T>(
+/// A name with keys, which `read` reads; `doc` says in a sentence what it means.
+pub fn with_keys<'v, 'd, T>(
     name: &'static str,
     doc: &'static str,
     read: impl FnOnce(&mut Reader<'d>) -> Option<T> + 'v,
@@ -73,20 +67,23 @@ pub(super) fn with_keys<'v, 'd, T>(
     Variant::new(name, doc, Box::new(read))
 }
 
-/// What a choice's key is.
-pub(super) struct Choice {
+/// The key of a choice, for [`Reader::choice`].
+pub struct Choice {
+    /// The name of the key: `pattern`.
     pub key: &'static str,
     /// One of the names, in messages: `pattern`.
     pub noun: &'static str,
     /// The name chosen if the key is absent; required if `None`.
     pub default: Option<&'static str>,
+    /// What the key is for, in the reference page.
     pub doc: &'static str,
     /// Whether it is written as `[key.name]`, not as a value.
     pub sections: bool,
 }
 
 impl<'d> Reader<'d> {
-    /// `None` if the choice is missing or wrong.
+    /// Reads a key that takes one of several names, some of which have keys of their own. `None` if it is missing
+    /// or wrong, which is reported.
     pub fn choice<T>(&mut self, choice: &Choice, variants: Vec<Variant<'_, 'd, T>>) -> Option<T> {
         let mut variants = variants;
         if self.is_documenting() {
@@ -159,9 +156,9 @@ impl<'d> Reader<'d> {
         };
         // The description of all names and their keys, for hints.
         let path = self.path(key);
-        let described = Reference::shared();
+        let described = || self.hints.map(|hints| (hints.reference)());
         let variant = |meant: &dyn Fn(&VariantDoc) -> bool| {
-            let key = described.key(&path)?;
+            let key = described()?.key(&path)?;
             key.variants.iter().find(|variant| meant(variant))
         };
         let known = |name: &str, place| {
@@ -211,7 +208,8 @@ impl<'d> Reader<'d> {
                 match &entry.node.value {
                     Value::Table(_) | Value::Broken => Ok((name, Some(&entry.node))),
                     _ => {
-                        let keys = keys_for(&described.below(&path, name), entry.node.place.text());
+                        let below = described().map_or_else(Vec::new, |all| all.below(&path, name));
+                        let keys = keys_for(&below, entry.node.place.text());
                         let help = if !choice.sections || entry.node.place.source.typed {
                             let table = match keys.len() {
                                 0 => "{}".into(),

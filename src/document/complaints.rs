@@ -3,37 +3,28 @@
 //! One slip should give one message: a misspelt key is both unknown and missing, and is reported as
 //! misspelt.
 
-use super::{
-    diagnostic::{Diagnostic, Location},
-    document::{Entry, Value},
-    kind::nearest,
-    reader::{Purpose, Reader, Scope, join},
-    reference::Reference,
-    sweep,
-};
+use super::{Diagnostic, Entry, Location, Missed, Reader, Reference, Scope, Value, join, nearest};
 
 impl<'d> Reader<'d> {
     /// Reports what a table lacks and what nobody asked for.
-    pub fn leave(&mut self, scope: &Scope<'d>) {
+    pub(super) fn leave(&mut self, scope: &Scope<'d>) {
         if !scope.quiet {
             self.report_missing(scope);
         }
+        let all = self.hints.map(|hints| (hints.reference)());
         for entry in scope.table.into_iter().flat_map(|table| &table.entries) {
             if !scope.asked.contains(&entry.key.as_str()) {
-                self.problems.push(unknown(scope, &entry.key, &entry.key_place));
+                self.problems.push(unknown(scope, &entry.key, &entry.key_place, all));
             }
         }
     }
 
     fn report_missing(&mut self, scope: &Scope<'d>) {
-        let swept = |key: &str| {
-            let path = join(&scope.path, key);
-            self.document.is_some_and(|document| sweep::gives(document, &path)).then_some(path)
+        let missed = |key: &str| {
+            self.hints.map_or(Missed::Mistake, |it| (it.missed)(&join(&scope.path, key)))
         };
-        let missing = scope
-            .missing
-            .iter()
-            .filter(|(key, _)| self.purpose == Purpose::Run || swept(key).is_none());
+        let missing =
+            scope.missing.iter().filter(|(key, _)| !matches!(missed(key), Missed::Nothing));
         let (held, missing): (Vec<_>, Vec<_>) =
             missing.partition(|(key, _)| self.reported_otherwise(scope, key));
         let Some(place) = &scope.place else { return };
@@ -48,28 +39,25 @@ impl<'d> Reader<'d> {
         let examples: Vec<String> =
             missing.iter().map(|(key, example)| format!("{key} = {example}")).collect();
         let message = format!("{} needs {}", scope.title, names.join(" and "));
-        let help = if let Some(path) = missing.iter().find_map(|(key, _)| swept(key)) {
-            format!(
-                "only [sweep] gives it: run the sweep, or give it for one run with --set \
-                 {path}=VALUE"
-            )
-        } else {
-            match &scope.frame {
-                None => format!("add for example `{}`", examples.join("` and `")),
-                Some(frame) if frame.starts_with('[') => {
-                    format!("add a line {frame} and below it `{}`", examples.join("` and `"))
-                }
-                Some(frame) => {
-                    format!("write for example `{}`", frame.replace("...", &examples.join(", ")))
-                }
+        let known = missing.iter().find_map(|(key, _)| match missed(key) {
+            Missed::Help(help) => Some(help),
+            _ => None,
+        });
+        let help = known.unwrap_or_else(|| match &scope.frame {
+            None => format!("add for example `{}`", examples.join("` and `")),
+            Some(frame) if frame.starts_with('[') => {
+                format!("add a line {frame} and below it `{}`", examples.join("` and `"))
             }
-        };
+            Some(frame) => {
+                format!("write for example `{}`", frame.replace("...", &examples.join(", ")))
+            }
+        });
         self.problems.push(Diagnostic::new(place, message).help(help));
     }
 
     /// Whether a missing key will be reported as a misspelt or misplaced one.
     fn reported_otherwise(&self, scope: &Scope<'_>, key: &'static str) -> bool {
-        let Some(document) = self.document else { return false };
+        let Some(document) = self.document() else { return false };
         if scope.frame.as_ref().is_some_and(|frame| !frame.starts_with('[')) {
             return false;
         }
@@ -97,7 +85,7 @@ impl<'d> Reader<'d> {
 }
 
 /// A key nobody asked for: the nearest name in its table, else where the name is at home.
-fn unknown(scope: &Scope<'_>, key: &str, place: &Location) -> Diagnostic {
+fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: Option<&Reference>) -> Diagnostic {
     let whereabouts =
         if scope.path.is_empty() { String::new() } else { format!(" in {}", scope.title) };
     let problem = Diagnostic::new(place, format!("unknown key `{key}`{whereabouts}"));
@@ -106,7 +94,7 @@ fn unknown(scope: &Scope<'_>, key: &str, place: &Location) -> Diagnostic {
         1 => format!("the only key here is `{}`", scope.asked[0]),
         _ => format!("the keys here are {}", scope.asked.join(", ")),
     };
-    let homes = Reference::shared().homes(key);
+    let homes = all.map_or_else(Vec::new, |all| all.homes(key));
     if let Some(near) = nearest(key, scope.asked.iter().copied())
         && (homes.is_empty() || near.eq_ignore_ascii_case(key))
     {

@@ -71,16 +71,21 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(super) fn new(place: &Location, message: impl Into<String>) -> Self {
+    /// A mistake at a place: what is wrong, as a sentence without a full stop.
+    pub fn new(place: &Location, message: impl Into<String>) -> Self {
         let place = Some(place.clone());
         Self { message: message.into(), label: String::new(), place, help: None }
     }
 
-    pub(super) fn label(self, label: impl Into<String>) -> Self {
+    /// The same with a few words beside the caret.
+    #[must_use]
+    pub fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    /// The same with what is allowed, or what to type.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
@@ -106,14 +111,14 @@ impl Diagnostic {
 }
 
 /// All mistakes of a scenario, by position; never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
     /// Sorts by position and drops repetitions; `Ok` if there is nothing to report.
-    pub(super) fn check(mut list: Vec<Diagnostic>) -> Result<(), Self> {
+    pub(crate) fn check(mut list: Vec<Diagnostic>) -> Result<(), Self> {
         list.sort_by(|a, b| match (&a.place, &b.place) {
             (Some(a), Some(b)) => a.order(b),
             (a, b) => a.is_some().cmp(&b.is_some()),
@@ -129,7 +134,7 @@ impl Diagnostics {
         if kept.is_empty() { Ok(()) } else { Err(Self { list: kept }) }
     }
 
-    pub(super) fn into_list(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_list(self) -> Vec<Diagnostic> {
         self.list
     }
 
@@ -169,6 +174,13 @@ impl Diagnostics {
 impl fmt::Display for Diagnostics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.plain())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    /// As for people: it is what a `main` prints that returns them.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

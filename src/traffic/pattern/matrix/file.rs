@@ -1,159 +1,21 @@
-//! `matrix`: weights between nodes, in the scenario or in a CSV file beside it.
+//! The CSV file of a matrix.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::{
-    narrow::narrow,
-    scenario::{
-        diagnostic::{Diagnostic, Location, Source},
-        document::{Node, Value},
-        kind::{Kind, List, Listed, NodeName, NodePair, Places, Slot, Text, wrong_type},
-        reader::Reader,
-    },
-    traffic::PatternSpec,
-};
-
-type Weight = (u32, u32, f64);
+use super::{Weight, repeated};
+use crate::document::{Diagnostic, Location, Source};
+use crate::narrow::narrow;
+use crate::topology::{NodeName, Places};
 
 /// Mistakes shown of one file; the others are counted.
 const SHOWN: usize = 10;
 
 const HEADER: [&str; 3] = ["source", "destination", "weight"];
 
-/// `[source, destination, weight]`.
-#[derive(Clone, Copy)]
-struct Weighted<'t>(NodeName<'t>);
-
-impl Kind for Weighted<'_> {
-    type Value = Weight;
-
-    fn describe(&self) -> String {
-        "[source, destination, weight]".into()
-    }
-
-    fn example(&self) -> String {
-        format!("[{0}, {0}, 1.5]", self.0.example())
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Weight, Vec<Diagnostic>> {
-        let parts = match &node.value {
-            Value::List(parts) if parts.len() == 3 => parts,
-            Value::List(parts) => {
-                let message = "a weight is three things: [source, destination, weight]";
-                return Err(vec![
-                    Diagnostic::new(&node.place, message)
-                        .label(format!("this has {}", parts.len())),
-                ]);
-            }
-            _ => return Err(wrong_type(self, slot, node)),
-        };
-        let pair = Node { value: Value::List(parts[..2].to_vec()), place: node.place.clone() };
-        let pair = NodePair(self.0).parse(slot, &pair);
-        let weight = match &parts[2].value {
-            Value::Integer(Some(number)) => Some(*number as f64),
-            Value::Float(number, _) => Some(*number),
-            _ => None,
-        };
-        let weight =
-            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
-                vec![Diagnostic::new(&parts[2].place, "a weight is a number, 0 or above")]
-            });
-        match (pair, weight) {
-            (Ok((source, destination)), Ok(weight)) => Ok((source, destination, weight)),
-            (pair, weight) => {
-                Err([pair.err(), weight.err()].into_iter().flatten().flatten().collect())
-            }
-        }
-    }
-
-    fn show(&self, value: &Weight) -> String {
-        format!("[{}, {}, {}]", self.0.show(&value.0), self.0.show(&value.1), value.2)
-    }
-}
-
-pub(super) fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<PatternSpec> {
-    let file_kind = Text { what: "a file's path", example: "matrix.csv" };
-    let list_kind = List {
-        kind: Weighted(NodeName { places }),
-        noun: "weights",
-        length: 1..=usize::MAX,
-        example: None,
-    };
-    let recorded = reader.resolved.len();
-    let place = reader.place("file");
-    let file = reader.optional(
-        "file",
-        &file_kind,
-        "A CSV file beside the scenario, with the header `source,destination,weight`; nodes are \
-         numbers, coordinates such as `0;1;3` (in a torus) or names (elsewhere).",
-    );
-    let both = file.is_some() && reader.has("list");
-    let list = reader.optional("list", &list_kind, "The weights themselves, instead of `file`.");
-    let entries = match (file, list) {
-        _ if both => {
-            let place = reader.key_place("list")?;
-            reader.problems.push(
-                Diagnostic::new(&place, "`matrix` takes `file` or `list`, not both")
-                    .help("keep one of the two"),
-            );
-            return None;
-        }
-        (Some(file), _) => {
-            let folder = Path::new(&reader.document?.file.name)
-                .parent()
-                .map_or_else(Default::default, Path::to_path_buf);
-            match from_file(&folder.join(file), &place?, places) {
-                Ok(entries) => {
-                    // A resolved scenario may go anywhere, so it takes the file's contents along.
-                    reader.resolved.truncate(recorded);
-                    let listed: Vec<Listed<Weight>> =
-                        entries.iter().map(|&value| Listed { value, place: None }).collect();
-                    reader.record("list", list_kind.show(&listed));
-                    entries
-                }
-                Err(problems) => {
-                    reader.problems.extend(problems);
-                    return None;
-                }
-            }
-        }
-        (None, Some(list)) => {
-            let mut seen = HashSet::new();
-            for Listed { value: (source, destination, _), place } in &list {
-                if let (false, Some(place)) = (seen.insert((*source, *destination)), place) {
-                    reader.problems.push(repeated(place));
-                }
-            }
-            Listed::values(list)
-        }
-        (None, None) => {
-            if let (false, false, Some(place)) =
-                (reader.has("file"), reader.has("list"), reader.scope.place.clone())
-            {
-                reader.problems.push(
-                    Diagnostic::new(&place, "`matrix` needs `file` or `list`").help(
-                        "write for example `pattern = { matrix = { file = \"matrix.csv\" } }`",
-                    ),
-                );
-            }
-            return None;
-        }
-    };
-    let entries: Vec<Weight> = entries.into_iter().filter(|&(.., weight)| weight > 0.0).collect();
-    if entries.is_empty() {
-        let place = reader.scope.place.clone()?;
-        reader.problems.push(Diagnostic::new(&place, "all weights of the matrix are 0"));
-        return None;
-    }
-    Some(PatternSpec::Matrix { entries })
-}
-
-fn repeated(place: &Location) -> Diagnostic {
-    Diagnostic::new(place, "this pair of nodes has a weight already").label("the second one")
-}
-
 /// Reads the weights of a CSV file; mistakes point into it.
-fn from_file(
+pub(super) fn read(
     path: &Path,
     place: &Location,
     places: Option<Places<'_>>,

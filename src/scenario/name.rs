@@ -1,69 +1,16 @@
-//! Texts.
+//! The name of a scenario: that of the folder of its results.
 
-use super::{Kind, Slot, quoted, wrong_type};
-use crate::scenario::{
-    diagnostic::Diagnostic,
-    document::{Node, Value},
-};
-
-/// Any text that is not empty.
-pub(in crate::scenario) struct Text {
-    /// With its article: `a file's path`.
-    pub what: &'static str,
-    pub example: &'static str,
-}
-
-impl Kind for Text {
-    type Value = String;
-
-    fn describe(&self) -> String {
-        self.what.into()
-    }
-
-    fn example(&self) -> String {
-        quoted(self.example)
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
-        match &node.value {
-            Value::Text(text) if text.trim().is_empty() => Err(vec![
-                Diagnostic::new(&node.place, format!("{slot} is empty"))
-                    .help(format!("write for example {}", slot.write(node, &self.example()))),
-            ]),
-            Value::Text(text) => match text.chars().find(|letter| letter.is_control()) {
-                None => Ok(text.clone()),
-                Some(letter) => Err(vec![
-                    Diagnostic::new(
-                        &node.place,
-                        format!("{slot} has the character {letter:?} in it"),
-                    )
-                    .help("it goes into figures, files and terminals as it is: leave it out"),
-                ]),
-            },
-            // Whoever types --set name=2024 means text.
-            Value::Integer(_) | Value::Float(..) | Value::Flag(_) | Value::Date
-                if node.place.source.typed =>
-            {
-                Ok(node.place.text().into())
-            }
-            _ => Err(wrong_type(self, slot, node)),
-        }
-    }
-
-    fn show(&self, value: &String) -> String {
-        quoted(value)
-    }
-}
+use crate::document::{Diagnostic, Kind, Node, Slot, Text, quoted};
 
 /// A name that is safe as a folder's name on every system.
-pub(in crate::scenario) struct ScenarioName;
+pub(super) struct ScenarioName;
 
 impl ScenarioName {
     const TEXT: Text =
         Text { what: "a name of letters, digits, `-`, `_` and `.`", example: "a-name" };
 
     /// The file's stem, what is not allowed replaced.
-    pub(in crate::scenario) fn from_path(path: &str) -> String {
+    pub(super) fn from_path(path: &str) -> String {
         let stem = std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
         let name: String = stem.chars().map(|c| if Self::allows(c) { c } else { '-' }).collect();
         let name = name.trim_start_matches('.');

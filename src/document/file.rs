@@ -1,19 +1,16 @@
-//! Files that a scenario names: netlists, routing tables.
+//! Files that a document names: netlists, routing tables.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::text_file::read_text;
 
-use super::{
-    diagnostic::{Diagnostic, Location, Source},
-    identity::content_hash,
-    kind::{Kind, Text},
-    reader::Reader,
-};
+use super::{Diagnostic, Kind, Location, Reader, Source, Text};
 
 /// A text file that a key names, its path taken from the scenario's own folder.
-pub(super) struct InputFile {
+pub(crate) struct InputFile {
     path: PathBuf,
     pub text: String,
     /// Of its content.
@@ -45,7 +42,7 @@ impl InputFile {
     }
 
     fn open(reader: &mut Reader<'_>, key: &'static str, kind: &Text, path: &str) -> Option<Self> {
-        let scenario = reader.document.map_or("", |document| document.file.name.as_str());
+        let scenario = reader.document().map_or("", |document| document.file.name.as_str());
         let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(path);
         let read = read_text(&path)
             .and_then(|text| Ok((text, path.canonicalize()?.display().to_string())));
@@ -55,7 +52,7 @@ impl InputFile {
                 reader.resolved.pop();
                 reader.record(key, kind.show(&whole));
                 // What the file says decides results, not where it is.
-                let hash = content_hash(&text);
+                let hash = hexadecimal(&Sha256::digest(&text));
                 let place = reader.path(key);
                 reader.contents.insert(place, hash.clone());
                 Some(Self { path, text, hash, key })
@@ -96,4 +93,9 @@ impl InputFile {
         let source = Arc::new(Source { name, text, order: usize::MAX, typed: false });
         Location { source, span: start..start + length }
     }
+}
+
+/// Bytes as text, two digits each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

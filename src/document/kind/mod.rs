@@ -5,29 +5,27 @@
 
 mod list;
 mod number;
-mod place;
 mod quantity;
 mod text;
 
-pub(super) use list::{List, Listed};
-pub(super) use number::{AmountOrShare, Count, Flag, LARGEST, Number, Whole};
-pub(super) use place::{
-    DimensionName, DirectionName, NodeName, NodePair, Places, SwitchName, sizes_text,
-};
-pub(super) use quantity::{Auto, clock_time, flits, rate, size, time};
-pub(super) use text::{ScenarioName, Text};
+pub(crate) use list::report_repeated;
+pub use list::{List, Listed};
+pub(crate) use number::LARGEST;
+pub use number::{Count, Flag, Number, Whole};
+pub(crate) use quantity::{Auto, clock_time};
+pub use quantity::{Quantity, flits, rate, size, time};
+pub use text::Text;
 
 use std::fmt;
 
-use super::{
-    diagnostic::Diagnostic,
-    document::{Node, Value},
-};
+use crate::document::{Diagnostic, Node, Value};
 
 /// Where a value belongs, for messages: a key, or an element of a key's list.
 #[derive(Clone, Copy)]
-pub(super) struct Slot<'k> {
+pub struct Slot<'k> {
+    /// The name of the key.
     pub key: &'k str,
+    /// Whether the value is an element of the key's list.
     pub element: bool,
 }
 
@@ -58,8 +56,10 @@ impl Slot<'_> {
     }
 }
 
-/// What a key takes.
-pub(super) trait Kind {
+/// What a key takes, such as [`Whole`] numbers of a range. One description serves reading, messages, the reference
+/// page and the scenario written out with all its defaults.
+pub trait Kind {
+    /// What is read.
     type Value: Clone;
 
     /// With its article and range: `a time from 1 ps to 1 s`.
@@ -69,6 +69,9 @@ pub(super) trait Kind {
     fn example(&self) -> String;
 
     /// Reads a value.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the person who wrote it.
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>>;
 
     /// The value as TOML that [`Kind::parse`] reads back.
@@ -76,7 +79,7 @@ pub(super) trait Kind {
 }
 
 /// For a value of the wrong type: what it should be, what it is, an example.
-pub(super) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
+pub(crate) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
     }
@@ -88,7 +91,7 @@ pub(super) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<D
 }
 
 /// For a value of the right type outside its range.
-pub(super) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
+pub(crate) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
     vec![
         Diagnostic::new(&node.place, format!("{slot} is out of range"))
             .label(format!("must be {allowed}")),
@@ -96,7 +99,7 @@ pub(super) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Di
 }
 
 /// Text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -111,7 +114,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// The name that is most like `written`, if any is near enough to be meant.
-pub(super) fn nearest<'n>(
+pub(crate) fn nearest<'n>(
     written: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {

@@ -1,17 +1,15 @@
-//! Places in a fabric: nodes, pairs of nodes, switches; dimensions and directions of a torus.
+//! How scenarios name the parts of a fabric: nodes, pairs of nodes, switches, dimensions and directions of a torus;
+//! and how many of them.
 
-use super::{Kind, Slot, nearest, quoted, wrong_type};
-use crate::{
-    scenario::{
-        diagnostic::Diagnostic,
-        document::{Node, Value},
-    },
-    topology::{DIMENSION_NAMES, Fabric, Torus},
+use super::{Amount, DIMENSION_NAMES, Fabric, Torus};
+use crate::document::{
+    Diagnostic, Kind, Node, Slot, Value, Whole, nearest, out_of_range, quoted, wrong_type,
 };
+use crate::narrow::narrow;
 
 /// What nodes are called.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) enum Places<'t> {
+pub enum Places<'t> {
     /// By coordinates.
     Torus(&'t Torus),
     /// Terminals of switches, by name.
@@ -27,7 +25,9 @@ impl Places<'_> {
         }
     }
 
-    pub(in crate::scenario) fn name(self, node: u32) -> String {
+    /// What a node is called.
+    #[must_use]
+    pub fn name(self, node: u32) -> String {
         match self {
             Self::Torus(torus) => torus.node_name(node),
             Self::Terminals(fabric) => fabric.terminal_name(node),
@@ -36,24 +36,25 @@ impl Places<'_> {
 }
 
 /// A node by its coordinates, its name, or its number. Without places (the topology itself is wrong) only
-/// the shape is checked, and the value means nothing.
+/// the shape is checked: a number is the value, anything else means nothing.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) struct NodeName<'t> {
+pub struct NodeName<'t> {
+    /// What the nodes are called; `None` if that is not known.
     pub places: Option<Places<'t>>,
 }
 
 /// Sizes as people write them, such as `8x8x4`.
-pub(in crate::scenario) fn sizes_text(torus: &Torus) -> String {
+pub(crate) fn sizes_text(torus: &Torus) -> String {
     torus.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 impl<'t> NodeName<'t> {
-    pub(in crate::scenario) fn of_torus(torus: Option<&'t Torus>) -> Self {
+    pub(crate) fn of_torus(torus: Option<&'t Torus>) -> Self {
         Self { places: torus.map(Places::Torus) }
     }
 
     /// What nodes there are.
-    pub(in crate::scenario) fn range(&self) -> Option<String> {
+    pub(crate) fn range(&self) -> Option<String> {
         let numbers = format!("from 0 to {}", self.places?.nodes() - 1);
         Some(match self.places? {
             Places::Torus(torus) => {
@@ -81,9 +82,9 @@ impl<'t> NodeName<'t> {
     }
 
     /// Finds a node by coordinates or number, given as plain numbers.
-    pub(in crate::scenario) fn find(&self, numbers: &[u32], coordinates: bool) -> Option<u32> {
+    pub(crate) fn find(&self, numbers: &[u32], coordinates: bool) -> Option<u32> {
         match self.places {
-            None => Some(0),
+            None => numbers.first().copied(),
             Some(Places::Torus(torus)) if coordinates => torus.node(numbers),
             Some(_) if coordinates && numbers.len() != 1 => None,
             Some(places) => numbers.first().copied().filter(|&node| node < places.nodes()),
@@ -91,7 +92,7 @@ impl<'t> NodeName<'t> {
     }
 
     /// Finds a node of switches by its name.
-    pub(in crate::scenario) fn named(&self, name: &str) -> Option<u32> {
+    pub(crate) fn named(&self, name: &str) -> Option<u32> {
         match self.places {
             None => Some(0),
             Some(Places::Torus(_)) => None,
@@ -180,7 +181,7 @@ impl Kind for NodeName<'_> {
 
 /// A switch by its name or its number; the value means nothing without a fabric.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) struct SwitchName<'f> {
+pub(crate) struct SwitchName<'f> {
     pub fabric: Option<&'f Fabric>,
 }
 
@@ -228,7 +229,7 @@ impl Kind for SwitchName<'_> {
 }
 
 /// Two nodes, source first.
-pub(in crate::scenario) struct NodePair<'t>(pub NodeName<'t>);
+pub struct NodePair<'t>(pub NodeName<'t>);
 
 impl Kind for NodePair<'_> {
     type Value = (u32, u32);
@@ -263,7 +264,7 @@ impl Kind for NodePair<'_> {
 }
 
 /// A dimension by its name; the value is its number.
-pub(in crate::scenario) struct DimensionName {
+pub(crate) struct DimensionName {
     /// How many there are.
     pub dimensions: usize,
 }
@@ -304,7 +305,7 @@ impl Kind for DimensionName {
 }
 
 /// A direction by its name, such as `+x`.
-pub(in crate::scenario) struct DirectionName<'t> {
+pub(crate) struct DirectionName<'t> {
     pub torus: Option<&'t Torus>,
 }
 
@@ -339,5 +340,55 @@ impl Kind for DirectionName<'_> {
 
     fn show(&self, value: &u32) -> String {
         quoted(&self.torus.map_or_else(|| "+x".into(), |torus| torus.direction_name(*value)))
+    }
+}
+
+/// A count, or a share as text such as `1%`.
+pub(crate) struct AmountOrShare;
+
+impl AmountOrShare {
+    const COUNT: Whole = Whole { range: 0..=u32::MAX as u64 };
+}
+
+impl Kind for AmountOrShare {
+    type Value = Amount;
+
+    fn describe(&self) -> String {
+        "how many, or a share such as \"1%\"".into()
+    }
+
+    fn example(&self) -> String {
+        quoted("1%")
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Amount, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Integer(_) => {
+                Self::COUNT.parse(slot, node).map(|count| Amount::Count(narrow(count)))
+            }
+            Value::Float(share, _) => {
+                let mut problems = wrong_type(self, slot, node);
+                problems[0].label = "this has a fraction".into();
+                let share = quoted(&format!("{}%", share * 100.0));
+                problems[0].help = Some(format!("for a share write {}", slot.write(node, &share)));
+                Err(problems)
+            }
+            Value::Text(text) => {
+                let share = text.trim().strip_suffix('%').and_then(|text| text.trim().parse().ok());
+                match share {
+                    Some(share @ 0.0..=100.0) => Ok(Amount::Percent(share)),
+                    Some(_) => Err(out_of_range(slot, node, "from 0% to 100%")),
+                    None => Err(wrong_type(self, slot, node)),
+                }
+            }
+            _ => Err(wrong_type(self, slot, node)),
+        }
+    }
+
+    fn show(&self, value: &Amount) -> String {
+        match value {
+            Amount::Count(count) => count.to_string(),
+            Amount::Percent(share) => quoted(&format!("{share}%")),
+        }
     }
 }

@@ -11,19 +11,16 @@ use toml::{
     de::{DeTable, DeValue, Error},
 };
 
-use super::{
-    diagnostic::{Diagnostic, Location, Source},
-    document::{Entry, Node, Table, Value},
-};
+use super::{Diagnostic, Entry, Location, Node, Source, Table, Value};
 
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     pub root: Table,
     pub problems: Vec<Diagnostic>,
     pub intact: bool,
 }
 
 /// Parses a whole file.
-pub(super) fn parse(source: &Arc<Source>) -> Parsed {
+pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
     let (tree, errors) = DeTable::parse_recoverable(&source.text);
     let mut root = table(tree.get_ref(), &Origin { source, offset: 0 });
     let mut intact = true;
@@ -64,7 +61,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Parsed {
 
 /// Parses the value of an assignment on the command line. What is no TOML is text, unless it begins
 /// like a list, a table or quoted text: there a mistake is more likely.
-pub(super) fn parse_value(place: &Location) -> Result<Node, Diagnostic> {
+pub(crate) fn parse_value(place: &Location) -> Result<Node, Diagnostic> {
     let written = place.text();
     match DeValue::parse(written) {
         Ok(value) => {

@@ -1,11 +1,8 @@
 //! Times, rates, sizes and numbers of flits: text with a unit.
 
-use super::{Kind, Slot, nearest, out_of_range, quoted, wrong_type};
+use crate::document::{Kind, Slot, nearest, out_of_range, quoted, wrong_type};
 use crate::{
-    scenario::{
-        diagnostic::Diagnostic,
-        document::{Node, Value},
-    },
+    document::{Diagnostic, Node, Value},
     units::{
         Bytes, ClockTime, Picoseconds, Rate, UnitError, bytes_text, clock_time_text, parse_bytes,
         parse_clock_time, parse_rate, parse_time, rate_text, time_text,
@@ -13,7 +10,7 @@ use crate::{
 };
 
 /// A number with a unit, within a range, ends included.
-pub(in crate::scenario) struct Quantity<T> {
+pub struct Quantity<T> {
     /// With its article: `a time`.
     what: &'static str,
     units: &'static [&'static str],
@@ -27,7 +24,7 @@ pub(in crate::scenario) struct Quantity<T> {
 }
 
 /// A time from `least` to 1 s.
-pub(in crate::scenario) fn time(least: Picoseconds) -> Quantity<Picoseconds> {
+pub fn time(least: Picoseconds) -> Quantity<Picoseconds> {
     Quantity {
         what: "a time",
         units: &["ps", "ns", "us", "ms", "s"],
@@ -41,7 +38,7 @@ pub(in crate::scenario) fn time(least: Picoseconds) -> Quantity<Picoseconds> {
 }
 
 /// A time on the clock from a second to a year.
-pub(in crate::scenario) fn clock_time() -> Quantity<ClockTime> {
+pub(crate) fn clock_time() -> Quantity<ClockTime> {
     Quantity {
         what: "a time on the clock",
         units: &["s", "min", "h", "d"],
@@ -57,7 +54,7 @@ pub(in crate::scenario) fn clock_time() -> Quantity<ClockTime> {
 
 /// A rate from 1 Mb/s, below which a flit takes too long for 64-bit times of long runs, to
 /// 100000 Gb/s, above which it takes less than a few picoseconds.
-pub(in crate::scenario) fn rate() -> Quantity<Rate> {
+pub fn rate() -> Quantity<Rate> {
     Quantity {
         what: "a rate",
         units: &["b/s", "kb/s", "Mb/s", "Gb/s", "B/s", "kB/s", "MB/s", "GB/s"],
@@ -71,7 +68,7 @@ pub(in crate::scenario) fn rate() -> Quantity<Rate> {
 }
 
 /// A size.
-pub(in crate::scenario) fn size(least: u64, most: u64) -> Quantity<Bytes> {
+pub fn size(least: u64, most: u64) -> Quantity<Bytes> {
     Quantity {
         what: "a size",
         units: &["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"],
@@ -85,7 +82,7 @@ pub(in crate::scenario) fn size(least: u64, most: u64) -> Quantity<Bytes> {
 }
 
 /// A number of flits, at least one; the engine counts credits in 16 bits.
-pub(in crate::scenario) fn flits() -> Quantity<u32> {
+pub fn flits() -> Quantity<u32> {
     Quantity {
         what: "a number of flits",
         units: &["flits"],
@@ -227,7 +224,7 @@ impl<T: Copy + PartialOrd> Kind for Quantity<T> {
 }
 
 /// A quantity, or `"auto"`, which is `None`.
-pub(in crate::scenario) struct Auto<K>(pub K);
+pub(crate) struct Auto<K>(pub K);
 
 impl<K: Kind> Kind for Auto<K> {
     type Value = Option<K::Value>;

@@ -1,15 +1,11 @@
 //! Ranges of numbers in decimal arithmetic: 0.1, 0.2, 0.3 and not 0.30000000000000004.
 
-use super::{
-    diagnostic::{Diagnostic, Location},
-    document::{Node, Table, Value},
-    kind::quoted,
-};
+use super::{Diagnostic, Location, Node, Table, Value, quoted};
 
 /// The most values of a range.
 const MOST_VALUES: i128 = 100_000;
 
-pub(super) const KEYS: [&str; 3] = ["from", "to", "step"];
+pub(crate) const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// mantissa / 10^scale, with a unit that may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +70,7 @@ impl Decimal {
 
 /// The values of `{ from = 0.1, to = 0.9, step = 0.1 }`, each as text and as a value at the range's
 /// place. `to` is among them if the steps meet it.
-pub(super) fn values(
+pub(crate) fn values(
     key: &str,
     table: &Table,
     place: &Location,
@@ -158,11 +154,11 @@ pub(super) fn values(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::scenario::document::Document;
+    use crate::document::Toml;
+    use crate::document::range::*;
 
     fn texts(range: &str) -> Result<Vec<String>, usize> {
-        let document = Document::parse("a.toml", &format!("range = {range}"));
+        let document = Toml::parse("a.toml", &format!("range = {range}"));
         let node = document.get("range").unwrap();
         let Value::Table(table) = &node.value else { panic!() };
         match values("range", table, &node.place) {

@@ -1,0 +1,54 @@
+//! Texts.
+
+use crate::document::{Diagnostic, Node, Value};
+use crate::document::{Kind, Slot, quoted, wrong_type};
+
+/// Any text that is not empty.
+pub struct Text {
+    /// With its article: `a file's path`.
+    pub what: &'static str,
+    /// Without quotes.
+    pub example: &'static str,
+}
+
+impl Kind for Text {
+    type Value = String;
+
+    fn describe(&self) -> String {
+        self.what.into()
+    }
+
+    fn example(&self) -> String {
+        quoted(self.example)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Text(text) if text.trim().is_empty() => Err(vec![
+                Diagnostic::new(&node.place, format!("{slot} is empty"))
+                    .help(format!("write for example {}", slot.write(node, &self.example()))),
+            ]),
+            Value::Text(text) => match text.chars().find(|letter| letter.is_control()) {
+                None => Ok(text.clone()),
+                Some(letter) => Err(vec![
+                    Diagnostic::new(
+                        &node.place,
+                        format!("{slot} has the character {letter:?} in it"),
+                    )
+                    .help("it goes into figures, files and terminals as it is: leave it out"),
+                ]),
+            },
+            // Whoever types --set name=2024 means text.
+            Value::Integer(_) | Value::Float(..) | Value::Flag(_) | Value::Date
+                if node.place.source.typed =>
+            {
+                Ok(node.place.text().into())
+            }
+            _ => Err(wrong_type(self, slot, node)),
+        }
+    }
+
+    fn show(&self, value: &String) -> String {
+        quoted(value)
+    }
+}

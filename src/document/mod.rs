@@ -1,0 +1,34 @@
+//! TOML texts with places, and the reading of their keys.
+//!
+//! A [`Toml`] is a text as a tree of values, each with the place where it is written. A [`Reader`] walks its
+//! tables key by key; what a key takes is a [`Kind`]. Whatever is wrong becomes a [`Diagnostic`] with a caret below
+//! the place. The module knows no key: whoever reads one says what it is called, what it takes and what it is for,
+//! and from the same words comes the [`Reference`], the page that describes all keys.
+
+mod choice;
+mod complaints;
+mod diagnostic;
+mod file;
+mod kind;
+pub(crate) mod range;
+mod reader;
+mod reference;
+mod syntax;
+mod tables;
+mod tree;
+
+pub use choice::{Choice, Variant, plain, with_keys};
+pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
+pub(crate) use file::{InputFile, hexadecimal};
+pub(crate) use kind::{
+    Auto, LARGEST, clock_time, nearest, out_of_range, quoted, report_repeated, wrong_type,
+};
+pub use kind::{
+    Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
+};
+pub use reader::Reader;
+pub(crate) use reader::{Hints, Missed, Presence, Scope, join};
+pub(crate) use reference::{Item, comment, describe, write_items};
+pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
+pub(crate) use tree::{Entry, Table, Value};
+pub use tree::{Node, Toml};

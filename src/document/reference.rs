@@ -1,0 +1,376 @@
+//! The page that describes every key.
+//!
+//! Made by the code that reads documents, walking without one, so that it says what is read.
+
+use std::fmt;
+
+use super::{Presence, nearest};
+
+/// A table's beginning or a key.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Section { path: String, doc: &'static str },
+    Key(KeyDoc),
+}
+
+/// A key.
+#[derive(Clone, Debug)]
+pub struct KeyDoc {
+    /// Such as `link.latency`.
+    pub path: String,
+    /// What it takes, with units and range: `a time from 1 ps to 1 s`.
+    pub kind: String,
+    /// The default as TOML; `None` if there is none.
+    pub default: Option<String>,
+    /// Where the default comes from if it is no constant.
+    pub default_from: Option<&'static str>,
+    pub required: bool,
+    /// A value as TOML.
+    pub example: String,
+    /// What it is for.
+    pub doc: &'static str,
+    /// The names that can be chosen, if it is a choice.
+    pub variants: Vec<VariantDoc>,
+    /// The keys of the table, or of each table of the list, that is its value.
+    pub fields: Vec<KeyDoc>,
+}
+
+/// A name that can be chosen, and its keys.
+#[derive(Clone, Debug)]
+pub struct VariantDoc {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub fields: Vec<KeyDoc>,
+}
+
+impl KeyDoc {
+    pub(crate) fn new(
+        path: String,
+        kind: String,
+        presence: Presence,
+        example: String,
+        doc: &'static str,
+    ) -> Self {
+        let required = matches!(presence, Presence::Required);
+        let (default, default_from) = match presence {
+            Presence::Default(text, note) => (Some(text), note),
+            _ => (None, None),
+        };
+        Self {
+            path,
+            kind,
+            default,
+            default_from,
+            required,
+            example,
+            doc,
+            variants: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// The last part of the path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+
+    /// `Default "70 ns".`, or what holds without one.
+    fn presence(&self) -> String {
+        match (&self.default, self.default_from) {
+            (_, Some(from)) => format!("Default: {from}."),
+            (Some(default), None) => format!("Default: {default}."),
+            (None, None) if self.required => "Required.".into(),
+            (None, None) => "Optional.".into(),
+        }
+    }
+}
+
+/// All keys that there are. Its `Display` is the reference page: TOML with comments.
+pub struct Reference {
+    pub(crate) items: Vec<Item>,
+}
+
+impl Reference {
+    /// The part of the page that is about a word, such as `router`.
+    #[must_use]
+    pub fn about(&self, word: &str) -> ReferencePart<'_> {
+        ReferencePart { reference: self, word: word.to_lowercase() }
+    }
+
+    /// The keys, in the page's order; those below a choice or a list are inside it.
+    pub fn keys(&self) -> impl Iterator<Item = &KeyDoc> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Key(key) => Some(key),
+            Item::Section { .. } => None,
+        })
+    }
+
+    /// Whether this path is that of a table, or lies above one.
+    pub(crate) fn is_table(&self, path: &str) -> bool {
+        self.items.iter().any(|item| match item {
+            Item::Section { path: section, .. } => section
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+            Item::Key(_) => false,
+        })
+    }
+
+    /// The description of a key at this path.
+    pub(crate) fn key(&self, path: &str) -> Option<&KeyDoc> {
+        self.keys().find(|key| key.path == path)
+    }
+
+    /// The keys of a name that can be chosen at this path.
+    pub(crate) fn below(&self, path: &str, name: &str) -> Vec<&KeyDoc> {
+        if let Some(variant) =
+            self.key(path).into_iter().flat_map(|key| &key.variants).find(|it| it.name == name)
+        {
+            return variant.fields.iter().collect();
+        }
+        let table = format!("{path}.{name}.");
+        let direct =
+            |key: &&KeyDoc| key.path.strip_prefix(&table).is_some_and(|rest| !rest.contains('.'));
+        self.keys().filter(direct).collect()
+    }
+
+    /// The tables and keys of this name elsewhere, as people write them.
+    pub(crate) fn homes(&self, name: &str) -> Vec<String> {
+        let last = |path: &str| path.rsplit('.').next() == Some(name);
+        let (mut homes, mut inner): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for item in &self.items {
+            match item {
+                Item::Section { path, .. } if last(path) => homes.push(format!("[{path}]")),
+                Item::Key(key) if last(&key.path) => {
+                    let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+                    homes.push(match table {
+                        "" => format!("`{name}` before the first [table]"),
+                        table => format!("`{name}` in [{table}]"),
+                    });
+                }
+                Item::Key(key) => {
+                    let has = |variant: &&VariantDoc| {
+                        variant.fields.iter().any(|field| field.name() == name)
+                    };
+                    inner.extend(key.variants.iter().filter(has).map(|variant| {
+                        format!("`{} = {{ {} = {{ {name} = ... }} }}`", key.name(), variant.name)
+                    }));
+                }
+                Item::Section { .. } => {}
+            }
+        }
+        // Both workloads have patterns.
+        inner.dedup();
+        if homes.is_empty() { inner } else { homes }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_items(page, &self.items, |_| Some(None))
+    }
+}
+
+/// The part of the page with the keys that have a word in their paths, or in the names that can be chosen there.
+pub struct ReferencePart<'r> {
+    reference: &'r Reference,
+    /// In small letters.
+    word: String,
+}
+
+impl ReferencePart<'_> {
+    fn has(&self, key: &KeyDoc) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(&self.word);
+        let field = |field: &KeyDoc| has(field.name());
+        has(&key.path)
+            || key.fields.iter().any(field)
+            || key
+                .variants
+                .iter()
+                .any(|variant| has(variant.name) || variant.fields.iter().any(field))
+    }
+
+    /// Whether no key has the word.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.reference.keys().any(|key| self.has(key))
+    }
+
+    /// The part of a path, or the name, that is most like the word.
+    #[must_use]
+    pub fn nearest(&self) -> Option<&str> {
+        let parts = self.reference.keys().flat_map(|key| {
+            let names = key.variants.iter().map(|variant| variant.name);
+            key.path.split('.').chain(names)
+        });
+        nearest(&self.word, parts)
+    }
+}
+
+impl fmt::Display for ReferencePart<'_> {
+    fn fmt(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_items(page, &self.reference.items, |key| self.has(key).then_some(None))
+    }
+}
+
+/// Writes the keys that `choose` wants, each with its description, under their tables' headers: with the
+/// value it gives, or the default or an example. What several topologies, or several routings, have alike is
+/// described where it comes first; of the others it is said that they have it too.
+pub(crate) fn write_items(
+    page: &mut dyn fmt::Write,
+    items: &[Item],
+    choose: impl Fn(&KeyDoc) -> Option<Option<String>>,
+) -> fmt::Result {
+    let mut section = "";
+    let mut documented = "";
+    let mut described: Vec<(&KeyDoc, String)> = Vec::new();
+    let mut repeated = Repeated::default();
+    for item in items {
+        match item {
+            Item::Section { path, doc } => {
+                repeated.write_before(page, path)?;
+                section = path;
+                documented = doc;
+            }
+            Item::Key(key) => {
+                let Some(value) = choose(key) else { continue };
+                let mut text = String::new();
+                write_key(&mut text, key, value)?;
+                let alike = |(other, described): &&(&KeyDoc, String)| {
+                    *described == text && beside(&other.path, &key.path)
+                };
+                if let Some((other, _)) = described.iter().find(alike) {
+                    repeated.add(&key.path, &other.path);
+                    continue;
+                }
+                writeln!(page)?;
+                if !documented.is_empty() {
+                    comment(page, 0, documented)?;
+                }
+                let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+                if !section.is_empty() && table == section {
+                    writeln!(page, "[{section}]\n")?;
+                    (section, documented) = ("", "");
+                }
+                page.write_str(&text)?;
+                described.push((key, text));
+            }
+        }
+    }
+    repeated.write_before(page, "")
+}
+
+/// The choice that a key belongs to, such as `topology.tree`, and the rest of its path.
+fn parts(path: &str) -> Option<(&str, &str)> {
+    let (choice, _) = path.match_indices('.').nth(1)?;
+    Some((&path[..choice], &path[choice + 1..]))
+}
+
+/// Whether two keys have the same place in two of the tables that can be chosen.
+fn beside(one: &str, other: &str) -> bool {
+    let (Some((one, of_one)), Some((other, of_other))) = (parts(one), parts(other)) else {
+        return false;
+    };
+    one != other && of_one == of_other && one.split('.').next() == other.split('.').next()
+}
+
+/// The keys of one table that others have in the same way.
+#[derive(Default)]
+struct Repeated {
+    /// Such as `topology.tree`.
+    table: String,
+    /// Names by the tables that come first.
+    keys: Vec<(String, Vec<String>)>,
+}
+
+impl Repeated {
+    fn add(&mut self, key: &str, first: &str) {
+        let (Some((table, name)), Some((home, _))) = (parts(key), parts(first)) else { return };
+        self.table = table.into();
+        match self.keys.iter_mut().find(|(other, _)| other == home) {
+            Some((_, names)) => names.push(name.into()),
+            None => self.keys.push((home.into(), vec![name.into()])),
+        }
+    }
+
+    /// Writes what was gathered of a table, before a header that is not one of its own.
+    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str) -> fmt::Result {
+        if !header.is_empty()
+            && parts(&format!("{header}.")).is_some_and(|(it, _)| it == self.table)
+        {
+            return Ok(());
+        }
+        for (home, names) in self.keys.drain(..) {
+            writeln!(page)?;
+            let names = names.join(", ");
+            comment(
+                page,
+                0,
+                &format!("[{}] has these keys too, as [{home}] has them: {names}.", self.table),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What a key is for, what it takes and what holds without it, as comments.
+pub(crate) fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
+    comment(page, 0, key.doc)?;
+    if key.variants.is_empty() {
+        comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
+    } else {
+        comment(page, 0, &format!("One of these. {}", key.presence()))?;
+    }
+    for variant in &key.variants {
+        comment(page, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
+        write_fields(page, 6, &variant.fields)?;
+    }
+    write_fields(page, 2, &key.fields)
+}
+
+fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> fmt::Result {
+    describe(page, key)?;
+    if let Some(value) = value {
+        return writeln!(page, "{} = {value}", key.name());
+    }
+    match &key.default {
+        // What depends on the file is empty without one.
+        Some(default) if default == "\"\"" => writeln!(page, "# {} = {}", key.name(), key.example),
+        Some(default) => writeln!(page, "{} = {default}", key.name()),
+        None if key.required => writeln!(page, "{} = {}", key.name(), key.example),
+        None => writeln!(page, "# {} = {}", key.name(), key.example),
+    }
+}
+
+fn write_fields(page: &mut dyn fmt::Write, indent: usize, fields: &[KeyDoc]) -> fmt::Result {
+    for field in fields {
+        let (kind, presence) = (sentence(&field.kind), field.presence());
+        comment(page, indent, &format!("{}: {} {kind}. {presence}", field.name(), field.doc))?;
+    }
+    Ok(())
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Comment lines of at most 100 characters; those after the first are indented two more if any is.
+pub(crate) fn comment(page: &mut dyn fmt::Write, indent: usize, text: &str) -> fmt::Result {
+    let mut line = format!("# {:indent$}", "");
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > 100 {
+            writeln!(page, "{line}")?;
+            let hanging = if indent > 0 { indent + 2 } else { 0 };
+            line = format!("# {:hanging$}", "");
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    writeln!(page, "{line}")
+}

@@ -1,0 +1,109 @@
+//! What may lead a new packet off the shortest ways.
+
+use rand::Rng;
+
+use crate::adaptive::profit::Weights;
+use crate::adaptive::{Compass, Derouting, Family, Heading, channel_queue, goal};
+
+/// What may lead a new packet off the shortest ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Derouter {
+    /// Nothing: the adaptive bubble router.
+    None,
+    /// The profit of a detour.
+    Profit(Family, Weights),
+    /// GOAL: an orthant drawn at random.
+    Goal,
+    /// CQR: an orthant by the source's channel queues.
+    ChannelQueue,
+}
+
+impl Derouter {
+    /// Those that bind a packet to one way round each ring and have no keys, with their names in scenarios and a
+    /// sentence. The profit of an orthant has keys, and is read apart.
+    pub const OF_ORTHANTS: [(&str, Self, &str); 2] = [
+        (
+            "goal",
+            Self::Goal,
+            "GOAL: at random, the short way of d hops in a ring of k with probability (k - d) / k.",
+        ),
+        (
+            "cqr",
+            Self::ChannelQueue,
+            "CQR: in each dimension the way with the smaller product of used flits and hops.",
+        ),
+    ];
+
+    /// What a routing with it is called.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "adaptive routing",
+            _ if self.leads_round() => "OutFlank Routing",
+            Self::Profit(..) => "Pick Orthant Routing",
+            Self::Goal => "GOAL",
+            Self::ChannelQueue => "CQR",
+        }
+    }
+
+    /// The kinds of detours that there may be.
+    #[must_use]
+    pub fn kinds(&self) -> &'static [Derouting] {
+        match self {
+            Self::None => &[],
+            _ if self.leads_round() => &[Derouting::OutFlank, Derouting::Wraparound],
+            _ => &[Derouting::Orthant],
+        }
+    }
+
+    /// Whether packets may go through an intermediate node.
+    #[must_use]
+    pub fn leads_round(&self) -> bool {
+        matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
+    }
+
+    /// The family of detours and the weights of their profit, if that is what decides.
+    #[must_use]
+    pub fn profit(&self) -> Option<(Family, Weights)> {
+        match *self {
+            Self::Profit(family, weights) => Some((family, weights)),
+            Self::None | Self::Goal | Self::ChannelQueue => None,
+        }
+    }
+
+    /// Whether it draws random numbers.
+    #[must_use]
+    pub fn draws(&self) -> bool {
+        *self == Self::Goal
+    }
+
+    /// Whether it decides at the source's router, by what is used there.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        matches!(self, Self::Profit(..) | Self::ChannelQueue)
+    }
+
+    /// The ways round that are drawn when a packet is injected, if they are.
+    #[inline]
+    pub(super) fn drawn(
+        &self,
+        compass: &Compass,
+        source: u32,
+        to: u32,
+        random: &mut impl Rng,
+    ) -> Option<Heading> {
+        (*self == Self::Goal).then(|| goal(compass, source, to, random))
+    }
+
+    /// The ways round that follow from the flits used behind each port of the source's router, if they do.
+    #[inline]
+    pub(super) fn queued(
+        &self,
+        compass: &Compass,
+        source: u32,
+        to: u32,
+        used: &[u32],
+    ) -> Option<Heading> {
+        (*self == Self::ChannelQueue).then(|| channel_queue(compass, source, to, used))
+    }
+}

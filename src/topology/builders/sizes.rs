@@ -1,0 +1,52 @@
+//! The keys that several builders have.
+
+use crate::document::{Count, List, Listed, Reader, Whole};
+use crate::narrow::narrow;
+use crate::topology::MAXIMUM_DIMENSIONS;
+
+/// Terminals of a switch.
+pub(super) const TERMINALS: Whole = Whole { range: 0..=1 << 20 };
+
+/// Reads sizes.
+pub struct Sizes<'r, 'd> {
+    pub(crate) reader: &'r mut Reader<'d>,
+    /// The scenario's.
+    pub(crate) seed: u64,
+}
+
+impl Sizes<'_, '_> {
+    pub(super) fn required(
+        &mut self,
+        key: &'static str,
+        example: u64,
+        doc: &'static str,
+    ) -> Option<u32> {
+        self.reader.required(key, &Count { example }, doc)
+    }
+
+    pub(super) fn value(&mut self, key: &'static str, default: u32, doc: &'static str) -> u32 {
+        self.reader.value(key, &Count { example: default.into() }, default, doc)
+    }
+
+    /// Terminals of each switch.
+    pub(super) fn terminals(&mut self, default: u32) -> u32 {
+        let doc = "Terminals of each switch.";
+        narrow(self.reader.value("terminals", &TERMINALS, default.into(), doc))
+    }
+
+    pub(super) fn redundancy(&mut self, doc: &'static str) -> u32 {
+        self.value("redundancy", 1, doc)
+    }
+
+    pub(super) fn dimensions(&mut self) -> Option<Vec<u32>> {
+        let kind = List {
+            kind: Whole { range: 1..=1024 },
+            noun: "sizes",
+            length: 1..=MAXIMUM_DIMENSIONS,
+            example: Some("[6, 5, 5]"),
+        };
+        let doc = "Switches along each dimension; a switch's number runs with the first fastest.";
+        let sizes = self.reader.required("dimensions", &kind, doc)?;
+        Some(Listed::values(sizes).into_iter().map(narrow).collect())
+    }
+}

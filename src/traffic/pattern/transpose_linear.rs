@@ -1,0 +1,21 @@
+//! With N = m * m nodes, node i * m + j sends to node j * m + i (papers/outflank-routing).
+//!
+//! For b even this is Dally and Towles' transpose d_i = s_(i + b/2 mod b) on bits.
+
+use super::{Partners, PatternKind, no_keys, sizes};
+
+pub(super) static TRANSPOSE_LINEAR: PatternKind = PatternKind {
+    name: "transpose-linear",
+    doc: "the node number's row and column in a square swapped: i m + j to j m + i.",
+    known_as: &[],
+    partners: Partners::Fixed,
+    read: |_, _| {
+        no_keys(|nodes| {
+            let side = nodes.count().isqrt();
+            if side * side != nodes.count() {
+                return Err(nodes.refuse_count("a square number of nodes", sizes::squares));
+            }
+            Ok(Box::new(move |node| node % side * side + node / side))
+        })
+    },
+};

@@ -145,3 +145,17 @@ fn repetitions_that_repeat_nothing_are_noted() {
         }
     }
 }
+
+#[test]
+fn a_scenario_that_is_not_there_is_offered_under_its_name() {
+    let place = Workplace::new("no_scenario");
+    place.write("study.toml", &format!("[topology.torus]\ndimensions = [4]\n{LOAD}"));
+    for typed in ["study", "stduy.toml", "study.tml"] {
+        let (code, said) = place.fail(&["check", typed]);
+        let wanted = format!("can't read the scenario {typed}: there is no such file");
+        assert!(code == 2 && said.contains(&wanted), "{said}");
+        assert!(said.contains("did you mean study.toml?"), "{said}");
+    }
+    let (_, said) = place.fail(&["check", "elsewhere/other.toml"]);
+    assert!(!said.contains("did you mean") && !said.contains("os error"), "{said}");
+}

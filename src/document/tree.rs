@@ -2,11 +2,15 @@
 //!
 //! Places survive overriding: a value given by `--set` or by a sweep points at the text that gave it.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::text_file::read_small_text;
 
-use super::{Diagnostic, Diagnostics, Location, Source, syntax};
+use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
 
 /// A value with its place.
 #[derive(Clone, Debug)]
@@ -80,6 +84,20 @@ pub struct Toml {
     sources: usize,
 }
 
+/// The scenario whose name is most like that of a file that is not there.
+fn meant(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    let written = path.file_name()?.to_string_lossy();
+    let near = names.iter().find(|name| name.strip_suffix(".toml") == Some(&*written));
+    let near =
+        near.map(String::as_str).or_else(|| nearest(&written, names.iter().map(String::as_str)));
+    near.map(|name| path.with_file_name(name))
+}
+
 impl Toml {
     /// Reads a file.
     ///
@@ -88,13 +106,19 @@ impl Toml {
     pub fn open(path: &Path) -> Result<Self, Diagnostics> {
         match read_small_text(path) {
             Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
-            Err(error) => Diagnostics::check(vec![Diagnostic {
-                message: format!("can't read the scenario {}: {error}", path.display()),
-                label: String::new(),
-                place: None,
-                help: None,
-            }])
-            .map(|()| unreachable!("one diagnostic was given")),
+            Err(error) => {
+                let missing = error.kind() == io::ErrorKind::NotFound;
+                let why = if missing { "there is no such file".into() } else { error.to_string() };
+                Diagnostics::check(vec![Diagnostic {
+                    message: format!("can't read the scenario {}: {why}", path.display()),
+                    label: String::new(),
+                    place: None,
+                    help: meant(path)
+                        .filter(|_| missing)
+                        .map(|meant| format!("did you mean {}?", meant.display())),
+                }])
+                .map(|()| unreachable!("one diagnostic was given"))
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod grid;
 mod local;
 mod plan;
 mod points;
+mod rows;
 mod saturation;
 mod simulation;
 pub mod slurm;

@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
+use super::rows::{
+    channel_rows, exchange_row, latency_rows, whole, window_row, with_latencies, with_recovery,
+    without_results,
+};
 use super::warnings::{channels_warning, load_warnings};
 use crate::adaptive::Derouting;
 use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memory_needed};
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Delivered, Distribution, Ending, ExchangeMeasurement,
-    Offered, Outlook, Phase, Progress, Quantile, Snapshot, Watch, Window, ZeroLoad,
-    completion_bound, looks_at_all_pairs, measure_exchange, measure_interruption, measure_load,
-    outlook,
+    Bottleneck, Collector, CompletionBound, Ending, Offered, Outlook, Progress, Snapshot, Watch,
+    ZeroLoad, completion_bound, looks_at_all_pairs, measure_exchange, measure_interruption,
+    measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
-use crate::narrow::{rounded, rounded_down};
-use crate::report::{
-    ChannelRow, DigestLog, Finding, FoundDeadlock, LatencyRow, Measured, Status, WindowPhase,
-    WindowRow,
-};
+use crate::narrow::rounded_down;
+use crate::report::{DigestLog, Finding, FoundDeadlock, Measured, Status, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
@@ -545,105 +545,9 @@ fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interrupti
     Ok(Interruption::new(whole, &left, times, Arc::unwrap_or_clone(table)))
 }
 
-/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
-fn without_results(row: Measured) -> Measured {
-    Measured {
-        accepted_load: None,
-        accepted_payload: None,
-        accepted_minimum_source: None,
-        jain_fairness: None,
-        packet_latency_mean_ci95: None,
-        network_latency_mean: None,
-        hops_mean: None,
-        derouted_outflank: None,
-        derouted_wraparound: None,
-        derouted_orthant: None,
-        ..with_latencies(row, None, None)
-    }
-}
-
-/// Fills in how an interruption passed, if there was one.
-fn with_recovery(row: Measured, ending: &Ending) -> Measured {
-    let Ending::Interrupted(recovery) = ending else { return row };
-    Measured {
-        packets_lost: Some(recovery.report.packets_lost),
-        messages_lost: Some(recovery.report.messages_lost),
-        interruption: Some(recovery.interruption),
-        recovery: recovery.recovery,
-        ..row
-    }
-}
-
-fn exchange_row(row: Measured, measured: &ExchangeMeasurement) -> Measured {
-    Measured {
-        status: Status::Completed,
-        network_latency_mean: measured.network_latency.map(whole),
-        hops_mean: measured.hops,
-        completion_time: Some(measured.completion),
-        bandwidth: Some(measured.bandwidth / 1e9),
-        simulated_time: Some(measured.completion),
-        events: measured.counters.grants,
-        digest: Some(measured.digest.0),
-        ..with_latencies(row, measured.packet_latency, measured.message_latency)
-    }
-}
-
-fn with_latencies(
-    row: Measured,
-    packets: Option<Distribution>,
-    messages: Option<Distribution>,
-) -> Measured {
-    Measured {
-        packets: packets.map(|latency| latency.count),
-        packet_latency_mean: packets.map(|latency| whole(latency.mean)),
-        packet_latency_p50: packets.map(|latency| latency.p50),
-        packet_latency_p95: packets.map(|latency| latency.p95),
-        packet_latency_p99: packets.map(|latency| latency.p99),
-        packet_latency_p999: packets.map(|latency| latency.p999),
-        packet_latency_max: packets.map(|latency| latency.maximum),
-        message_latency_mean: messages.map(|latency| whole(latency.mean)),
-        message_latency_p50: messages.map(|latency| latency.p50),
-        message_latency_p95: messages.map(|latency| latency.p95),
-        message_latency_p99: messages.map(|latency| latency.p99),
-        message_latency_p999: messages.map(|latency| latency.p999),
-        message_latency_max: messages.map(|latency| latency.maximum),
-        ..row
-    }
-}
-
 /// Brings an engine to where a checkpoint was taken, if it is to go on from one.
 fn go_on(engine: &mut Engine<'_, Collector>, state: Option<EngineState<Collector>>) {
     if let Some(state) = state {
         assert!(engine.resume(state), "the checkpoint is another scenario's");
-    }
-}
-
-/// A mean in picoseconds, rounded to whole ones.
-fn whole(mean: f64) -> Picoseconds {
-    rounded(mean)
-}
-
-fn channel_rows(channels: &[crate::engine::ChannelReport]) -> Vec<ChannelRow> {
-    channels.iter().map(ChannelRow::new).collect()
-}
-
-fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
-    quantiles.iter().map(LatencyRow::new).collect()
-}
-
-/// What a window's row has without knowing the fabric.
-fn window_row(window: &Window) -> WindowRow {
-    let Delivered { packets, latency, .. } = window.delivered;
-    WindowRow {
-        phase: match window.phase {
-            Phase::WarmUp => WindowPhase::WarmUp,
-            Phase::Measuring => WindowPhase::Measured,
-        },
-        start: window.start,
-        end: window.end,
-        packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
-        flits_under_way: window.under_way,
-        utilisation_busiest: Some(window.busiest_channel),
-        ..WindowRow::default()
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct LookOptions {
 }
 
 /// One of some words.
-fn named<T, const N: usize>(
+pub(super) fn named<T, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>

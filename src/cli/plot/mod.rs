@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 mod look;
@@ -66,10 +65,10 @@ pub(super) struct Plot {
     #[command(flatten)]
     look: LookOptions,
     /// What is written: pgfplots is LaTeX with the data as a table
-    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = formats())]
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = look::named(Format::ALL, Format::name))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kinds())]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::ALL, Kind::name))]
     only: Vec<Kind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
@@ -81,18 +80,6 @@ pub(super) struct Plot {
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
-}
-
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name);
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .map(move |name| named(name).expect("a possible value"))
-}
-
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let named = |name: String| Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    PossibleValuesParser::new(Kind::ALL.map(Kind::name))
-        .map(move |name| named(name).expect("a possible value"))
 }
 
 /// What `--json` prints.

@@ -7,6 +7,7 @@ mod list;
 mod number;
 mod quantity;
 mod text;
+mod word;
 
 pub(crate) use list::report_repeated;
 pub use list::{List, Listed};
@@ -15,6 +16,7 @@ pub use number::{Count, Flag, Number, Whole};
 pub(crate) use quantity::{Auto, clock_time};
 pub use quantity::{Quantity, flits, rate, size, time};
 pub use text::Text;
+pub(crate) use word::Word;
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use super::choice::{self, Has, Shown};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::Look;
 use super::palette::{Pen, of_series};
-use super::{FEW, Figure, names};
+use super::{FEW, names};
 
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times the
 /// latency at which that is so for the first curve: close to saturation tails are long.
@@ -22,17 +22,6 @@ const MARKERS: usize = 8;
 /// The share of packets that took at most so long. One series: at up to four loads, from its lowest to
 /// its highest steady one. Several: at the highest load that is steady for all, or, if there is none, each
 /// at its own highest steady load. With a load given, all at that load, or the nearest they have.
-#[must_use]
-pub fn distribution_figure(points: &[Point], load: Option<f64>, title: &str) -> Figure {
-    Figure::of_chart(chart(
-        points,
-        &choice::series_having(points, HAS),
-        load,
-        title,
-        &Look::default(),
-    ))
-}
-
 pub(super) fn chart(
     points: &[Point],
     series: &[String],

@@ -303,7 +303,7 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     wanted.flat_map(|(kind, has, draw)| each(&rows.points, kind, has, wish, draw)).collect()
 }
 
-/// A figure for each series that has what is drawn, numbered if there are several; of many only if asked for.
+/// A figure for each series that has what is drawn, called after it if there are several; of many only if asked for.
 fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<(String, Figure)> {
     let all = choice::series_having(points, has);
     let most = if kind == Kind::Channels { FEW } else { 1 };

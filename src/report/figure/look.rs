@@ -49,6 +49,19 @@ pub enum LoadsIn {
     Payload,
 }
 
+impl LoadsIn {
+    pub const ALL: [Self; 2] = [Self::Usual, Self::Payload];
+
+    /// To type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usual => "fraction",
+            Self::Payload => "payload",
+        }
+    }
+}
+
 /// Where the legend is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LegendPlace {
@@ -126,19 +139,6 @@ pub enum Limit {
     Number(f64),
 }
 
-impl LoadsIn {
-    pub const ALL: [Self; 2] = [Self::Usual, Self::Payload];
-
-    /// To type.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Usual => "fraction",
-            Self::Payload => "payload",
-        }
-    }
-}
-
 impl fmt::Display for Limits {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |limit: Option<Limit>| match limit {
@@ -211,6 +211,9 @@ impl Limits {
         };
         let (low, high) = (value(self.low), value(self.high));
         let low = low.filter(|&low| low > 0.0 || !axis.is_logarithmic());
+        // An end that is given beyond the other one takes that along, so that it is always seen.
+        let high = high.or_else(|| Some(2.0 * low.filter(|&low| low >= axis.high)?));
+        let low = low.or_else(|| Some(high.filter(|&high| high <= axis.low)? / 2.0));
         let (low, high) = (low.unwrap_or(axis.low), high.unwrap_or(axis.high));
         if low < high {
             (axis.low, axis.high) = (low, high);
@@ -329,6 +332,17 @@ mod tests {
         let mut axis = Axis::new("Share", 1.0);
         limits.apply(&mut axis);
         assert_eq!((axis.low, axis.high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn an_end_beyond_all_data_is_kept() {
+        let ends = |limits: &str, mut axis: Axis| {
+            limits.parse::<Limits>().unwrap().apply(&mut axis);
+            (axis.low, axis.high)
+        };
+        assert_eq!(ends("2:", Axis::new("", 1.0)), (2.0, 4.0));
+        assert_eq!(ends(":0.5", Axis::new("", 1.0).logarithmic(1.0, 10.0)), (0.25, 0.5));
+        assert_eq!(ends("0.2:", Axis::new("", 1.0)), (0.2, 1.0));
     }
 
     #[test]

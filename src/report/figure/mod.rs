@@ -56,7 +56,6 @@ pub use accepted::accepted_figure;
 pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;
-pub use distribution::distribution_figure;
 pub use folder::{Wish, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
@@ -66,8 +65,7 @@ pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
 pub use medium::{Files, Format, Medium};
 pub use over_time::time_figure;
 pub use ratios::ratio_figure;
-pub use saturation::saturation_figure;
-pub use scaling::{numeric_keys, scaling_figure};
+pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
 pub use xy::{Series, Style, xy_figure};
 

@@ -2,7 +2,6 @@
 
 use super::super::saturation::SustainedLoads;
 use super::super::{Label, Point, Status, SustainedLoad};
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, BarChart};
 use super::curves::{Curves, Quantity, series_of};
@@ -33,20 +32,6 @@ pub(super) struct Highest {
     pub whisker: Option<(Whisker, (f64, f64))>,
     /// Whether some load that was tried was not sustained.
     pub saturates: bool,
-}
-
-/// The highest sustained load of each series: what searches found, the mean over them with its confidence interval if
-/// they are repeated, or else the highest steady load of a grid. Whiskers of single searches and grids go up to the
-/// lowest load that was not sustained.
-///
-/// Series are grouped by the figure that they belong to, else by the first part of their names if all
-/// combinations of first parts and others are there, such as patterns and routings.
-#[must_use]
-pub fn saturation_figure(points: &[Point], found: &[SustainedLoad], title: &str) -> Figure {
-    let quantity = quantity(points, LoadsIn::default());
-    let sustained = sustained(points, found, quantity);
-    let series = series_of(sustained.iter().map(|it| it.series.as_str()));
-    Figure::of_bars(chart(&sustained, quantity, &series, title))
 }
 
 /// What searches found, or what a grid shows. Points have their figure's name in their series.
@@ -107,6 +92,13 @@ pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
     Quantity::of(points.iter().filter(|it| it.measured.status != Status::Completed), loads)
 }
 
+/// The highest sustained load of each series: what searches found, the mean over them with its confidence interval if
+/// they are repeated, or else the highest steady load of a grid. Whiskers of single searches and grids go up to the
+/// lowest load that was not sustained.
+///
+/// Series are grouped by the figure that they belong to, else by the first part of their names if all
+/// combinations of first parts and others are there, such as patterns and routings.
+///
 /// `series` has all series, in the order from which their colours follow.
 pub(super) fn chart(
     sustained: &[Highest],

@@ -2,7 +2,6 @@
 
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
-use super::Figure;
 use super::axis::{Axis, TimeUnit};
 use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
 use super::curves::{Quantity, series_of};
@@ -68,21 +67,6 @@ pub(super) fn values(points: &[Point], key: &str) -> usize {
     values.len()
 }
 
-/// Over a key of the sweep, such as `topology.torus.dimensions` (over the number of nodes) or
-/// `exchange.message`: the completion time of finite exchanges, the highest sustained load of load
-/// curves, or the accepted load if there is one load only. Several seeds are one point with its 95%
-/// confidence interval. `None` if the key does not have numbers as values.
-#[must_use]
-pub fn scaling_figure(
-    points: &[Point],
-    found: &[SustainedLoad],
-    key: &str,
-    title: &str,
-) -> Option<Figure> {
-    let drawn = drawn(points, found);
-    chart(points, found, key, drawn, title, &Look::default()).map(Figure::of_chart)
-}
-
 /// Whether a key is the size of messages.
 pub(super) fn is_size(key: &str) -> bool {
     key.ends_with(".message")
@@ -100,7 +84,10 @@ pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
     }
 }
 
-/// As [`scaling_figure`].
+/// Over a key of the sweep, such as `topology.torus.dimensions` (over the number of nodes) or
+/// `exchange.message`: the completion time of finite exchanges, the highest sustained load of load
+/// curves, or the accepted load if there is one load only. Several seeds are one point with its 95%
+/// confidence interval. `None` if the key does not have numbers as values.
 pub(super) fn chart(
     points: &[Point],
     found: &[SustainedLoad],

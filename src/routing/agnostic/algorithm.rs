@@ -9,8 +9,9 @@ use crate::memory::{Shortage, claim};
 use crate::routing::ForwardingTable;
 use crate::topology::Fabric;
 
-/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate
-/// brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
+/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one
+/// that another crate brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables
+/// from it.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
     /// As scenarios and the command line call it: small letters, digits and `-`.
@@ -196,6 +197,26 @@ impl fmt::Display for NoTable {
 impl std::error::Error for NoTable {}
 
 impl Algorithm {
+    /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and
+    /// promises nothing; what is otherwise is said in its place: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
+    #[must_use]
+    pub const fn plain(
+        name: &'static str,
+        doc: &'static str,
+        make: fn(&mut Task<'_>) -> Result<(), NoTable>,
+    ) -> Self {
+        Self {
+            name,
+            doc,
+            avoids_deadlock: false,
+            parts_paths: false,
+            parts_destinations: false,
+            applies: Applies::Always,
+            memory: |at| at.pairs(2),
+            make,
+        }
+    }
+
     /// Makes the table of a fabric.
     ///
     /// # Errors

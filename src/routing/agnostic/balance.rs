@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 
 use priority_queue::PriorityQueue;
 
+use super::Algorithm;
 use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
 use super::nue::nue;
-use super::{Algorithm, Applies};
 use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
 use crate::routing::{ForwardingTable, Lanes};
@@ -26,19 +26,20 @@ const ORDERS_OF_ALL_LANES: u8 = 16;
 impl Algorithm {
     /// `nue-balanced`.
     pub const NUE_BALANCED: Self = Self {
-        name: "nue-balanced",
-        doc: "the best of several tables of nue, its fullest channels relieved.",
         avoids_deadlock: true,
         parts_paths: true,
         parts_destinations: true,
-        applies: Applies::Always,
         memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
-        make: |task| {
-            let orders = (ORDERS_OF_ALL_LANES / task.parameters.lanes).clamp(1, ORDERS);
-            nue(&task.graph, &mut task.table, task.parameters, orders);
-            balance(&task.graph, &mut task.table);
-            Ok(())
-        },
+        ..Self::plain(
+            "nue-balanced",
+            "the best of several tables of nue, its fullest channels relieved.",
+            |task| {
+                let orders = (ORDERS_OF_ALL_LANES / task.parameters.lanes).clamp(1, ORDERS);
+                nue(&task.graph, &mut task.table, task.parameters, orders);
+                balance(&task.graph, &mut task.table);
+                Ok(())
+            },
+        )
     };
 }
 

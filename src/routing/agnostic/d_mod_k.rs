@@ -19,14 +19,13 @@ use crate::topology::{Channel, Fabric, NONE};
 impl Algorithm {
     /// `d-mod-k`.
     pub const D_MOD_K: Self = Self {
-        name: "d-mod-k",
-        doc: "the published way through a fat tree, by the destination's number.",
         avoids_deadlock: true,
-        parts_paths: false,
-        parts_destinations: false,
         applies: Applies::SomeShapes,
-        memory: |at| at.pairs(2),
-        make: |task| d_mod_k(&task.graph, task.fabric, &mut task.table),
+        ..Self::plain(
+            "d-mod-k",
+            "the published way through a fat tree, by the destination's number.",
+            |task| d_mod_k(&task.graph, task.fabric, &mut task.table),
+        )
     };
 }
 

@@ -23,14 +23,15 @@ use crate::topology::Channel;
 impl Algorithm {
     /// `dfsssp`.
     pub const DFSSSP: Self = Self {
-        name: "dfsssp",
-        doc: "the paths of sssp, parted among lanes so that none has a cycle.",
         avoids_deadlock: true,
         parts_paths: true,
-        parts_destinations: false,
         applies: Applies::WithLanes,
         memory: |at| at.pairs(3).saturating_add(at.lanes * (at.dependencies + at.turns * 5)),
-        make: |task| dfsssp(&task.graph, &mut task.table, task.parameters.lanes),
+        ..Self::plain(
+            "dfsssp",
+            "the paths of sssp, parted among lanes so that none has a cycle.",
+            |task| dfsssp(&task.graph, &mut task.table, task.parameters.lanes),
+        )
     };
 }
 

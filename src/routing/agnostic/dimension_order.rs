@@ -14,14 +14,12 @@ use crate::topology::Fabric;
 impl Algorithm {
     /// `dimension-order`.
     pub const DIMENSION_ORDER: Self = Self {
-        name: "dimension-order",
-        doc: "dimension after dimension, on a grid; can deadlock.",
-        avoids_deadlock: false,
-        parts_paths: false,
-        parts_destinations: false,
         applies: Applies::SomeShapes,
-        memory: |at| at.pairs(2),
-        make: |task| dimension_order(&task.graph, task.fabric, &mut task.table),
+        ..Self::plain(
+            "dimension-order",
+            "dimension after dimension, on a grid; can deadlock.",
+            |task| dimension_order(&task.graph, task.fabric, &mut task.table),
+        )
     };
 }
 

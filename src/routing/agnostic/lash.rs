@@ -14,17 +14,18 @@ use crate::topology::{Channel, NONE};
 impl Algorithm {
     /// `lash`.
     pub const LASH: Self = Self {
-        name: "lash",
-        doc: "shortest paths, each in the first lane where it closes no cycle.",
         avoids_deadlock: true,
         parts_paths: true,
-        parts_destinations: false,
         applies: Applies::WithLanes,
         memory: |at| {
             let lanes = at.routers.saturating_mul(at.routers).saturating_mul(5);
             at.pairs(3).saturating_add(lanes).saturating_add(at.lanes * at.dependencies)
         },
-        make: |task| lash(&task.graph, &mut task.table, task.parameters.lanes),
+        ..Self::plain(
+            "lash",
+            "shortest paths, each in the first lane where it closes no cycle.",
+            |task| lash(&task.graph, &mut task.table, task.parameters.lanes),
+        )
     };
 }
 

@@ -16,14 +16,15 @@ use crate::topology::NONE;
 impl Algorithm {
     /// `lash-tor`.
     pub const LASH_TOR: Self = Self {
-        name: "lash-tor",
-        doc: "the paths of sssp, changing lanes where they would close a cycle.",
         avoids_deadlock: true,
         parts_paths: true,
-        parts_destinations: false,
         applies: Applies::WithLanes,
         memory: |at| at.pairs(3).saturating_add(at.lanes * at.dependencies),
-        make: |task| lash_tor(&task.graph, &mut task.table, task.parameters.lanes),
+        ..Self::plain(
+            "lash-tor",
+            "the paths of sssp, changing lanes where they would close a cycle.",
+            |task| lash_tor(&task.graph, &mut task.table, task.parameters.lanes),
+        )
     };
 }
 

@@ -1,26 +1,21 @@
 //! MinHop, OpenSM's first choice: of the ports on shortest paths each router takes the one with the fewest
 //! destinations so far. It has no regard to deadlock.
 
+use super::Algorithm;
 use super::graph::Graph;
-use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 
 impl Algorithm {
     /// `min-hop`.
-    pub const MIN_HOP: Self = Self {
-        name: "min-hop",
-        doc: "shortest paths, each router balances its own ports; can deadlock.",
-        avoids_deadlock: false,
-        parts_paths: false,
-        parts_destinations: false,
-        applies: Applies::Always,
-        memory: |at| at.pairs(2),
-        make: |task| {
+    pub const MIN_HOP: Self = Self::plain(
+        "min-hop",
+        "shortest paths, each router balances its own ports; can deadlock.",
+        |task| {
             min_hop(&task.graph, &mut task.table);
             Ok(())
         },
-    };
+    );
 }
 
 /// Fills in the table.

@@ -6,26 +6,22 @@
 //! destination alone, all packets to a terminal have to take the same lane: that with the fewest hops from all
 //! others, of equals the one with the fewest destinations. Roots are chosen far from each other.
 
+use super::Algorithm;
 use super::graph::Graph;
 use super::up_down::{Directions, Ways, center};
-use super::{Algorithm, Applies};
 use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
 
 impl Algorithm {
     /// `mud`.
     pub const MUD: Self = Self {
-        name: "mud",
-        doc: "a tree a lane, each destination in the lane that suits it.",
         avoids_deadlock: true,
         parts_paths: true,
-        parts_destinations: false,
-        applies: Applies::Always,
         memory: |at| at.pairs(2).saturating_add(at.lanes * (at.slots + at.routers) * 8),
-        make: |task| {
+        ..Self::plain("mud", "a tree a lane, each destination in the lane that suits it.", |task| {
             mud(&task.graph, &mut task.table, task.parameters.lanes);
             Ok(())
-        },
+        })
     };
 }
 

@@ -9,27 +9,21 @@
 
 use std::collections::VecDeque;
 
+use super::Algorithm;
 use super::graph::Graph;
 use super::nue::{Search, Tree};
 use super::up_down::center;
-use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
 impl Algorithm {
     /// `segments`.
     pub const SEGMENTS: Self = Self {
-        name: "segments",
-        doc: "a forbidden turn in each segment of the fabric.",
         avoids_deadlock: true,
-        parts_paths: false,
-        parts_destinations: false,
-        applies: Applies::Always,
-        memory: |at| at.pairs(2),
-        make: |task| {
+        ..Self::plain("segments", "a forbidden turn in each segment of the fabric.", |task| {
             task.escape_falls = Some(segments(&task.graph, &mut task.table));
             Ok(())
-        },
+        })
     };
 }
 

@@ -6,42 +6,32 @@
 //! each channel the terminals whose paths take it. P²-SSSP does so after each path: a source takes the path
 //! that is the lightest at that moment. Paths to one destination join, as forwarding by destination has it.
 
+use super::Algorithm;
 use super::frontier::{Frontier, scatter};
 use super::graph::{Destination, Graph};
-use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
 impl Algorithm {
     /// `sssp`.
-    pub const SSSP: Self = Self {
-        name: "sssp",
-        doc: "shortest paths, balanced over the fabric a destination at a time; can deadlock.",
-        avoids_deadlock: false,
-        parts_paths: false,
-        parts_destinations: false,
-        applies: Applies::Always,
-        memory: |at| at.pairs(2),
-        make: |task| {
+    pub const SSSP: Self = Self::plain(
+        "sssp",
+        "shortest paths, balanced over the fabric a destination at a time; can deadlock.",
+        |task| {
             sssp(&task.graph, &mut task.table);
             Ok(())
         },
-    };
+    );
 
     /// `p2-sssp`.
-    pub const P2_SSSP: Self = Self {
-        name: "p2-sssp",
-        doc: "shortest paths, balanced over the fabric a path at a time; can deadlock.",
-        avoids_deadlock: false,
-        parts_paths: false,
-        parts_destinations: false,
-        applies: Applies::Always,
-        memory: |at| at.pairs(2),
-        make: |task| {
+    pub const P2_SSSP: Self = Self::plain(
+        "p2-sssp",
+        "shortest paths, balanced over the fabric a path at a time; can deadlock.",
+        |task| {
             p2_sssp(&task.graph, &mut task.table);
             Ok(())
         },
-    };
+    );
 }
 
 /// Distances that the search by levels compares are below two to the power of this.

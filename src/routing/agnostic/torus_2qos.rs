@@ -26,14 +26,15 @@ use crate::topology::Fabric;
 impl Algorithm {
     /// `torus-2qos`.
     pub const TORUS_2QOS: Self = Self {
-        name: "torus-2qos",
-        doc: "dimension order on a torus, other lanes past its dateline.",
         avoids_deadlock: true,
         parts_paths: true,
-        parts_destinations: false,
         applies: Applies::SomeShapes,
         memory: |at| at.pairs(4).saturating_add(at.dependencies),
-        make: |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.lanes),
+        ..Self::plain(
+            "torus-2qos",
+            "dimension order on a torus, other lanes past its dateline.",
+            |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.lanes),
+        )
     };
 }
 

@@ -10,25 +10,19 @@
 //! there are none, or if from there some pair has no way, the router with the least hops to all terminals.
 //! Among ports that are as good a router takes the one with the fewest destinations so far.
 
+use super::Algorithm;
 use super::graph::{Destination, Graph};
-use super::{Algorithm, Applies};
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, NONE};
 
 impl Algorithm {
     /// `up-down`.
     pub const UP_DOWN: Self = Self {
-        name: "up-down",
-        doc: "first up a tree, then down.",
         avoids_deadlock: true,
-        parts_paths: false,
-        parts_destinations: false,
-        applies: Applies::Always,
-        memory: |at| at.pairs(2),
-        make: |task| {
+        ..Self::plain("up-down", "first up a tree, then down.", |task| {
             up_down(&task.graph, &mut task.table);
             Ok(())
-        },
+        })
     };
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use super::{Choices, Freedoms, LowerBound};
 use crate::routing::RouteTable;
 
-/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings
-/// along (`scenario::Document::with_angara_algorithm`).
+/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
+/// another crate brings along (`scenario::Document::with_angara_algorithm`).
 #[derive(Clone, Copy)]
 pub struct Algorithm {
     /// As scenarios and the command line call it: small letters, digits and `-`.

@@ -2,8 +2,8 @@
 
 use crate::{
     document::{
-        Diagnostic, Flag, Kind, List, Listed, Node, Reader, Slot, Text, Value, nearest, quoted,
-        wrong_type,
+        Diagnostic, Flag, Kind, List, Listed, Node, Reader, Slot, Text, Value, Word, nearest,
+        quoted, wrong_type,
     },
     report::figure::{
         Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, Sheet, TimeUnit, short_name,
@@ -131,49 +131,6 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let height = reader.optional("height", &height, doc);
     let sheet = height.map_or(sheet, |height| sheet.with_height(height).unwrap_or(sheet));
     Figures { each, look, sheet, text: String::new() }
-}
-
-/// One of some words.
-struct Word<T: 'static> {
-    what: &'static str,
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-}
-
-impl<T: Copy> Word<T> {
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.all.iter().map(|&it| (self.name)(it))
-    }
-}
-
-impl<T: Copy> Kind for Word<T> {
-    type Value = T;
-
-    fn describe(&self) -> String {
-        let names: Vec<String> = self.names().map(quoted).collect();
-        format!("one of {}", names.join(", "))
-    }
-
-    fn example(&self) -> String {
-        self.names().next().map_or_else(String::new, quoted)
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
-        let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let found = self.all.iter().find(|&&it| (self.name)(it) == text);
-        found.copied().ok_or_else(|| {
-            let problem =
-                Diagnostic::new(&node.place, format!("there is no {} `{text}`", self.what));
-            vec![match nearest(text, self.names()) {
-                Some(near) => problem.label(format!("did you mean `{near}`?")),
-                None => problem.help(format!("{slot} is {}", self.describe())),
-            }]
-        })
-    }
-
-    fn show(&self, value: &T) -> String {
-        quoted((self.name)(*value))
-    }
 }
 
 /// Two ends of an axis.

@@ -3,18 +3,12 @@
 
 use std::collections::VecDeque;
 
-use flitlab::routing::agnostic::{Algorithm, Applies, NoTable, Task};
+use flitlab::routing::agnostic::{Algorithm, NoTable, Task};
 use flitlab::topology::Fabric;
 
 pub const ONE_TREE: Algorithm = Algorithm {
-    name: "one-tree",
-    doc: "all packets along one spanning tree.",
     avoids_deadlock: true,
-    parts_paths: false,
-    parts_destinations: false,
-    applies: Applies::Always,
-    memory: |at| at.pairs(2),
-    make,
+    ..Algorithm::plain("one-tree", "all packets along one spanning tree.", make)
 };
 
 fn make(task: &mut Task<'_>) -> Result<(), NoTable> {

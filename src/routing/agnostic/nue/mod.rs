@@ -24,23 +24,20 @@ pub use partition::Partition;
 pub(super) use search::Search;
 
 use super::graph::Graph;
-use super::{Algorithm, Applies, Parameters};
+use super::{Algorithm, Parameters};
 use crate::routing::{ForwardingTable, Lanes};
 
 impl Algorithm {
     /// `nue`.
     pub const NUE: Self = Self {
-        name: "nue",
-        doc: "paths that close no cycle, in any number of lanes.",
         avoids_deadlock: true,
         parts_paths: true,
         parts_destinations: true,
-        applies: Applies::Always,
         memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
-        make: |task| {
+        ..Self::plain("nue", "paths that close no cycle, in any number of lanes.", |task| {
             task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
             Ok(())
-        },
+        })
     };
 }
 

@@ -1,0 +1,49 @@
+//! One of some words.
+
+use super::{Kind, Slot, nearest, quoted, wrong_type};
+use crate::document::{Diagnostic, Node, Value};
+
+/// A value that is one of some words.
+pub(crate) struct Word<T: 'static> {
+    /// Such as `unit`.
+    pub what: &'static str,
+    pub all: &'static [T],
+    /// The word for a value.
+    pub name: fn(T) -> &'static str,
+}
+
+impl<T: Copy> Word<T> {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.all.iter().map(|&it| (self.name)(it))
+    }
+}
+
+impl<T: Copy> Kind for Word<T> {
+    type Value = T;
+
+    fn describe(&self) -> String {
+        let names: Vec<String> = self.names().map(quoted).collect();
+        format!("one of {}", names.join(", "))
+    }
+
+    fn example(&self) -> String {
+        self.names().next().map_or_else(String::new, quoted)
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
+        let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
+        let found = self.all.iter().find(|&&it| (self.name)(it) == text);
+        found.copied().ok_or_else(|| {
+            let problem =
+                Diagnostic::new(&node.place, format!("there is no {} `{text}`", self.what));
+            vec![match nearest(text, self.names()) {
+                Some(near) => problem.label(format!("did you mean `{near}`?")),
+                None => problem.help(format!("{slot} is {}", self.describe())),
+            }]
+        })
+    }
+
+    fn show(&self, value: &T) -> String {
+        quoted((self.name)(*value))
+    }
+}

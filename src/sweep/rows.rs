@@ -1,0 +1,105 @@
+//! Result rows from what was measured, without knowing the fabric.
+
+use crate::engine::ChannelReport;
+use crate::measure::{
+    Delivered, Distribution, Ending, ExchangeMeasurement, Phase, Quantile, Window,
+};
+use crate::narrow::rounded;
+use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
+use crate::units::Picoseconds;
+
+/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
+pub(super) fn without_results(row: Measured) -> Measured {
+    Measured {
+        accepted_load: None,
+        accepted_payload: None,
+        accepted_minimum_source: None,
+        jain_fairness: None,
+        packet_latency_mean_ci95: None,
+        network_latency_mean: None,
+        hops_mean: None,
+        derouted_outflank: None,
+        derouted_wraparound: None,
+        derouted_orthant: None,
+        ..with_latencies(row, None, None)
+    }
+}
+
+/// Fills in how an interruption passed, if there was one.
+pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
+    let Ending::Interrupted(recovery) = ending else { return row };
+    Measured {
+        packets_lost: Some(recovery.report.packets_lost),
+        messages_lost: Some(recovery.report.messages_lost),
+        interruption: Some(recovery.interruption),
+        recovery: recovery.recovery,
+        ..row
+    }
+}
+
+pub(super) fn exchange_row(row: Measured, measured: &ExchangeMeasurement) -> Measured {
+    Measured {
+        status: Status::Completed,
+        network_latency_mean: measured.network_latency.map(whole),
+        hops_mean: measured.hops,
+        completion_time: Some(measured.completion),
+        bandwidth: Some(measured.bandwidth / 1e9),
+        simulated_time: Some(measured.completion),
+        events: measured.counters.grants,
+        digest: Some(measured.digest.0),
+        ..with_latencies(row, measured.packet_latency, measured.message_latency)
+    }
+}
+
+pub(super) fn with_latencies(
+    row: Measured,
+    packets: Option<Distribution>,
+    messages: Option<Distribution>,
+) -> Measured {
+    Measured {
+        packets: packets.map(|latency| latency.count),
+        packet_latency_mean: packets.map(|latency| whole(latency.mean)),
+        packet_latency_p50: packets.map(|latency| latency.p50),
+        packet_latency_p95: packets.map(|latency| latency.p95),
+        packet_latency_p99: packets.map(|latency| latency.p99),
+        packet_latency_p999: packets.map(|latency| latency.p999),
+        packet_latency_max: packets.map(|latency| latency.maximum),
+        message_latency_mean: messages.map(|latency| whole(latency.mean)),
+        message_latency_p50: messages.map(|latency| latency.p50),
+        message_latency_p95: messages.map(|latency| latency.p95),
+        message_latency_p99: messages.map(|latency| latency.p99),
+        message_latency_p999: messages.map(|latency| latency.p999),
+        message_latency_max: messages.map(|latency| latency.maximum),
+        ..row
+    }
+}
+
+/// A mean in picoseconds, rounded to whole ones.
+pub(super) fn whole(mean: f64) -> Picoseconds {
+    rounded(mean)
+}
+
+pub(super) fn channel_rows(channels: &[ChannelReport]) -> Vec<ChannelRow> {
+    channels.iter().map(ChannelRow::new).collect()
+}
+
+pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
+    quantiles.iter().map(LatencyRow::new).collect()
+}
+
+/// What a window's row has without knowing the fabric.
+pub(super) fn window_row(window: &Window) -> WindowRow {
+    let Delivered { packets, latency, .. } = window.delivered;
+    WindowRow {
+        phase: match window.phase {
+            Phase::WarmUp => WindowPhase::WarmUp,
+            Phase::Measuring => WindowPhase::Measured,
+        },
+        start: window.start,
+        end: window.end,
+        packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
+        flits_under_way: window.under_way,
+        utilisation_busiest: Some(window.busiest_channel),
+        ..WindowRow::default()
+    }
+}

@@ -14,6 +14,7 @@
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
 //! | [`routing`] | which way packets go: routes, headers, tables, direction order |
+//! | [`application`] | what the ranks of an application send, receive and compute |
 //! | [`traffic`] | who sends what to whom, when |
 //! | [`engine`] | the simulator: packets, buffers, channels, routers, terminals, deadlock |
 //! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
@@ -55,6 +56,7 @@
 )]
 
 pub mod adaptive;
+pub mod application;
 pub mod document;
 pub mod engine;
 mod invalid_line;

@@ -1,0 +1,453 @@
+//! What the ranks of an application do: operations, and which of them wait for which.
+//!
+//! A schedule is what GOAL describes (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language", ICPP 2009):
+//! each rank has operations without an order of their own, and says which of them must have ended, or begun, before
+//! another one may begin. It is kept in flat arrays of 32 bytes an operation and 4 bytes a dependency, and is never
+//! changed while it runs.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::narrow::narrow;
+
+/// In place of a rank or a tag: any.
+pub const ANY: u32 = u32::MAX;
+
+/// The most operations of a schedule: their numbers share 32 bits with what else is said of a message.
+pub const MOST_OPERATIONS: u32 = 1 << 29;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    Send,
+    Receive,
+    Compute,
+}
+
+/// One operation of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Bytes of a message; nanoseconds of a computation.
+    pub amount: u64,
+    /// The rank that is sent to, or received from, where [`ANY`] stands for whoever sends. 0 of a computation.
+    pub peer: u32,
+    /// What a message and its receipt have to have in common; a receipt with [`ANY`] takes what comes.
+    pub tag: u32,
+    pub action: Action,
+    /// The stream of the rank that is busy with it: operations of one stream are done one at a time.
+    pub stream: u8,
+    /// The adapter of the rank that a message leaves or comes by.
+    pub adapter: u8,
+}
+
+impl Operation {
+    /// A message of so many bytes.
+    #[must_use]
+    pub const fn send(bytes: u64, to: u32, tag: u32) -> Self {
+        Self { amount: bytes, peer: to, tag, action: Action::Send, stream: 0, adapter: 0 }
+    }
+
+    /// The receipt of a message of so many bytes.
+    #[must_use]
+    pub const fn receive(bytes: u64, from: u32, tag: u32) -> Self {
+        Self { action: Action::Receive, ..Self::send(bytes, from, tag) }
+    }
+
+    /// Computing for so many nanoseconds.
+    #[must_use]
+    pub const fn compute(nanoseconds: u64) -> Self {
+        Self { action: Action::Compute, ..Self::send(nanoseconds, 0, 0) }
+    }
+
+    /// Whether a receipt takes what a rank sends with a tag.
+    #[must_use]
+    pub const fn takes(&self, from: u32, tag: u32) -> bool {
+        (self.peer == ANY || self.peer == from)
+            && (self.tag == ANY || tag == ANY || self.tag == tag)
+    }
+}
+
+/// What of an operation another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Until {
+    /// Its end: `requires`.
+    Done,
+    /// Its beginning: `irequires`.
+    Begun,
+}
+
+/// A bit beside the number of an operation that waits for the beginning of another.
+const BEGUN: u32 = 1 << 31;
+
+/// What all ranks do. Operations have numbers, those of a rank in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// By rank, and behind the last one.
+    first: Vec<u32>,
+    operations: Vec<Operation>,
+    /// By operation: how many dependencies it has.
+    waits: Vec<u32>,
+    /// By operation, and behind the last one: where its dependants begin.
+    first_dependant: Vec<u32>,
+    /// The operations that wait for one.
+    dependants: Vec<u32>,
+    labels: Labels,
+}
+
+/// The names of operations, those that have one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Labels {
+    text: String,
+    /// By operation: where its name ends; shorter than there are operations if the last ones have none.
+    ends: Vec<u64>,
+}
+
+impl Labels {
+    fn set(&mut self, operation: u32, label: &str) {
+        self.ends.resize(operation as usize, self.text.len() as u64);
+        self.text.push_str(label);
+        self.ends.push(self.text.len() as u64);
+    }
+
+    fn get(&self, operation: u32) -> Option<&str> {
+        let operation = operation as usize;
+        let end = *self.ends.get(operation)?;
+        let start = operation.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let label = &self.text[narrow(start)..narrow(end)];
+        Some(label).filter(|label| !label.is_empty())
+    }
+}
+
+impl Schedule {
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        narrow(self.first.len() - 1)
+    }
+
+    /// All operations, in the order of their ranks.
+    #[must_use]
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The numbers of a rank's operations.
+    #[must_use]
+    pub fn of_rank(&self, rank: u32) -> Range<u32> {
+        self.first[rank as usize]..self.first[rank as usize + 1]
+    }
+
+    /// The operation with this number.
+    #[inline]
+    #[must_use]
+    pub fn operation(&self, number: u32) -> &Operation {
+        &self.operations[number as usize]
+    }
+
+    /// The rank whose operation has this number. Logarithmic in ranks.
+    #[must_use]
+    pub fn rank_of(&self, number: u32) -> u32 {
+        narrow(self.first.partition_point(|&first| first <= number) - 1)
+    }
+
+    /// On how much an operation waits before it may begin.
+    #[inline]
+    #[must_use]
+    pub fn waits(&self, number: u32) -> u32 {
+        self.waits[number as usize]
+    }
+
+    /// The operations that wait for one, and for what of it.
+    #[inline]
+    pub fn dependants(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, Until)> + '_ {
+        let number = number as usize;
+        let range =
+            self.first_dependant[number] as usize..self.first_dependant[number + 1] as usize;
+        self.dependants[range].iter().map(|&dependant| match dependant & BEGUN {
+            0 => (dependant, Until::Done),
+            _ => (dependant & !BEGUN, Until::Begun),
+        })
+    }
+
+    /// The name that an operation was given.
+    #[must_use]
+    pub fn label(&self, number: u32) -> Option<&str> {
+        self.labels.get(number)
+    }
+
+    /// Says which operation it is: `` `l7` of rank 3 (send 8 B to rank 4, tag 0) ``.
+    #[must_use]
+    pub fn describe(&self, number: u32) -> String {
+        let rank = self.rank_of(number);
+        let what = match self.label(number) {
+            Some(label) => format!("`{label}`"),
+            None => format!("operation {}", number - self.first[rank as usize] + 1),
+        };
+        let Operation { amount, peer, tag, action, .. } = *self.operation(number);
+        let peer = if peer == ANY { "any rank".into() } else { format!("rank {peer}") };
+        let tag = if tag == ANY { "any tag".into() } else { format!("tag {tag}") };
+        match action {
+            Action::Send => format!("{what} of rank {rank} (send {amount} B to {peer}, {tag})"),
+            Action::Receive => {
+                format!("{what} of rank {rank} (receive {amount} B from {peer}, {tag})")
+            }
+            Action::Compute => format!("{what} of rank {rank} (compute {amount} ns)"),
+        }
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.first)
+            + size_of_val(&*self.operations)
+            + size_of_val(&*self.waits)
+            + size_of_val(&*self.first_dependant)
+            + size_of_val(&*self.dependants)
+            + self.labels.text.len()
+            + size_of_val(&*self.labels.ends)
+    }
+}
+
+/// Why a schedule can't be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScheduleError {
+    /// There is no room for another operation.
+    TooMany,
+    /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
+    Cycle { rank: u32, operations: Vec<(u32, Option<String>)> },
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => {
+                write!(formatter, "a schedule can have {MOST_OPERATIONS} operations at the most")
+            }
+            Self::Cycle { rank, operations } => {
+                write!(formatter, "in rank {rank} ")?;
+                for (place, label) in operations {
+                    match label {
+                        Some(label) => write!(formatter, "`{label}`")?,
+                        None => write!(formatter, "operation {}", place + 1)?,
+                    }
+                    write!(formatter, " requires ")?;
+                }
+                match operations.first() {
+                    Some((_, Some(label))) => write!(formatter, "`{label}`: a cycle"),
+                    Some((place, None)) => write!(formatter, "operation {}: a cycle", place + 1),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+/// Makes a schedule, rank by rank in ascending order.
+#[derive(Debug)]
+pub struct ScheduleBuilder {
+    schedule: Schedule,
+    /// Of the rank that is being made: an operation, what waits for it, and for what of it. Places in the rank.
+    dependencies: Vec<(u32, Until, u32)>,
+}
+
+impl Default for ScheduleBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScheduleBuilder {
+    /// Without any rank; what is added belongs to rank 0 until [`end_rank`](Self::end_rank) is called.
+    #[must_use]
+    pub fn new() -> Self {
+        let schedule = Schedule {
+            first: vec![0],
+            operations: Vec::new(),
+            waits: Vec::new(),
+            first_dependant: vec![0],
+            dependants: Vec::new(),
+            labels: Labels::default(),
+        };
+        Self { schedule, dependencies: Vec::new() }
+    }
+
+    /// The rank that is being made.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.schedule.ranks()
+    }
+
+    fn first_of_rank(&self) -> u32 {
+        *self.schedule.first.last().expect("there is always one")
+    }
+
+    /// How many operations the rank that is being made has.
+    #[must_use]
+    pub fn operations_of_rank(&self) -> u32 {
+        narrow::<u32>(self.schedule.operations.len()) - self.first_of_rank()
+    }
+
+    /// The operation of the rank that is being made at this place, to be changed.
+    pub fn operation(&mut self, place: u32) -> &mut Operation {
+        let place = self.first_of_rank() + place;
+        &mut self.schedule.operations[place as usize]
+    }
+
+    /// Gives the rank another operation. Its place in the rank.
+    ///
+    /// # Errors
+    /// If there are [`MOST_OPERATIONS`] of them.
+    pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
+        if self.schedule.operations.len() >= MOST_OPERATIONS as usize {
+            return Err(ScheduleError::TooMany);
+        }
+        self.schedule.operations.push(operation);
+        Ok(self.operations_of_rank() - 1)
+    }
+
+    /// Names the latest operation.
+    pub fn label(&mut self, label: &str) {
+        let latest = narrow::<u32>(self.schedule.operations.len()) - 1;
+        self.schedule.labels.set(latest, label);
+    }
+
+    /// Has an operation of the rank wait for another one of it. Both are places in the rank.
+    ///
+    /// # Panics
+    /// If the rank has no such operations.
+    pub fn wait(&mut self, operation: u32, until: Until, other: u32) {
+        let operations = self.operations_of_rank();
+        assert!(operation < operations && other < operations, "no such operation");
+        self.dependencies.push((other, until, operation));
+    }
+
+    /// Ends a rank and begins the next one.
+    ///
+    /// # Errors
+    /// If operations of the rank wait for each other.
+    pub fn end_rank(&mut self) -> Result<(), ScheduleError> {
+        let (first, operations) = (self.first_of_rank(), self.operations_of_rank());
+        // Stable, so that dependants are woken in the order in which they were named.
+        self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
+        self.schedule.waits.resize((first + operations) as usize, 0);
+        let mut given = self.dependencies.iter().peekable();
+        for place in 0..operations {
+            while let Some(&&(_, until, waiting)) = given.peek().filter(|it| it.0 == place) {
+                let flag = if until == Until::Begun { BEGUN } else { 0 };
+                self.schedule.dependants.push((first + waiting) | flag);
+                self.schedule.waits[(first + waiting) as usize] += 1;
+                given.next();
+            }
+            self.schedule.first_dependant.push(narrow(self.schedule.dependants.len()));
+        }
+        self.dependencies.clear();
+        self.schedule.first.push(first + operations);
+        match self.cycle() {
+            None => Ok(()),
+            Some(cycle) => {
+                let label = |place: u32| self.schedule.label(first + place).map(str::to_owned);
+                let operations = cycle.into_iter().map(|place| (place, label(place))).collect();
+                Err(ScheduleError::Cycle { rank: self.rank() - 1, operations })
+            }
+        }
+    }
+
+    /// Operations of the latest rank each of which waits for the next, and the last for the first.
+    fn cycle(&self) -> Option<Vec<u32>> {
+        let schedule = &self.schedule;
+        let range = schedule.of_rank(schedule.ranks() - 1);
+        let mut waits = schedule.waits[range.start as usize..range.end as usize].to_vec();
+        let mut free: Vec<u32> =
+            range.clone().filter(|&number| schedule.waits(number) == 0).collect();
+        let mut left = range.len() - free.len();
+        while let Some(number) = free.pop() {
+            for (dependant, _) in schedule.dependants(number) {
+                let waits = &mut waits[(dependant - range.start) as usize];
+                *waits -= 1;
+                if *waits == 0 {
+                    free.push(dependant);
+                    left -= 1;
+                }
+            }
+        }
+        if left == 0 {
+            return None;
+        }
+        // Each that is left waits for another one that is left: going on, one comes again.
+        let mut waits_for = vec![u32::MAX; range.len()];
+        let is_left = |number: u32| waits[(number - range.start) as usize] > 0;
+        for number in range.clone().filter(|&number| is_left(number)) {
+            for (dependant, _) in schedule.dependants(number).filter(|it| is_left(it.0)) {
+                waits_for[(dependant - range.start) as usize] = number - range.start;
+            }
+        }
+        let mut at = range.clone().find(|&number| is_left(number))? - range.start;
+        let mut seen = vec![false; range.len()];
+        while !std::mem::replace(&mut seen[at as usize], true) {
+            at = waits_for[at as usize];
+        }
+        let mut cycle = vec![at];
+        let mut next = waits_for[at as usize];
+        while next != at {
+            cycle.push(next);
+            next = waits_for[next as usize];
+        }
+        Some(cycle)
+    }
+
+    /// The schedule of all ranks that were ended.
+    ///
+    /// # Panics
+    /// If a rank was begun and not ended.
+    #[must_use]
+    pub fn finish(self) -> Schedule {
+        assert_eq!(self.operations_of_rank(), 0, "rank {} was not ended", self.rank());
+        self.schedule
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependants_are_kept_by_rank_with_what_they_wait_for() {
+        let mut builder = ScheduleBuilder::new();
+        builder.end_rank().unwrap();
+        let a = builder.add(Operation::compute(5)).unwrap();
+        let b = builder.add(Operation::send(8, 0, 3)).unwrap();
+        builder.label("out");
+        let c = builder.add(Operation::receive(8, ANY, ANY)).unwrap();
+        builder.wait(c, Until::Begun, b);
+        builder.wait(b, Until::Done, a);
+        builder.wait(c, Until::Done, a);
+        builder.end_rank().unwrap();
+        let schedule = builder.finish();
+        assert_eq!((schedule.ranks(), schedule.of_rank(0), schedule.of_rank(1)), (2, 0..0, 0..3));
+        let of = |number| schedule.dependants(number).collect::<Vec<_>>();
+        assert_eq!(of(0), [(1, Until::Done), (2, Until::Done)]);
+        assert_eq!((of(1), of(2)), (vec![(2, Until::Begun)], vec![]));
+        assert_eq!([0, 1, 2].map(|number| schedule.waits(number)), [0, 1, 2]);
+        assert_eq!([0, 1, 2].map(|number| schedule.label(number)), [None, Some("out"), None]);
+        assert_eq!(schedule.describe(1), "`out` of rank 1 (send 8 B to rank 0, tag 3)");
+        let any = "operation 3 of rank 1 (receive 8 B from any rank, any tag)";
+        assert_eq!(schedule.describe(2), any);
+        assert_eq!(schedule.rank_of(2), 1);
+    }
+
+    #[test]
+    fn operations_that_wait_for_each_other_are_named() {
+        let mut builder = ScheduleBuilder::new();
+        for (label, bytes) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+            builder.add(Operation::compute(bytes)).unwrap();
+            builder.label(label);
+        }
+        // d waits for a; a for b for c for a: the cycle is a, b, c.
+        for (operation, other) in [(3, 0), (0, 1), (1, 2), (2, 0)] {
+            builder.wait(operation, Until::Done, other);
+        }
+        let message = builder.end_rank().unwrap_err().to_string();
+        assert_eq!(message, "in rank 0 `a` requires `b` requires `c` requires `a`: a cycle");
+    }
+}

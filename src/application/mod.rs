@@ -2,8 +2,10 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | [`goal`] | GOAL files, in and out |
 //! | `schedule` | operations of ranks and their dependencies |
 
+pub mod goal;
 mod schedule;
 
 pub use schedule::{

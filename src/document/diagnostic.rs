@@ -17,6 +17,8 @@ pub struct Source {
     /// How the text is called in messages: the path as the user gave it, or `command line`.
     pub name: String,
     pub text: String,
+    /// The number of its first line: 1, unless it is one line of a long file.
+    pub first_line: usize,
     /// Rank among the sources of one document; messages are sorted by it.
     pub order: usize,
     /// Whether the text was typed as an argument, where quotes are easily lost to the shell.
@@ -42,7 +44,7 @@ impl Location {
     #[must_use]
     pub fn line(&self) -> usize {
         let before = self.source.text.get(..self.span.start).unwrap_or("");
-        before.matches('\n').count() + 1
+        before.matches('\n').count() + self.source.first_line
     }
 
     fn order(&self, other: &Self) -> Ordering {
@@ -73,8 +75,12 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A mistake at a place: what is wrong, as a sentence without a full stop.
     pub fn new(place: &Location, message: impl Into<String>) -> Self {
-        let place = Some(place.clone());
-        Self { message: message.into(), label: String::new(), place, help: None }
+        Self { place: Some(place.clone()), ..Self::unplaced(message) }
+    }
+
+    /// A mistake of a whole file, or of one that has no lines.
+    pub fn unplaced(message: impl Into<String>) -> Self {
+        Self { message: message.into(), label: String::new(), place: None, help: None }
     }
 
     /// The same with a few words beside the caret.
@@ -100,7 +106,7 @@ impl Diagnostic {
         if let (Some(place), Some(name), Some(text)) = (&self.place, &name, &text) {
             let mark = AnnotationKind::Primary.span(place.first_line());
             let mark = if label.is_empty() { mark } else { mark.label(&*label) };
-            let source = Snippet::source(&**text);
+            let source = Snippet::source(&**text).line_start(place.source.first_line);
             group = group.element(source.path(&**name).annotation(mark));
         }
         if let Some(help) = &help {

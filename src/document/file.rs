@@ -90,7 +90,8 @@ impl InputFile {
         let start = lines.by_ref().take(number - 1).map(str::len).sum();
         let length = lines.next().map_or(0, |line| line.trim_end().len());
         let (name, text) = (self.path.display().to_string(), self.text.clone());
-        let source = Arc::new(Source { name, text, order: usize::MAX, typed: false });
+        let source =
+            Arc::new(Source { name, text, first_line: 1, order: usize::MAX, typed: false });
         Location { source, span: start..start + length }
     }
 }

@@ -126,8 +126,13 @@ impl Toml {
     #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let file =
-            Arc::new(Source { name: path.into(), text: text.into(), order: 0, typed: false });
+        let file = Arc::new(Source {
+            name: path.into(),
+            text: text.into(),
+            first_line: 1,
+            order: 0,
+            typed: false,
+        });
         let parsed = syntax::parse(&file);
         Self {
             root: parsed.root,
@@ -153,6 +158,7 @@ impl Toml {
         let source = Arc::new(Source {
             name: "command line".into(),
             text: format!("{OPTION}{assignment}"),
+            first_line: 1,
             order: self.sources,
             typed: true,
         });

@@ -31,7 +31,8 @@ pub(super) fn read(
         ]
     })?;
     let order = usize::MAX;
-    let source = Arc::new(Source { name: path.display().to_string(), text, order, typed: false });
+    let name = path.display().to_string();
+    let source = Arc::new(Source { name, text, first_line: 1, order, typed: false });
     let mut file =
         MatrixFile { source: source.clone(), names: NodeName { places }, problems: Vec::new() };
     let entries = file.read();

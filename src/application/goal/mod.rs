@@ -1,0 +1,103 @@
+//! GOAL files: schedules as LogGOPSim and its relatives exchange them, as text and as binary.
+//!
+//! The grammar and the layout are those of LogGOPSim's converter (`txt2bin`) and reader, which Hoefler, Schneider and
+//! Lumsdaine describe in "`LogGOPSim` - Simulating Large-Scale Applications in the `LogGOPS` Model" (HPDC 2010).
+//! Both forms are read once from begin to end. Kept are the schedule itself (32 bytes an operation, 4 a dependency,
+//! and with labels 8 more and their text) and, of a text, the labels of one rank (about 60 bytes each).
+
+mod binary;
+mod complaints;
+mod line;
+mod text;
+mod write;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use super::Schedule;
+use crate::document::{Diagnostic, Diagnostics};
+use crate::memory::claim;
+
+/// The first eight bytes of a binary file, as a number.
+const COOKIE: u64 = 4223;
+
+/// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
+const DESTROYED: u64 = 2342;
+
+/// Which form a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Binary,
+}
+
+/// Reads a GOAL file. Which form it has is told by its first bytes.
+///
+/// # Errors
+/// If it can't be read, or for every mistake in it up to twenty, each with its line or its byte.
+pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
+    let name = path.display().to_string();
+    let unreadable = |error: io::Error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".into(),
+            _ => error.to_string(),
+        };
+        complaints::of_file(Diagnostic::unplaced(format!("can't read {name}: {why}")))
+    };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unreadable(io::Error::other("it is a folder")));
+    }
+    // A statement of a text has ten to twenty bytes, and what is made of it up to sixty.
+    claim(&*name, metadata.len().saturating_mul(3)).map_err(|shortage| {
+        let problem = Diagnostic::unplaced(shortage.to_string());
+        complaints::of_file(problem.help(shortage.help()))
+    })?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(8).read_to_end(&mut start).map_err(unreadable)?;
+    let rest = BufReader::with_capacity(1 << 20, file);
+    read_from(&name, &mut start.as_slice().chain(rest))
+}
+
+/// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagnostics> {
+    let mut start = Vec::new();
+    if let Err(error) = input.by_ref().take(8).read_to_end(&mut start) {
+        let problem = Diagnostic::unplaced(format!("can't read {name}: {error}"));
+        return Err(complaints::of_file(problem));
+    }
+    match <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes) {
+        Ok(COOKIE) => binary::read(input).map_err(|flaw| {
+            let problem = Diagnostic::unplaced(format!("{name} is no GOAL binary: {flaw}"));
+            let help =
+                "a file that was cut off while it was copied or written ends early: make it again";
+            complaints::of_file(problem.help(help))
+        }),
+        Ok(DESTROYED) => {
+            let problem = format!("{name} was destroyed by a run of LogGOPSim with --save-mem");
+            let help = "such a run overwrites its input: convert the text to binary once more";
+            Err(complaints::of_file(Diagnostic::unplaced(problem).help(help)))
+        }
+        _ => text::read(name, &mut start.as_slice().chain(input)),
+    }
+}
+
+/// Writes a schedule as a GOAL file. Text keeps labels; operations without one are named `l1`, `l2` and so on by their
+/// place in the rank if another one waits for them or they for another. Binary has no labels.
+///
+/// # Errors
+/// If it can't be written.
+pub fn write(schedule: &Schedule, form: Form, output: &mut impl Write) -> io::Result<()> {
+    match form {
+        Form::Text => write::text(schedule, output),
+        Form::Binary => binary::write(schedule, output),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod common;
 mod reference;
 
 mod adaptive;
+mod applications;
 mod checkpoint;
 mod cli;
 mod compare;
@@ -33,6 +34,7 @@ mod interruption;
 mod json;
 mod laws;
 mod load_bound;
+mod loggops;
 mod mutants;
 mod outflank_points;
 mod peer_figures;

@@ -113,6 +113,8 @@ enum Failure {
     /// A check did not hold. The text is complete.
     Check(String),
     Deadlock(Box<Deadlock>),
+    /// Ranks of an application wait for what never comes: which.
+    Stuck(String),
     /// So many points of a sweep deadlocked; the first of them.
     Deadlocks(usize, String),
 }
@@ -122,7 +124,7 @@ impl Failure {
         match self {
             Self::Run(_) => 1,
             Self::Input(_) | Self::Mistakes(_) => 2,
-            Self::Deadlock(_) | Self::Deadlocks(..) => 3,
+            Self::Deadlock(_) | Self::Deadlocks(..) | Self::Stuck(_) => 3,
             Self::Check(_) => 4,
         }
     }
@@ -133,6 +135,7 @@ impl Failure {
             Self::Mistakes(text) => say_as_it_is(text),
             Self::Input(text) | Self::Check(text) => say(text.trim_end()),
             Self::Deadlock(deadlock) => say(deadlock.to_string().trim_end()),
+            Self::Stuck(which) => say(&format!("the application hangs:\n{which}")),
             Self::Deadlocks(count, first) => {
                 let first = first.trim_end();
                 say(&format!(

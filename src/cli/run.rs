@@ -93,7 +93,7 @@ impl Run {
         bar.finish();
         digests.map_or(Ok(()), |digests| digests.finish())?;
 
-        let Outcome { found, deadlock, work } = outcome;
+        let Outcome { found, deadlock, stuck, work } = outcome;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
@@ -128,7 +128,11 @@ impl Run {
         for warning in &summary.warnings {
             say(&format!("warning: {warning}"));
         }
-        deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
+        match (deadlock, stuck) {
+            (Some(deadlock), _) => Err(Failure::Deadlock(Box::new(deadlock))),
+            (None, Some(stuck)) => Err(Failure::Stuck(stuck)),
+            (None, None) => Ok(()),
+        }
     }
 }
 

@@ -71,6 +71,10 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
                 format!("deadlock, found at {:.1} us", microseconds(row.simulated_time))
             }
             Status::Completed => "completed".into(),
+            Status::Stuck => format!(
+                "stuck: ranks wait for what never comes, since {:.1} us",
+                microseconds(row.simulated_time)
+            ),
         },
     );
     if let (Some(load), Some(payload)) = (row.offered_load, row.offered_payload) {

@@ -1,5 +1,7 @@
 //! Files that a document names: netlists, routing tables.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::text_file::read_text;
 
-use super::{Diagnostic, Kind, Location, Reader, Source, Text};
+use super::{Diagnostic, Diagnostics, Kind, Location, Reader, Source, Text};
 
 /// A text file that a key names, its path taken from the scenario's own folder.
 pub(crate) struct InputFile {
@@ -42,25 +44,18 @@ impl InputFile {
     }
 
     fn open(reader: &mut Reader<'_>, key: &'static str, kind: &Text, path: &str) -> Option<Self> {
-        let scenario = reader.document().map_or("", |document| document.file.name.as_str());
-        let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(path);
+        let path = beside(reader, path);
         let read = read_text(&path)
             .and_then(|text| Ok((text, path.canonicalize()?.display().to_string())));
         match read {
             Ok((text, whole)) => {
-                // A resolved scenario may go anywhere.
-                reader.resolved.pop();
-                reader.record(key, kind.show(&whole));
-                // What the file says decides results, not where it is.
                 let hash = hexadecimal(&Sha256::digest(&text));
-                let place = reader.path(key);
-                reader.contents.insert(place, hash.clone());
+                record(reader, key, kind, &whole, hash.clone());
                 Some(Self { path, text, hash, key })
             }
             Err(error) => {
                 let message = format!("can't read {}: {error}", path.display());
-                let problem = Diagnostic::new(&reader.place(key)?, message)
-                    .help("the path is taken from the scenario's own folder");
+                let problem = Diagnostic::new(&reader.place(key)?, message).help(BESIDE);
                 reader.problems.push(problem);
                 reader.mark_broken(key);
                 None
@@ -94,6 +89,73 @@ impl InputFile {
             Arc::new(Source { name, text, first_line: 1, order: usize::MAX, typed: false });
         Location { source, span: start..start + length }
     }
+}
+
+/// A file that a key names, which is read by other means: `read` is given its path. What can't be read is reported where
+/// the key is, mistakes in it where they are.
+pub(crate) fn read_other<T>(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    kind: &Text,
+    doc: &'static str,
+    read: impl FnOnce(&Path) -> Result<T, Diagnostics>,
+) -> Option<T> {
+    let path = reader.required(key, kind, doc)?;
+    let path = beside(reader, &path);
+    let place = reader.place(key)?;
+    let problems = match read(&path) {
+        Ok(value) => match content_hash(&path) {
+            Ok((whole, hash)) => {
+                record(reader, key, kind, &whole, hash);
+                return Some(value);
+            }
+            Err(error) => {
+                let message = format!("can't read {}: {error}", path.display());
+                vec![Diagnostic::new(&place, message)]
+            }
+        },
+        Err(problems) => problems.into_list(),
+    };
+    reader.problems.extend(problems.into_iter().map(|problem| match problem.place {
+        Some(_) => problem,
+        None => {
+            let help = problem.help.unwrap_or_else(|| BESIDE.into());
+            Diagnostic { place: Some(place.clone()), help: Some(help), ..problem }
+        }
+    }));
+    reader.mark_broken(key);
+    None
+}
+
+/// The way out where a file isn't found.
+const BESIDE: &str = "the path is taken from the scenario's own folder";
+
+/// A path as the scenario means it.
+fn beside(reader: &Reader<'_>, path: &str) -> PathBuf {
+    let scenario = reader.document().map_or("", |document| document.file.name.as_str());
+    Path::new(scenario).parent().unwrap_or(Path::new("")).join(path)
+}
+
+/// Notes which file a key names: by its whole path, as a resolved scenario may go anywhere, and by its content, which
+/// decides results wherever it is.
+fn record(reader: &mut Reader<'_>, key: &'static str, kind: &Text, whole: &str, hash: String) {
+    reader.resolved.pop();
+    reader.record(key, kind.show(&whole.to_owned()));
+    let place = reader.path(key);
+    reader.contents.insert(place, hash);
+}
+
+/// The whole path of a file, and the hash of what is in it.
+fn content_hash(path: &Path) -> io::Result<(String, String)> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut block) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            read => hash.update(&block[..read]),
+        }
+    }
+    Ok((path.canonicalize()?.display().to_string(), hexadecimal(&hash.finalize())))
 }
 
 /// Bytes as text, two digits each.

@@ -19,7 +19,7 @@ mod tree;
 
 pub use choice::{Choice, Variant, plain, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
-pub(crate) use file::{InputFile, hexadecimal};
+pub(crate) use file::{InputFile, hexadecimal, read_other};
 pub(crate) use kind::{
     Auto, LARGEST, Word, clock_time, nearest, out_of_range, quoted, report_repeated, wrong_type,
 };

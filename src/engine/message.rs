@@ -50,7 +50,7 @@ pub(super) struct Note {
     /// When the message, for a response the read, was created.
     pub started: Picoseconds,
     pub role: Role,
-    pub tag: u32,
+    pub tag: u64,
     /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first
     /// packet, and if that is the only one and says all.
     pub arrival: u32,
@@ -87,7 +87,7 @@ pub(super) struct Arrival {
     pub bytes: u64,
     pub packets_left: u32,
     pub role: Role,
-    pub tag: u32,
+    pub tag: u64,
     /// Whether one of its packets is lost.
     pub lost: bool,
 }

@@ -123,7 +123,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::routing::Routes;
 use crate::topology::Fabric;
-use crate::traffic::{Script, Workload};
+use crate::traffic::{Application, Script, Workload};
 use crate::units::Picoseconds;
 use simulator::Simulator;
 
@@ -327,6 +327,14 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// What waits in the source queues of each terminal, in the order of terminals.
     pub fn backlogs(&self, each: impl FnMut(Backlog)) {
         self.0.backlogs(each);
+    }
+
+    /// The application that is under way, by the parts of the network; empty if it is none.
+    pub fn applications(&self) -> impl Iterator<Item = &Application> {
+        self.0.workloads().filter_map(|workload| match workload {
+            Workload::Application(application) => Some(application),
+            _ => None,
+        })
     }
 
     /// What has been observed so far.

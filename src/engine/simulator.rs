@@ -169,6 +169,10 @@ impl<'f, O: Observer> Simulator<'f, O> {
         }
     }
 
+    pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload> {
+        self.parts.iter().map(|part| &part.model.workload)
+    }
+
     pub(super) fn observer(&mut self) -> &mut O {
         &mut self.parts[0].observer
     }

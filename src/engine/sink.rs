@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::model::Model;
+use super::packet::Origin;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
+use crate::traffic::Receipt;
 use crate::units::Picoseconds;
 
 /// A packet on its way from an ejection channel to its sink.
@@ -28,9 +30,10 @@ pub(super) enum Errand {
     /// A response enters its source queue.
     Respond { message: Queued, injection_channel: u8 },
     /// A message of its own has left, or its read's response has been received.
-    Sent,
-    /// A message with this tag has been received.
-    Receive { tag: u32 },
+    Sent { tag: u64 },
+    /// A message with this tag has been received: when it entered its queue; when the last of its packets to be delivered was
+    /// injected, and how far this came.
+    Receive { tag: u64, created: Picoseconds, injected: Picoseconds, hops: u32 },
 }
 
 /// An errand in its terminal's list, in the order of time.
@@ -191,20 +194,18 @@ impl Model<'_> {
             None => {}
             Some(arrival) if arrival.lost => self.counters.messages_lost += 1,
             Some(arrival) => {
-                let channel = origin.injection_channel;
-                self.complete(arrival, packet.source, terminal, channel, time);
+                self.complete(arrival, (packet.source, origin, u32::from(hops)), terminal, time);
             }
         }
     }
 
-    /// All packets of a message are at the sink, the last one at `time`.
+    /// All packets of a message are at the sink: the last one, of this source, at `time`.
     #[inline]
     fn complete(
         &mut self,
         arrival: Arrival,
-        source: u32,
+        (source, origin, hops): (u32, Origin, u32),
         terminal: u32,
-        injection_channel: u8,
         time: Picoseconds,
     ) {
         let Arrival { started, bytes, role, tag, .. } = arrival;
@@ -214,6 +215,7 @@ impl Model<'_> {
             let note = self.sources.notes.insert(note);
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let injection_channel = origin.injection_channel;
             return self.list(terminal, created, Errand::Respond { message, injection_channel });
         }
         let completed = time + self.whole.parameters.receive_overhead;
@@ -229,14 +231,19 @@ impl Model<'_> {
             completed,
         });
         if self.workload.wants_receipts() {
-            let errand = if is_response { Errand::Sent } else { Errand::Receive { tag } };
+            let Origin { created, injected, .. } = origin;
+            let errand = if is_response {
+                Errand::Sent { tag }
+            } else {
+                Errand::Receive { tag, created, injected, hops }
+            };
             self.list(terminal, completed, errand);
         }
     }
 
     /// The last flit of a terminal's message leaves at `time`.
-    pub(super) fn message_sent(&mut self, terminal: u32, time: Picoseconds) {
-        self.list(terminal, time, Errand::Sent);
+    pub(super) fn message_sent(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
+        self.list(terminal, time, Errand::Sent { tag });
     }
 
     /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
@@ -295,8 +302,10 @@ impl Model<'_> {
         let name = self.sources.adapters[terminal as usize].name;
         self.latest = self.latest.max(time);
         let wake = match errand {
-            Errand::Sent => self.workload.sent(name, time),
-            Errand::Receive { tag } => self.workload.received(name, tag, time),
+            Errand::Sent { tag } => self.workload.sent(name, tag, time),
+            Errand::Receive { tag, created, injected, hops } => {
+                self.workload.received(name, &Receipt { tag, created, injected, hops, time })
+            }
             Errand::Respond { .. } => return,
         };
         self.wake(wake, time);

@@ -389,10 +389,10 @@ impl Model<'_> {
             self.next_packet(place, bytes_left);
         }
         let tells_host = self.workload.wants_receipts();
-        let (mut arrival, mut role) = (NONE, Role::Data);
+        let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);
         if !is_last || note != NONE || tells_host {
             let message = Queued { created, bytes_left: bytes, destination, next, note };
-            (arrival, role) = self.announced(message, (!is_last).then_some(slot));
+            (arrival, role, tag) = self.announced(message, (!is_last).then_some(slot));
         }
         let time = self.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -436,16 +436,16 @@ impl Model<'_> {
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
         let pair = (of_router << self.ports.size.shift) + u32::from(lane);
         self.join(router, pair, slot);
-        if is_last && role == Role::Data && tells_host {
-            self.message_sent(terminal, self.time(free_at));
+        if is_last && role == Role::Data && tells_host && self.workload.wants_departure(tag) {
+            self.message_sent(terminal, tag, self.time(free_at));
         }
     }
 
     /// The number under which the sink of a message is told of it, which has several packets, or is answered or
-    /// acknowledged; and what it is for. Of the message so much is left as before the packet at hand; `slot` is where
+    /// acknowledged; what it is for, and its tag. Of the message so much is left as before the packet at hand; `slot` is where
     /// it stays for the next one.
     #[inline(never)]
-    fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role) {
+    fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
         let started = message.created - self.whole.parameters.send_overhead;
         let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
@@ -470,7 +470,7 @@ impl Model<'_> {
             None if message.note != NONE => _ = self.sources.notes.remove(message.note),
             None => {}
         }
-        (note.arrival, note.role)
+        (note.arrival, note.role, note.tag)
     }
 
     /// Tells a new packet its way to a terminal.

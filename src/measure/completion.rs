@@ -21,7 +21,7 @@ pub struct CompletionBound {
     pub bottleneck: String,
 }
 
-/// Looks at all messages of a round; `None` if they are too many.
+/// What all of an exchange takes at least; `None` if a round has too many messages to look at.
 #[must_use]
 pub fn completion_bound(
     fabric: &Fabric,
@@ -41,22 +41,48 @@ pub fn completion_bound(
             (parameters.message_flits(request.0), parameters.message_flits(spec.message.0))
         }
     };
+    let messages = fabric.live_terminals().flat_map(|source| {
+        let partners = (0..steps).filter_map(move |step| pattern.partner(source, step));
+        partners.flat_map(move |to| [(source, to, forward), (to, source, backward)])
+    });
+    busiest(fabric, routes, parameters, messages, spec.rounds.into())
+}
+
+/// What all messages of an application take at least, which are given as source, destination and bytes; `None` if they
+/// are too many to look at.
+#[must_use]
+pub fn application_bound(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[(u32, u32, u64)],
+) -> Option<CompletionBound> {
+    if messages.len() as u64 > MOST_MESSAGES {
+        return None;
+    }
+    let flits =
+        messages.iter().map(|&(from, to, bytes)| (from, to, parameters.message_flits(bytes)));
+    busiest(fabric, routes, parameters, flits, 1)
+}
+
+/// How long the busiest channel is busy with so many rounds of these messages: source, destination and flits.
+fn busiest(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: impl Iterator<Item = (u32, u32, u64)>,
+    rounds: u128,
+) -> Option<CompletionBound> {
     let mut channels = vec![0u128; fabric.channel_slots() as usize];
     let (mut injected, mut ejected) =
         (vec![0u128; fabric.terminals() as usize], vec![0u128; fabric.terminals() as usize]);
-    let mut send = |from: u32, to: u32, flits: u64| {
+    for (from, to, flits) in messages {
         let flits = u128::from(flits);
         injected[from as usize] += flits;
         ejected[to as usize] += flits;
         if flits > 0 {
             routes
                 .for_each_channel(fabric, from, to, |channel| channels[channel as usize] += flits);
-        }
-    };
-    for source in fabric.live_terminals() {
-        for partner in (0..steps).filter_map(|step| pattern.partner(source, step)) {
-            send(source, partner, forward);
-            send(partner, source, backward);
         }
     }
     let most = |flits: &[u128]| {
@@ -88,7 +114,7 @@ pub fn completion_bound(
     ];
     let (bottleneck, busy) = candidates.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let hosts = parameters.send_overhead + parameters.receive_overhead;
-    let time = busy * u128::from(spec.rounds) + u128::from(hosts);
+    let time = busy * rounds + u128::from(hosts);
     Some(CompletionBound {
         time: Picoseconds::try_from(time).unwrap_or(Picoseconds::MAX),
         bottleneck,

@@ -6,7 +6,7 @@
 mod bound;
 mod collector;
 mod completion;
-mod exchange;
+mod finite;
 mod growth;
 mod interruption;
 mod interval;
@@ -20,8 +20,8 @@ mod window;
 
 pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
 pub use collector::{Collector, Delivered, Distribution, Quantile};
-pub use completion::{CompletionBound, completion_bound};
-pub use exchange::{ExchangeMeasurement, measure_exchange};
+pub use completion::{CompletionBound, application_bound, completion_bound};
+pub use finite::{FiniteMeasurement, measure_finite};
 pub use interruption::{Recovery, measure_interruption};
 pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{

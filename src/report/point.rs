@@ -25,6 +25,8 @@ pub enum Status {
     Deadlock,
     /// A finite workload ran to its end.
     Completed,
+    /// Ranks of an application wait for what never comes.
+    Stuck,
 }
 
 impl Measured {
@@ -84,8 +86,14 @@ impl From<&Ending> for Status {
 }
 
 impl Status {
-    const ALL: [Self; 5] =
-        [Self::Steady, Self::NotSteady, Self::Undecided, Self::Deadlock, Self::Completed];
+    const ALL: [Self; 6] = [
+        Self::Steady,
+        Self::NotSteady,
+        Self::Undecided,
+        Self::Deadlock,
+        Self::Completed,
+        Self::Stuck,
+    ];
 
     /// In files, and for people.
     #[must_use]
@@ -96,6 +104,7 @@ impl Status {
             Self::Undecided => "undecided",
             Self::Deadlock => "deadlock",
             Self::Completed => "completed",
+            Self::Stuck => "stuck",
         }
     }
 
@@ -120,7 +129,7 @@ table! {
     /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
     /// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
     pub struct Measured {
-        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock` or `completed`.
+        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed` or `stuck`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.
         offered_load: Option<f64> as Number, "offered_load", "offered load", Load, usual;
@@ -176,9 +185,9 @@ table! {
         derouted_wraparound: Option<f64> as Number, "derouted_wraparound", "derouted by wraparound nodes", Throughput, more;
         /// Share of packets led off the shortest ways into another orthant.
         derouted_orthant: Option<f64> as Number, "derouted_orthant", "derouted into other orthants", Throughput, more;
-        /// Finite exchanges: from the start to the last message's receipt.
+        /// Finite workloads: from the start to the last message's receipt, or the end of the last operation.
         completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
-        /// Finite exchanges: payload received by a node over the completion time.
+        /// Finite workloads: payload received by a node that sends over the completion time.
         bandwidth: Option<f64> as RateOfNode, "bandwidth_GB_per_s_per_node", "bandwidth", Completion, usual;
         /// How much was simulated in all.
         simulated_time: Option<Picoseconds> as Microseconds, "simulated_time_us", "simulated time", Count, more;

@@ -10,13 +10,17 @@ use super::{
     schema::Draft,
 };
 use crate::{
+    application::Action,
     document::Diagnostic,
     engine::{
         LONGEST, MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers,
     },
     narrow::{narrow, rounded},
     topology::Fabric,
-    traffic::{Access, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec, Process},
+    traffic::{
+        Access, ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec,
+        PlacementError, Process,
+    },
     units::{Bytes, Picoseconds, Rate, bytes_text, rate_text, time_text},
 };
 
@@ -165,6 +169,9 @@ pub(super) fn run(
             checks.pattern(&exchange.pattern, fabric, draft.seed, "exchange.pattern");
             checks.steps(draft, exchange, fabric);
         }
+        Some(WorkloadSpec::Application(application)) => {
+            checks.application(draft, application, fabric);
+        }
         None => {}
     }
     (network, checks.problems)
@@ -257,11 +264,11 @@ impl Checks<'_> {
         let Some(interruption) = &draft.interruption else { return };
         let load = match &draft.workload {
             Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
-            Some(WorkloadSpec::Exchange(_)) => false,
+            Some(WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_)) => false,
             None => true,
         };
         if !load {
-            let message = "nothing can fail during an exchange, or while nodes read: what is lost is \
+            let message = "nothing can fail during an exchange or an application, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";
             let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
             self.report(&["interruption"], message.into(), "", Some(help.into()));
@@ -389,6 +396,39 @@ impl Checks<'_> {
         if let Access::Read { request } = access {
             one(&request_key, "read request", request);
         }
+    }
+
+    /// Whether all ranks have nodes, and the packets of their messages can be counted.
+    fn application(
+        &mut self,
+        draft: &Draft,
+        application: &ApplicationSpec,
+        fabric: Option<&Fabric>,
+    ) {
+        let keys = ["application.placement", "application.ranks_per_node", "application.file"];
+        if let Some(fabric) = fabric.filter(|_| self.sound(&keys)) {
+            let live: Vec<u32> = fabric.live_terminals().collect();
+            let (ranks, each) = (application.schedule.ranks(), application.ranks_per_node);
+            if let Err(error) = application.placement.nodes(ranks, each, &live, draft.seed) {
+                let more = u64::from(ranks).div_ceil(live.len().max(1) as u64);
+                let help = match error {
+                    PlacementError::TooManyRanks { .. } => {
+                        Some(format!("with `ranks_per_node = {more}` there is room for all"))
+                    }
+                    _ => None,
+                };
+                self.report(&keys, error.to_string(), "", help);
+            }
+        }
+        let sends = application.schedule.operations().iter();
+        let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
+        let table = "application";
+        self.packets_of_messages(
+            &draft.parameters,
+            Bytes(largest.unwrap_or(0)),
+            Access::Write,
+            table,
+        );
     }
 
     /// Whether the steps and the flits of an exchange can be counted.

@@ -66,7 +66,7 @@ use crate::{
     document::{Hints, Missed, Reader},
     engine::Parameters,
     measure::Settings,
-    traffic::{ExchangeSpec, LoadSpec, OfferedLoad, Partners},
+    traffic::{ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners, Placement},
 };
 use checks::Fabrics;
 use schema::Draft;
@@ -107,6 +107,8 @@ pub enum WorkloadSpec {
     Load(LoadSpec),
     /// Something finite, measured from beginning to end.
     Exchange(ExchangeSpec),
+    /// What ranks send, receive and compute, from beginning to end.
+    Application(ApplicationSpec),
 }
 
 impl Scenario {
@@ -137,12 +139,16 @@ impl Scenario {
     }
 
     /// Whether another seed gives the same result: this and `other`, the same with another seed, draw no random
-    /// number. Told of exchanges only; of a load `false`, since its messages come at random times.
+    /// number. Of a load `false`, since its messages come at random times.
     #[must_use]
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
-        let WorkloadSpec::Exchange(exchange) = &self.workload else { return false };
+        let fixed = match &self.workload {
+            WorkloadSpec::Load(_) => false,
+            WorkloadSpec::Exchange(exchange) => exchange.pattern.partners() == Partners::Fixed,
+            WorkloadSpec::Application(application) => application.placement != Placement::Random,
+        };
         // A fabric that is drawn has the seed that it follows from in its description.
-        exchange.pattern.partners() == Partners::Fixed
+        fixed
             && self.network.topology == other.network.topology
             && !self.network.routing.is_random()
     }

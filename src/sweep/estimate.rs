@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use super::simulation::{SetupError, Simulation};
+use crate::application::Action;
 use crate::measure::{Outlook, Saturation, bisect};
 use crate::scenario::{Scenario, WorkloadSpec};
 use crate::traffic::Exchange;
@@ -110,6 +111,13 @@ impl Pace {
                 let messages = Exchange::new(spec, pattern, simulation.fabric()).messages();
                 let packets = messages as f64 * (full + u64::from(rest.is_some())) as f64;
                 (packets, self.packet[1])
+            }
+            WorkloadSpec::Application(spec) => {
+                let bytes = spec.schedule.operations().iter();
+                let bytes = bytes.filter(|it| it.action == Action::Send).map(|it| it.amount);
+                let packets = bytes.map(|bytes| scenario.parameters.packets(bytes));
+                let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));
+                (packets.sum::<u64>() as f64, self.packet[1])
             }
         };
         Ok(self.fixed + cost.mul_f64(packets))

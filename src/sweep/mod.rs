@@ -6,6 +6,7 @@ mod ends;
 mod estimate;
 mod grid;
 mod local;
+mod loggops;
 mod plan;
 mod points;
 mod rows;

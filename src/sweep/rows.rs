@@ -1,11 +1,10 @@
 //! Result rows from what was measured, without knowing the fabric.
 
 use crate::engine::ChannelReport;
-use crate::measure::{
-    Delivered, Distribution, Ending, ExchangeMeasurement, Phase, Quantile, Window,
-};
+use crate::measure::{Delivered, Distribution, Ending, FiniteMeasurement, Phase, Quantile, Window};
 use crate::narrow::rounded;
 use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
+use crate::traffic::Outcome;
 use crate::units::Picoseconds;
 
 /// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
@@ -37,7 +36,7 @@ pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
     }
 }
 
-pub(super) fn exchange_row(row: Measured, measured: &ExchangeMeasurement) -> Measured {
+pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measured {
     Measured {
         status: Status::Completed,
         network_latency_mean: measured.network_latency.map(whole),
@@ -48,6 +47,23 @@ pub(super) fn exchange_row(row: Measured, measured: &ExchangeMeasurement) -> Mea
         events: measured.counters.grants,
         digest: Some(measured.digest.0),
         ..with_latencies(row, measured.packet_latency, measured.message_latency)
+    }
+}
+
+/// With the time at which the last rank of an application was done.
+pub(super) fn application_row(
+    row: Measured,
+    outcome: &Outcome,
+    measured: &FiniteMeasurement,
+) -> Measured {
+    let completion = outcome.time();
+    Measured {
+        completion_time: Some(completion),
+        bandwidth: Some(
+            measured.bandwidth / 1e9 * measured.completion as f64 / completion.max(1) as f64,
+        ),
+        simulated_time: Some(completion),
+        ..row
     }
 }
 

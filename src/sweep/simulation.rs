@@ -11,16 +11,16 @@ use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    channel_rows, exchange_row, latency_rows, whole, window_row, with_latencies, with_recovery,
-    without_results,
+    application_row, channel_rows, finite_row, latency_rows, whole, window_row, with_latencies,
+    with_recovery, without_results,
 };
 use super::warnings::{channels_warning, load_warnings};
 use crate::adaptive::Derouting;
 use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memory_needed};
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Offered, Outlook, Progress, Snapshot, Watch,
-    ZeroLoad, completion_bound, looks_at_all_pairs, measure_exchange, measure_interruption,
-    measure_load, outlook,
+    ZeroLoad, application_bound, completion_bound, looks_at_all_pairs, measure_finite,
+    measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -30,7 +30,10 @@ use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
 use crate::topology::Fabric;
-use crate::traffic::{Exchange, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, Workload};
+use crate::traffic::{
+    Access, Application, ApplicationSpec, Carrier, Exchange, LoadError, LoadSpec, OpenLoad,
+    Pattern, PatternError, PlacementError, Workload,
+};
 use crate::units::Picoseconds;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
@@ -40,6 +43,7 @@ pub enum SetupError {
     Routing(RoutingError),
     Pattern(PatternError),
     Load(LoadError),
+    Placement(PlacementError),
     /// There is too little memory for the simulator's arrays.
     Memory(Shortage),
 }
@@ -63,6 +67,7 @@ impl fmt::Display for SetupError {
             Self::Routing(error) => error.fmt(formatter),
             Self::Pattern(error) => error.fmt(formatter),
             Self::Load(error) => error.fmt(formatter),
+            Self::Placement(error) => error.fmt(formatter),
             Self::Memory(shortage) => shortage.fmt(formatter),
         }
     }
@@ -86,6 +91,18 @@ pub struct Simulation {
 enum Traffic {
     Load(OpenLoad),
     Exchange(Pattern),
+    Application(Placed),
+}
+
+/// An application whose ranks have their nodes.
+#[derive(Debug)]
+struct Placed {
+    /// The terminals of the ranks.
+    places: Vec<u32>,
+    /// Source, destination and payload of each message between nodes.
+    messages: Vec<(u32, u32, u64)>,
+    /// Who sends whom how much.
+    pattern: Pattern,
 }
 
 /// What a simulation gave.
@@ -94,6 +111,8 @@ pub struct Outcome {
     pub found: Finding,
     /// With its packets, where the finding has a text.
     pub deadlock: Option<Deadlock>,
+    /// Why the ranks of an application hang, if they do.
+    pub stuck: Option<String>,
     pub work: Work,
 }
 
@@ -167,6 +186,9 @@ impl Simulation {
                 room(Exchange::memory_needed(spec, steps, fabric.terminals()))?;
                 Traffic::Exchange(pattern)
             }
+            WorkloadSpec::Application(spec) => {
+                Traffic::Application(placed(spec, fabric, scenario.seed)?)
+            }
         };
         let interruption =
             scenario.interruption.as_ref().map(|it| interruption(it, &scenario.network));
@@ -211,6 +233,7 @@ impl Simulation {
         match &self.traffic {
             Traffic::Load(load) => load.pattern(),
             Traffic::Exchange(pattern) => pattern,
+            Traffic::Application(placed) => &placed.pattern,
         }
     }
 
@@ -219,7 +242,7 @@ impl Simulation {
     pub fn load(&self) -> Option<&OpenLoad> {
         match &self.traffic {
             Traffic::Load(load) => Some(load),
-            Traffic::Exchange(_) => None,
+            Traffic::Exchange(_) | Traffic::Application(_) => None,
         }
     }
 
@@ -237,19 +260,36 @@ impl Simulation {
         self.outlook.get_or_init(|| self.look_at_pairs())
     }
 
-    /// How soon a finite exchange can be over at best; `None` for a load, and where too many messages would have
-    /// to be looked at.
+    /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
+    /// messages would have to be looked at.
     #[must_use]
     pub fn completion_bound(&self) -> Option<CompletionBound> {
-        let WorkloadSpec::Exchange(spec) = &self.scenario.workload else { return None };
         let parameters = &self.scenario.parameters;
-        completion_bound(self.fabric(), self.routes(), parameters, self.pattern(), spec)
+        let (fabric, routes) = (self.fabric(), self.routes());
+        match (&self.traffic, &self.scenario.workload) {
+            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
+                completion_bound(fabric, routes, parameters, pattern, spec)
+            }
+            (Traffic::Application(placed), _) => {
+                application_bound(fabric, routes, parameters, &placed.messages)
+            }
+            _ => None,
+        }
     }
 
     fn look_at_pairs(&self) -> Outlook {
         let (bytes, access) = match &self.scenario.workload {
             WorkloadSpec::Load(load) => (load.message.0, load.access),
             WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
+            // Of messages of many sizes the mean.
+            WorkloadSpec::Application(_) => {
+                let Traffic::Application(placed) = &self.traffic else {
+                    unreachable!("so it was made")
+                };
+                let bytes: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
+                let mean = bytes / placed.messages.len().max(1) as u128;
+                (u64::try_from(mean).unwrap_or(u64::MAX), Access::Write)
+            }
         };
         let parameters = &self.scenario.parameters;
         outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
@@ -281,13 +321,11 @@ impl Simulation {
             (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
                 self.run_load(load.clone(), spec, row, state, watch)
             }
-            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => self.run_exchange(
-                Exchange::new(spec, pattern.clone(), self.fabric()),
-                row,
-                state,
-                watch,
-            ),
-            _ => unreachable!("the traffic was made from the scenario's workload"),
+            (Traffic::Application(_), WorkloadSpec::Application(spec)) => match &spec.carrier {
+                Carrier::Flits => self.run_finite(row, state, watch),
+                Carrier::LogGops(parameters) => super::loggops::run(spec, parameters, row),
+            },
+            _ => self.run_finite(row, state, watch),
         }
     }
 
@@ -303,6 +341,10 @@ impl Simulation {
             (Traffic::Load(load), _) => Workload::Load(load.clone()),
             (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
                 Workload::Exchange(Exchange::new(spec, pattern.clone(), self.fabric()))
+            }
+            (Traffic::Application(placed), WorkloadSpec::Application(spec)) => {
+                let terminals = self.fabric().terminals();
+                Workload::Application(Application::new(spec, &placed.places, terminals, true))
             }
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }
@@ -321,13 +363,17 @@ impl Simulation {
     pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
         let collector = Collector::new(self.fabric().terminals());
         let (fabric, routes) = (self.fabric(), self.routes());
-        let parameters = &self.scenario.parameters;
+        let mut parameters = self.scenario.parameters.clone();
+        if let Traffic::Application(_) = self.traffic {
+            // The ranks' streams are busy for so long, which the engine knows nothing of.
+            (parameters.send_overhead, parameters.receive_overhead) = (0, 0);
+        }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         let mut engine = Engine::interrupted(
             threads,
             fabric,
             routes,
-            parameters,
+            &parameters,
             workload,
             collector,
             interruption,
@@ -420,7 +466,7 @@ impl Simulation {
             warnings,
             deadlock: deadlock.as_ref().map(FoundDeadlock::from),
         };
-        Outcome { found, deadlock, work }
+        Outcome { found, deadlock, stuck: None, work }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
@@ -477,59 +523,94 @@ impl Simulation {
         }
     }
 
-    fn run_exchange(
+    /// How many messages a finite workload sends, about.
+    fn messages(&self, workload: &Workload) -> u64 {
+        match (workload, &self.traffic) {
+            (Workload::Exchange(exchange), _) => exchange.messages(),
+            (_, Traffic::Application(placed)) => placed.messages.len() as u64,
+            _ => 0,
+        }
+    }
+
+    fn run_finite(
         &self,
-        exchange: Exchange,
         row: Measured,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
         let started = ThreadTime::now();
-        let messages = exchange.messages();
-        let mut engine = self.engine(Workload::Exchange(exchange));
+        let workload = self.workload();
+        let messages = self.messages(&workload);
+        let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
-        let measured = measure_exchange(&mut engine, messages, self.senders().len(), watch);
+        let measured = measure_finite(&mut engine, messages, self.senders().len(), watch);
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, engine.counters(), memory, nodes, others);
-        match measured {
-            Ok(measured) => {
-                let row = self.with_derouted(exchange_row(row, &measured), measured.derouted);
-                let channels = channel_rows(&measured.channels);
-                let warnings = channels_warning(channels.len(), measured.all_channels);
-                let warnings = warnings.into_iter().collect();
-                let latencies = latency_rows(&measured.packet_latency_quantiles);
-                let windows = Vec::new();
-                let found = Finding {
-                    measured: row,
-                    channels,
-                    latencies,
-                    windows,
-                    warnings,
-                    deadlock: None,
-                };
-                Outcome { found, deadlock: None, work }
-            }
+        let unfinished = |status, time| Measured {
+            status,
+            simulated_time: Some(time),
+            events: engine.counters().grants,
+            digest: Some(engine.digest().0),
+            ..row.clone()
+        };
+        let measured = match measured {
+            Ok(measured) => measured,
             Err(deadlock) => {
-                let measured = Measured {
-                    status: Status::Deadlock,
-                    simulated_time: Some(deadlock.time),
-                    events: engine.counters().grants,
-                    digest: Some(engine.digest().0),
-                    ..row
-                };
                 let found = Finding {
-                    measured,
+                    measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),
                     deadlock: Some((&deadlock).into()),
                     ..Finding::default()
                 };
-                Outcome { found, deadlock: Some(deadlock), work }
+                return Outcome { found, deadlock: Some(deadlock), stuck: None, work };
+            }
+        };
+        let mut row = finite_row(row.clone(), &measured);
+        if let WorkloadSpec::Application(spec) = &self.scenario.workload {
+            match Application::outcome(engine.applications()) {
+                Ok(outcome) => row = application_row(row, &outcome, &measured),
+                Err(stuck) => {
+                    let measured = unfinished(Status::Stuck, engine.now());
+                    let found = Finding { measured, ..Finding::default() };
+                    let stuck = Some(stuck.describe(&spec.schedule));
+                    return Outcome { found, deadlock: None, stuck, work };
+                }
             }
         }
+        let row = self.with_derouted(row, measured.derouted);
+        let channels = channel_rows(&measured.channels);
+        let warnings = channels_warning(channels.len(), measured.all_channels);
+        let found = Finding {
+            measured: row,
+            channels,
+            latencies: latency_rows(&measured.packet_latency_quantiles),
+            windows: Vec::new(),
+            warnings: warnings.into_iter().collect(),
+            deadlock: None,
+        };
+        Outcome { found, deadlock: None, stuck: None, work }
     }
+}
+
+/// The nodes of an application's ranks, and what they send each other.
+fn placed(spec: &ApplicationSpec, fabric: &Fabric, seed: u64) -> Result<Placed, SetupError> {
+    let live: Vec<u32> = fabric.live_terminals().collect();
+    let ranks = spec.schedule.ranks();
+    let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, seed);
+    let places = places.map_err(SetupError::Placement)?;
+    let messages = spec.messages(&places);
+    let mut sorted = messages.clone();
+    sorted.sort_unstable();
+    let weights = sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|same| {
+        let bytes: f64 = same.iter().map(|it| it.2.max(1) as f64).sum();
+        (same[0].0, same[0].1, bytes)
+    });
+    let weights: Vec<_> = weights.collect();
+    let pattern = Pattern::of_weights(&weights, fabric).map_err(SetupError::Pattern)?;
+    Ok(Placed { places, messages, pattern })
 }
 
 /// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.

@@ -91,6 +91,25 @@ impl<'t> NodeName<'t> {
         }
     }
 
+    /// Finds a node by its number, its coordinates joined by `;`, or its name, as files have them. Otherwise what is wrong,
+    /// and the way out.
+    pub(crate) fn of_text(&self, text: &str) -> Result<u32, (String, Option<String>)> {
+        let numbers: Result<Vec<u32>, _> =
+            text.split(';').map(|number| number.trim().parse::<u32>()).collect();
+        let found = match (&numbers, self.places) {
+            (Err(_), Some(Places::Terminals(_)) | None) => self.named(text),
+            (Err(_), Some(Places::Torus(_))) => {
+                let help = "a node is its number, or its coordinates joined by `;`, as in 0;1;3";
+                return Err((format!("`{text}` is no node"), Some(help.into())));
+            }
+            (Ok(numbers), places) => {
+                let line = matches!(places, Some(Places::Torus(torus)) if torus.dimensions() == 1);
+                self.find(numbers, numbers.len() > 1 || line)
+            }
+        };
+        found.ok_or_else(|| (format!("there is no node {text}"), self.range()))
+    }
+
     /// Finds a node of switches by its name.
     pub(crate) fn named(&self, name: &str) -> Option<u32> {
         match self.places {

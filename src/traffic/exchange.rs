@@ -305,7 +305,7 @@ impl Exchange {
             destination,
             bytes: self.bytes,
             kind: self.kind,
-            tag: step,
+            tag: step.into(),
         });
         if self.between != Between::Nothing {
             return (message, None);

@@ -1,5 +1,6 @@
 //! Who sends what to whom, and when.
 
+mod application;
 mod exchange;
 mod interval;
 mod load;
@@ -9,6 +10,10 @@ mod script;
 mod spec;
 mod workload;
 
+pub use application::{
+    Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
+    Outcome, Placement, PlacementError, Records,
+};
 pub use exchange::Exchange;
 pub use interval::Interval;
 pub use load::{LoadError, OpenLoad};
@@ -22,10 +27,12 @@ pub use spec::*;
 pub(crate) use workload::TrafficState;
 pub use workload::{Wake, Workload};
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Picoseconds;
 
 /// What a message is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// Its bytes travel from source to destination, on the request channel.
     Data,
@@ -35,7 +42,7 @@ pub enum Kind {
 }
 
 /// A message that a terminal creates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Message {
     /// Creation time at the source, before the send overhead.
     pub time: Picoseconds,
@@ -45,5 +52,19 @@ pub struct Message {
     pub bytes: u64,
     pub kind: Kind,
     /// Given back to the workload when the message is done; of no meaning to the engine.
-    pub tag: u32,
+    pub tag: u64,
+}
+
+/// What a workload learns of a message that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub tag: u64,
+    /// When it entered its source queue.
+    pub created: Picoseconds,
+    /// When the last of its packets to be delivered started on the injection channel.
+    pub injected: Picoseconds,
+    /// Channels between routers that this packet crossed.
+    pub hops: u32,
+    /// When it was received, host overheads included.
+    pub time: Picoseconds,
 }

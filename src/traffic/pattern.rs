@@ -104,6 +104,17 @@ impl Pattern {
         }
     }
 
+    /// Between nodes in proportion to what they send each other, each pair once: source, destination and weight. Without
+    /// any, nobody sends.
+    ///
+    /// # Errors
+    /// If the fabric has no such nodes.
+    pub fn of_weights(weights: &[(u32, u32, f64)], fabric: &Fabric) -> Result<Self, PatternError> {
+        let (live, name) = (Live::new(fabric), matrix::MATRIX.name);
+        let rule = matrix::Matrix::new(weights, &Nodes::new(name, fabric, &live, 0))?;
+        Ok(Self { name, live, rule: Arc::new(rule) })
+    }
+
     /// Destination of the `index`-th message (from 0) of `source`; `None` if it sends nothing.
     ///
     /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns with steps go

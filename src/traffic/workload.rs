@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::application::ApplicationState;
 use super::exchange::Course;
-use super::{Exchange, Kind, Message, OpenLoad, Script};
+use super::{Application, Exchange, Kind, Message, OpenLoad, Receipt, Script};
+use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// Who may go on creating messages after something has happened.
@@ -32,6 +34,7 @@ pub enum Workload {
     Script(Script),
     Load(OpenLoad),
     Exchange(Exchange),
+    Application(Application),
 }
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
@@ -40,6 +43,7 @@ pub(crate) enum TrafficState<'a> {
     Script(Cow<'a, [usize]>),
     Load(Vec<u64>),
     Exchange(Course<'a>),
+    Application(Cow<'a, ApplicationState>),
 }
 
 impl Workload {
@@ -49,6 +53,7 @@ impl Workload {
             Self::Script(script) => TrafficState::Script(script.state().into()),
             Self::Load(load) => TrafficState::Load(load.state()),
             Self::Exchange(exchange) => TrafficState::Exchange(exchange.state()),
+            Self::Application(application) => TrafficState::Application(application.state()),
         }
     }
 
@@ -58,6 +63,9 @@ impl Workload {
             (Self::Script(script), TrafficState::Script(next)) => script.resume(next.into_owned()),
             (Self::Load(load), TrafficState::Load(indices)) => load.resume(&indices),
             (Self::Exchange(exchange), TrafficState::Exchange(course)) => exchange.resume(course),
+            (Self::Application(application), TrafficState::Application(state)) => {
+                application.resume(state)
+            }
             _ => false,
         }
     }
@@ -68,6 +76,7 @@ impl Workload {
             Self::Script(script) => script.first(terminal),
             Self::Load(load) => load.first(terminal).filter(within_reach),
             Self::Exchange(exchange) => exchange.first(terminal),
+            Self::Application(application) => application.first(terminal).filter(within_reach),
         }
     }
 
@@ -86,24 +95,32 @@ impl Workload {
                 (Some(message), Some(next).filter(within_reach))
             }
             Self::Exchange(exchange) => exchange.create(terminal, now),
+            Self::Application(application) => {
+                let (message, next) = application.create(terminal, now);
+                (message, next.filter(within_reach))
+            }
         }
     }
 
-    /// A terminal's own message is done: its last flit has left, or, for a read, the response has
+    /// A terminal's own message with this tag is done: its last flit has left, or, for a read, the response has
     /// been received.
     #[inline]
-    pub fn sent(&mut self, terminal: u32, now: Picoseconds) -> Wake {
+    pub fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
         match self {
             Self::Exchange(exchange) => exchange.sent(terminal, now),
+            Self::Application(application) => application.sent(terminal, tag, now),
             _ => Wake::Nobody,
         }
     }
 
-    /// A terminal has received a message with this tag.
+    /// A terminal has received a message.
     #[inline]
-    pub fn received(&mut self, terminal: u32, tag: u32, now: Picoseconds) -> Wake {
+    pub fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
         match self {
-            Self::Exchange(exchange) => exchange.received(terminal, tag, now),
+            Self::Exchange(exchange) => {
+                exchange.received(terminal, narrow(receipt.tag), receipt.time)
+            }
+            Self::Application(application) => application.received(terminal, receipt),
             _ => Wake::Nobody,
         }
     }
@@ -112,7 +129,18 @@ impl Workload {
     #[inline]
     #[must_use]
     pub fn wants_receipts(&self) -> bool {
-        matches!(self, Self::Exchange(_))
+        matches!(self, Self::Exchange(_) | Self::Application(_))
+    }
+
+    /// Whether [`Self::sent`] has to be called for a message with this tag.
+    #[inline]
+    #[must_use]
+    pub fn wants_departure(&self, tag: u64) -> bool {
+        match self {
+            Self::Exchange(_) => true,
+            Self::Application(_) => Application::wants_departure(tag),
+            Self::Script(_) | Self::Load(_) => false,
+        }
     }
 
     /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
@@ -154,6 +182,7 @@ impl Workload {
             Self::Load(load) => both(load.kind()),
             Self::Exchange(exchange) => both(exchange.kind()),
             Self::Script(script) => script.kinds(),
+            Self::Application(_) => (true, false),
         }
     }
 
@@ -175,6 +204,9 @@ impl Workload {
                 let messages = script.messages().iter();
                 messages.map(|it| of_message(it.kind, it.bytes)).min().unwrap_or(maximum)
             }
+            Self::Application(application) => {
+                application.message_sizes().map(of_bytes).min().unwrap_or(maximum)
+            }
         }
     }
 
@@ -190,7 +222,7 @@ impl Workload {
                 exchange.split(terminals).into_iter().map(Self::Exchange).collect()
             }
             // The state of the other terminals stays what it is.
-            Self::Script(_) => vec![self; terminals.len()],
+            Self::Script(_) | Self::Application(_) => vec![self; terminals.len()],
         }
     }
 
@@ -201,6 +233,7 @@ impl Workload {
             Self::Script(script) => script.memory(),
             Self::Load(load) => load.memory(),
             Self::Exchange(exchange) => exchange.memory(),
+            Self::Application(application) => application.memory(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The keys of a scenario, one subject a file.
 
 mod adaptive;
+mod application;
 mod exchange;
 mod forwarding;
 mod interruption;

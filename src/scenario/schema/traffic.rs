@@ -1,7 +1,7 @@
-//! `[traffic]`: a load that goes on; and which of `[traffic]` and `[exchange]` there is.
+//! `[traffic]`: a load that goes on; and which of the workloads there is.
 
 use super::{
-    exchange,
+    application, exchange,
     pattern::{self, Sender, Senders},
 };
 use crate::{
@@ -24,44 +24,60 @@ pub(super) fn read(
     parameters: &Parameters,
     purpose: Purpose,
 ) -> Option<WorkloadSpec> {
-    let (traffic, exchange) = match reader.is_documenting() {
-        true => (true, true),
-        false => (reader.has("traffic"), reader.has("exchange")),
-    };
-    if let (true, Some(place)) = (traffic && exchange, reader.place("exchange")) {
-        reader.problems.push(
-            Diagnostic::new(&place, "a scenario has [traffic] or [exchange], not both")
-                .help("[traffic] goes on for ever at a load, [exchange] ends; keep one"),
-        );
+    const WORKLOADS: [&str; 3] = ["traffic", "exchange", "application"];
+    let written = WORKLOADS.map(|name| reader.is_documenting() || reader.has(name));
+    let [traffic, exchange, application] = written;
+    let present: Vec<&str> = WORKLOADS.into_iter().filter(|name| reader.has(name)).collect();
+    if let [_, .., last] = present[..]
+        && let Some(place) = reader.place(last)
+    {
+        let names: Vec<String> = present.iter().map(|name| format!("[{name}]")).collect();
+        let message = format!("a scenario has one workload, not {}", names.join(" and "));
+        reader.problems.push(Diagnostic::new(&place, message).help(
+            "[traffic] goes on for ever at a load, [exchange] and [application] end; keep one",
+        ));
     }
-    if !traffic && !exchange && purpose != Purpose::Routes {
-        let misspelt = reader.has_misspelt("traffic") || reader.has_misspelt("exchange");
+    if !written.contains(&true) && purpose != Purpose::Routes {
+        let misspelt = WORKLOADS.into_iter().any(|name| reader.has_misspelt(name));
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
-                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange]").help(
-                    "add [traffic] for a load that goes on, with for example \
-                     `pattern = \"uniform\"` and `load = 0.3`; or [exchange] for a finite workload",
-                ),
+                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange] nor [application]")
+                    .help(
+                        "add [traffic] for a load that goes on, with for example \
+                         `pattern = \"uniform\"` and `load = 0.3`; [exchange] for a finite workload; or \
+                         [application] for what ranks do",
+                    ),
             );
         }
     }
-    // Both are always asked for, so that a misspelt header is told the right name.
-    let (mut load_spec, mut exchange_spec) = (None, None);
+    // All are always asked for, so that a misspelt header is told the right name.
+    let (mut load_spec, mut exchange_spec, mut application_spec) = (None, None, None);
     if traffic {
-        let doc =
-            "Traffic that goes on for ever at an offered load. A scenario has this or [exchange].";
+        let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application].";
         load_spec = reader.table("traffic", doc, |reader| load(reader, senders, parameters));
     } else {
         reader.ignore("traffic");
     }
     if exchange {
         let doc = "A finite workload: every node sends a message to each of its partners. A \
-                   scenario has this or [traffic].";
+                   scenario has this, [traffic] or [application].";
         exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, senders));
     } else {
         reader.ignore("exchange");
     }
-    load_spec.map(WorkloadSpec::Load).or(exchange_spec.map(WorkloadSpec::Exchange))
+    if application {
+        let doc = "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
+                   \"Applications\". A scenario has this, [traffic] or [exchange].";
+        application_spec = reader.table("application", doc, |reader| {
+            application::read(reader, senders.places, parameters)
+        });
+    } else {
+        reader.ignore("application");
+    }
+    load_spec
+        .map(WorkloadSpec::Load)
+        .or(exchange_spec.map(WorkloadSpec::Exchange))
+        .or(application_spec.map(WorkloadSpec::Application))
 }
 
 fn load(

@@ -122,25 +122,10 @@ impl MatrixFile<'_> {
     }
 
     fn node(&self, text: &str, place: &Location) -> Result<u32, Diagnostic> {
-        let numbers: Result<Vec<u32>, _> =
-            text.split(';').map(|number| number.trim().parse::<u32>()).collect();
-        let found = match (&numbers, self.names.places) {
-            (Err(_), Some(Places::Terminals(_)) | None) => self.names.named(text),
-            (Err(_), Some(Places::Torus(_))) => {
-                return Err(Diagnostic::new(place, format!("`{text}` is no node"))
-                    .help("a node is its number, or its coordinates joined by `;`, as in 0;1;3"));
-            }
-            (Ok(numbers), places) => {
-                let line = matches!(places, Some(Places::Torus(torus)) if torus.dimensions() == 1);
-                self.names.find(numbers, numbers.len() > 1 || line)
-            }
-        };
-        found.ok_or_else(|| {
-            let problem = Diagnostic::new(place, format!("there is no node {text}"));
-            match self.names.range() {
-                Some(range) => problem.help(range),
-                None => problem,
-            }
+        self.names.of_text(text).map_err(|(message, help)| {
+            let mut problem = Diagnostic::new(place, message);
+            problem.help = help;
+            problem
         })
     }
 }

@@ -25,7 +25,7 @@ pub(super) static MATRIX: PatternKind = PatternKind {
     read,
 };
 
-type Weight = (u32, u32, f64);
+pub(super) type Weight = (u32, u32, f64);
 
 /// `[source, destination, weight]`.
 #[derive(Clone, Copy)]
@@ -160,7 +160,7 @@ fn repeated(place: &Location) -> Diagnostic {
 }
 
 /// Weights, as integers so that every machine draws alike.
-struct Matrix {
+pub(super) struct Matrix {
     bounds: Vec<u32>,
     /// Destination, and the sum of the source's weights up to and including this one.
     entries: Vec<(u32, u64)>,
@@ -169,7 +169,7 @@ struct Matrix {
 
 impl Matrix {
     /// Weights of failed nodes are left out.
-    fn new(entries: &[Weight], nodes: &Nodes<'_>) -> Result<Self, PatternError> {
+    pub(super) fn new(entries: &[Weight], nodes: &Nodes<'_>) -> Result<Self, PatternError> {
         nodes.check(entries.iter().flat_map(|entry| [entry.0, entry.1]))?;
         let (live, terminals) = (nodes.live(), nodes.count());
         let mut sorted = entries.to_vec();

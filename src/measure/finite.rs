@@ -1,4 +1,4 @@
-//! A finite workload, run to its end: completion time and bandwidth a node.
+//! A finite workload, run to its end: an exchange, or an application.
 
 use super::collector::{Collector, Distribution};
 use super::watch::{Snapshot, Standing, Watch};
@@ -13,8 +13,9 @@ const LOOK_EVERY: Picoseconds = 20_000_000;
 
 /// What a finite workload gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExchangeMeasurement {
-    /// When the last message had been received, host overheads included.
+pub struct FiniteMeasurement {
+    /// When the last message had been received, host overheads included; of an application, when the last operation of its
+    /// ranks had ended.
     pub completion: Picoseconds,
     /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
     /// the completion time: bytes a second.
@@ -35,16 +36,17 @@ pub struct ExchangeMeasurement {
     pub all_channels: usize,
 }
 
-/// Runs until nothing is left, `messages` of them in all.
+/// Runs until nothing is left, about `messages` of them in all. Of an application whose ranks hang, nothing tells so
+/// here: its [outcome](crate::traffic::Application::outcome) does.
 ///
 /// # Errors
 /// If packets wait for each other in a cycle.
-pub fn measure_exchange(
+pub fn measure_finite(
     engine: &mut Engine<'_, Collector>,
     messages: u64,
     senders: usize,
     watch: &mut Watch<'_>,
-) -> Result<ExchangeMeasurement, Deadlock> {
+) -> Result<FiniteMeasurement, Deadlock> {
     if watch.from.is_none() {
         engine.observer().start();
     }
@@ -73,7 +75,7 @@ pub fn measure_exchange(
     let completion = collector.latest_completion();
     let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
     let message_latency = collector.message_latency();
-    Ok(ExchangeMeasurement {
+    Ok(FiniteMeasurement {
         completion,
         bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12 / completion.max(1) as f64,
         messages: message_latency.map_or(0, |latency| latency.count),

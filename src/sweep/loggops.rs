@@ -1,0 +1,32 @@
+//! An application under LogGOPS: no network, and so no engine.
+
+use std::time::Instant;
+
+use cpu_time::ThreadTime;
+
+use super::simulation::{Outcome, Work};
+use crate::application::loggops::{LogGops, simulate};
+use crate::report::{Finding, Measured, Status};
+use crate::traffic::ApplicationSpec;
+
+/// Picoseconds of a nanosecond.
+const NANOSECOND: u64 = 1000;
+
+pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -> Outcome {
+    let (started, clock) = (ThreadTime::now(), Instant::now());
+    let finished = simulate(&spec.schedule, parameters);
+    let work = Work { simulating: started.elapsed(), elapsed: clock.elapsed(), ..Work::default() };
+    let (measured, stuck) = match finished {
+        Ok(finished) => {
+            let time = Some(finished.time().saturating_mul(NANOSECOND));
+            let status = Status::Completed;
+            (Measured { status, completion_time: time, simulated_time: time, ..row }, None)
+        }
+        Err(stuck) => {
+            let stuck = stuck.describe(&spec.schedule);
+            (Measured { status: Status::Stuck, ..row }, Some(stuck))
+        }
+    };
+    let found = Finding { measured, ..Finding::default() };
+    Outcome { found, deadlock: None, stuck, work }
+}

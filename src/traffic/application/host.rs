@@ -1,0 +1,622 @@
+//! A rank's streams and their jobs; eager and rendezvous messages.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::order::Order;
+use super::record::{Job, JobKind, Leg, LegKind, Records};
+use super::spec::{Answer, ApplicationSpec, HostParameters};
+use crate::application::{ANY, Action, Matching, Mix, Schedule, Stuck, Until};
+use crate::narrow::{narrow, rounded};
+use crate::traffic::{Kind, Message, Receipt, Wake};
+use crate::units::{Picoseconds, Rate};
+
+/// Picoseconds of a nanosecond.
+const NANOSECOND: Picoseconds = 1000;
+
+/// What comes of time at a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Happening {
+    /// A message of this tag is there.
+    Arrive { tag: u64 },
+    /// The last flit of a message of this tag has left.
+    Left { tag: u64 },
+    /// A stream is done with its job.
+    End { stream: u32 },
+    /// The adapter can take the message for which a stream waits.
+    Resume { stream: u32 },
+}
+
+/// What happens at a terminal, and when. Of one instant messages come first, in the order of their operations, then the
+/// rest in the order in which it was brought about: so nothing depends on which channel a message came by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Event {
+    time: Picoseconds,
+    order: u64,
+    happening: Happening,
+}
+
+/// The order of the first event that is no message.
+const BEHIND_MESSAGES: u64 = 1 << 32;
+
+/// A node: what happens at it, and what it is about to give to its adapter.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Host {
+    events: BinaryHeap<Reverse<Event>>,
+    outbox: VecDeque<Message>,
+    /// Events so far.
+    count: u64,
+    /// When its adapter takes the next message.
+    send_free: Picoseconds,
+}
+
+impl Host {
+    fn add(&mut self, time: Picoseconds, happening: Happening) {
+        let order = match happening {
+            Happening::Arrive { tag } | Happening::Left { tag } => tag & u64::from(u32::MAX),
+            Happening::End { .. } | Happening::Resume { .. } => {
+                self.count += 1;
+                BEHIND_MESSAGES + self.count
+            }
+        };
+        self.events.push(Reverse(Event { time, order, happening }));
+    }
+}
+
+/// What a stream is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Task {
+    kind: JobKind,
+    /// Whether the message to be taken lies in memory already.
+    is_copy: bool,
+    operation: u32,
+    /// See [`Job::cause`].
+    cause: u32,
+    ready: Picoseconds,
+}
+
+/// A stream of a rank: it does one thing at a time, first come first served.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stream {
+    rank: u32,
+    /// Whether it waits for its terminal's adapter.
+    is_held: bool,
+    tasks: VecDeque<Task>,
+    /// What it is busy with, and since when.
+    running: Option<(Task, Picoseconds)>,
+}
+
+/// How far an application has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplicationState {
+    /// By terminal.
+    hosts: Vec<Host>,
+    streams: Vec<Stream>,
+    /// By operation: what it still waits for.
+    waits: Vec<u32>,
+    receipts: Matching,
+    unexpected: Matching,
+    /// For a large message that may come, by its operation: the receipt that waits for it.
+    promised: HashMap<u32, u32, BuildHasherDefault<Mix>>,
+    order: Order,
+    /// By rank: when the last of its operations ended.
+    finished: Vec<Picoseconds>,
+    ended: u64,
+    begun: u64,
+    came_unexpected: u64,
+    records: Option<Records>,
+}
+
+/// An application under way.
+#[derive(Clone, Debug)]
+pub struct Application {
+    schedule: Arc<Schedule>,
+    host: HostParameters,
+    /// The terminal of each rank.
+    terminals: Arc<[u32]>,
+    /// Ranks by terminal: terminal and rank.
+    ranks: Arc<[(u32, u32)]>,
+    /// By rank: its first stream.
+    first_stream: Arc<[u32]>,
+    state: ApplicationState,
+    /// Streams that may have something to do; empty between events.
+    runnable: VecDeque<u32>,
+}
+
+/// A message's tag: how many messages its rank had sent to the other before, its operation, and which leg it is.
+fn tag(number: u32, operation: u32, kind: LegKind) -> u64 {
+    u64::from(number) << 32 | u64::from(operation) << 3 | (kind as u64 + 1)
+}
+
+/// The parts of a [`tag`].
+fn parts(tag: u64) -> (u32, u32, LegKind) {
+    const KINDS: [LegKind; 4] = [LegKind::Eager, LegKind::Ask, LegKind::Answer, LegKind::Data];
+    let kind = KINDS[narrow::<usize>((tag & 7) - 1)];
+    (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
+}
+
+/// What so many bytes take at a rate; nothing without one.
+fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
+    rate.map_or(0, |rate| narrow(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0)))
+}
+
+impl Application {
+    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are. With `records` all that is done is kept: some 50 bytes an operation and 40 a message.
+    ///
+    /// # Panics
+    /// If there are not as many places as ranks.
+    #[must_use]
+    pub fn new(spec: &ApplicationSpec, places: &[u32], terminals: u32, records: bool) -> Self {
+        let schedule = &*spec.schedule;
+        assert_eq!(places.len(), schedule.ranks() as usize, "a terminal for each rank");
+        let mut ranks: Vec<_> = places.iter().copied().zip(0..).collect();
+        ranks.sort_unstable();
+        let mut streams = Vec::new();
+        let mut first_stream = Vec::with_capacity(ranks.len());
+        for rank in 0..schedule.ranks() {
+            first_stream.push(narrow(streams.len()));
+            let numbers = schedule.of_rank(rank).map(|it| schedule.operation(it).stream);
+            let last = numbers.max().unwrap_or(0);
+            let stream = Stream { rank, is_held: false, tasks: VecDeque::new(), running: None };
+            streams.resize(streams.len() + usize::from(last) + 1, stream);
+        }
+        let all = narrow::<u32>(schedule.operations().len());
+        Self {
+            schedule: Arc::clone(&spec.schedule),
+            host: spec.host.clone(),
+            terminals: places.into(),
+            ranks: ranks.into(),
+            first_stream: first_stream.into(),
+            state: ApplicationState {
+                hosts: vec![Host::default(); terminals as usize],
+                streams,
+                waits: (0..all).map(|number| schedule.waits(number)).collect(),
+                receipts: Matching::new(schedule),
+                unexpected: Matching::new(schedule),
+                promised: HashMap::default(),
+                order: Order::default(),
+                finished: vec![0; schedule.ranks() as usize],
+                ended: 0,
+                begun: 0,
+                came_unexpected: 0,
+                records: records.then(Records::default),
+            },
+            runnable: VecDeque::new(),
+        }
+    }
+
+    /// How far it has come.
+    pub(in crate::traffic) fn state(&self) -> Cow<'_, ApplicationState> {
+        Cow::Borrowed(&self.state)
+    }
+
+    /// Goes on where an application like this one was; false if it had other ranks or operations.
+    pub(in crate::traffic) fn resume(&mut self, state: Cow<'_, ApplicationState>) -> bool {
+        let fits = state.waits.len() == self.state.waits.len()
+            && state.hosts.len() == self.state.hosts.len()
+            && state.streams.len() == self.state.streams.len()
+            && state.finished.len() == self.state.finished.len();
+        if fits {
+            self.state = state.into_owned();
+        }
+        fits
+    }
+
+    /// The least payload of its messages that is sent, in bytes, and whether any is.
+    pub(in crate::traffic) fn message_sizes(&self) -> impl Iterator<Item = u64> + '_ {
+        let operations = self.schedule.operations().iter();
+        let limit = self.host.eager_limit.0;
+        let control = self.host.control_message.0;
+        let sends = operations.filter(|it| it.action == Action::Send).map(|it| it.amount);
+        sends.flat_map(move |bytes| [bytes].into_iter().chain((bytes > limit).then_some(control)))
+    }
+
+    /// The ranks at a terminal.
+    fn ranks_at(&self, terminal: u32) -> impl Iterator<Item = u32> + use<> {
+        let first = self.ranks.partition_point(|it| it.0 < terminal);
+        let ranks = Arc::clone(&self.ranks);
+        (first..ranks.len())
+            .map(move |at| ranks[at])
+            .take_while(move |it| it.0 == terminal)
+            .map(|it| it.1)
+    }
+
+    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has something to do.
+    pub(in crate::traffic) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        let mut any = false;
+        for rank in self.ranks_at(terminal) {
+            for number in self.schedule.of_rank(rank) {
+                if self.schedule.waits(number) == 0 {
+                    self.ready(number, ANY, rank, 0);
+                    any = true;
+                }
+            }
+        }
+        self.run_streams(terminal, 0);
+        any.then_some(0)
+    }
+
+    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to ask again.
+    pub(in crate::traffic) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        loop {
+            let host = &mut self.state.hosts[terminal as usize];
+            match host.events.peek() {
+                Some(Reverse(event)) if event.time <= now => {
+                    debug_assert_eq!(event.time, now, "an event was not seen to in its time");
+                    let happening = event.happening;
+                    host.events.pop();
+                    self.happen(terminal, happening, now);
+                    self.run_streams(terminal, now);
+                }
+                _ => break,
+            }
+        }
+        let host = &mut self.state.hosts[terminal as usize];
+        let message = host.outbox.pop_front();
+        let next = host.events.peek().map(|event| event.0.time);
+        (message, if message.is_some() { Some(now) } else { next })
+    }
+
+    /// A terminal has received a message.
+    pub(in crate::traffic) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
+        let (_, operation, kind) = parts(receipt.tag);
+        if let Some(records) = &mut self.state.records {
+            records.legs.push(Leg {
+                operation,
+                kind,
+                hops: narrow(receipt.hops.min(255)),
+                in_memory: false,
+                entered: receipt.created,
+                injected: receipt.injected,
+                delivered: receipt.time,
+            });
+        }
+        self.arrive(terminal, receipt.tag, receipt.time)
+    }
+
+    /// Whether a terminal has to be told when a message has left.
+    pub(in crate::traffic) fn wants_departure(tag: u64) -> bool {
+        parts(tag).2 == LegKind::Data
+    }
+
+    /// A terminal's message has left.
+    pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.state.hosts[terminal as usize].add(now, Happening::Left { tag });
+        Wake::Terminal(terminal)
+    }
+
+    fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.state.hosts[terminal as usize].add(now, Happening::Arrive { tag });
+        Wake::Terminal(terminal)
+    }
+
+    fn happen(&mut self, terminal: u32, happening: Happening, now: Picoseconds) {
+        match happening {
+            Happening::Resume { stream } => {
+                self.state.streams[stream as usize].is_held = false;
+                self.runnable.push_back(stream);
+            }
+            Happening::End { stream } => {
+                let running = self.state.streams[stream as usize].running.take();
+                let (task, start) = running.expect("it has just ended");
+                self.finish(terminal, stream, task, start, now);
+                self.runnable.push_back(stream);
+            }
+            Happening::Left { tag } => {
+                let (_, operation, _) = parts(tag);
+                let rank = self.schedule.rank_of(operation);
+                self.done(operation, rank, now);
+            }
+            Happening::Arrive { tag } => self.take_in(terminal, tag, now),
+        }
+    }
+
+    /// A message, or what was said of one, is there.
+    fn take_in(&mut self, terminal: u32, tag: u64, now: Picoseconds) {
+        let schedule = Arc::clone(&self.schedule);
+        let (number, operation, kind) = parts(tag);
+        let sender = schedule.rank_of(operation);
+        match kind {
+            LegKind::Eager | LegKind::Ask => {
+                let rank = schedule.operation(operation).peer;
+                let mut order = std::mem::take(&mut self.state.order);
+                order.come(sender, rank, number, operation, |operation| {
+                    let tag = schedule.operation(operation).tag;
+                    match self.state.receipts.take(rank, sender, tag) {
+                        Some(receipt) => self.matched(terminal, receipt, operation, false, now),
+                        None => {
+                            self.state.came_unexpected += 1;
+                            self.state.unexpected.wait(rank, sender, tag, operation);
+                        }
+                    }
+                });
+                self.state.order = order;
+            }
+            LegKind::Answer => match self.host.answer {
+                Answer::Adapter => self.leave(terminal, sender, operation, LegKind::Data, now),
+                Answer::Processor => {
+                    self.add(sender, JobKind::Go, false, operation, operation, now)
+                }
+            },
+            LegKind::Data => {
+                let receipt = self.state.promised.remove(&operation).expect("it was asked for");
+                let rank = schedule.operation(operation).peer;
+                self.add(rank, JobKind::Take, false, receipt, operation, now);
+            }
+        }
+    }
+
+    /// A receipt has found its message, or what asks for it.
+    fn matched(
+        &mut self,
+        terminal: u32,
+        receipt: u32,
+        message: u32,
+        is_copy: bool,
+        now: Picoseconds,
+    ) {
+        let bytes = self.schedule.operation(message).amount;
+        let rank = self.schedule.operation(message).peer;
+        if bytes <= self.host.eager_limit.0 {
+            return self.add(rank, JobKind::Take, is_copy, receipt, message, now);
+        }
+        self.state.promised.insert(message, receipt);
+        match self.host.answer {
+            Answer::Adapter => self.leave(terminal, rank, message, LegKind::Answer, now),
+            Answer::Processor => self.add(rank, JobKind::Answer, false, receipt, message, now),
+        }
+    }
+
+    /// Gives the stream of one of a rank's operations something to do.
+    fn add(
+        &mut self,
+        rank: u32,
+        kind: JobKind,
+        is_copy: bool,
+        operation: u32,
+        cause: u32,
+        ready: Picoseconds,
+    ) {
+        let number = u32::from(self.schedule.operation(operation).stream);
+        let stream = self.first_stream[rank as usize] + number;
+        let task = Task { kind, is_copy, operation, cause, ready };
+        self.state.streams[stream as usize].tasks.push_back(task);
+        self.runnable.push_back(stream);
+    }
+
+    /// An operation waits for nothing any more.
+    fn ready(&mut self, operation: u32, cause: u32, rank: u32, now: Picoseconds) {
+        self.add(rank, JobKind::Begin, false, operation, cause, now);
+    }
+
+    /// Has streams that are idle begin what they have to do.
+    fn run_streams(&mut self, terminal: u32, now: Picoseconds) {
+        while let Some(number) = self.runnable.pop_front() {
+            loop {
+                let stream = &mut self.state.streams[number as usize];
+                if stream.running.is_some() || stream.is_held {
+                    break;
+                }
+                let Some(task) = stream.tasks.pop_front() else { break };
+                let rank = stream.rank;
+                let is_send = task.kind == JobKind::Begin
+                    && self.schedule.operation(task.operation).action == Action::Send;
+                let host = &mut self.state.hosts[terminal as usize];
+                if is_send && host.send_free > now {
+                    stream.tasks.push_front(task);
+                    stream.is_held = true;
+                    host.add(host.send_free, Happening::Resume { stream: number });
+                    break;
+                }
+                if is_send {
+                    host.send_free = now + self.host.gap;
+                }
+                let busy = self.time_of(task);
+                if task.kind == JobKind::Begin {
+                    self.state.begun += 1;
+                    self.free(task.operation, Until::Begun, rank, now);
+                }
+                if busy == 0 {
+                    self.finish(terminal, number, task, now, now);
+                    continue;
+                }
+                self.state.streams[number as usize].running = Some((task, now));
+                let end = Happening::End { stream: number };
+                self.state.hosts[terminal as usize].add(now + busy, end);
+                break;
+            }
+        }
+    }
+
+    /// For how long a stream is busy with something.
+    fn time_of(&self, task: Task) -> Picoseconds {
+        let host = &self.host;
+        let operation = self.schedule.operation(task.operation);
+        let per_byte = |bytes: u64| match host.overhead_per_byte {
+            0.0 => 0,
+            each => rounded::<Picoseconds>(bytes.saturating_sub(1) as f64 * each),
+        };
+        match task.kind {
+            JobKind::Begin => match operation.action {
+                Action::Compute => operation.amount.saturating_mul(NANOSECOND),
+                Action::Send => host.send_overhead + per_byte(operation.amount),
+                Action::Receive => 0,
+            },
+            JobKind::Take => {
+                let bytes = self.schedule.operation(task.cause).amount;
+                let copy = if task.is_copy { time_of(bytes, host.copy_rate) } else { 0 };
+                host.receive_overhead + per_byte(bytes) + copy
+            }
+            JobKind::Answer | JobKind::Go => host.send_overhead,
+        }
+    }
+
+    /// A stream is done with something.
+    fn finish(
+        &mut self,
+        terminal: u32,
+        stream: u32,
+        task: Task,
+        start: Picoseconds,
+        now: Picoseconds,
+    ) {
+        let rank = self.state.streams[stream as usize].rank;
+        let Task { kind, operation: number, cause, ready, .. } = task;
+        if let Some(records) = &mut self.state.records {
+            records.jobs.push(Job { operation: number, cause, kind, ready, start, end: now });
+        }
+        match kind {
+            JobKind::Take => self.done(number, rank, now),
+            JobKind::Answer => self.leave(terminal, rank, cause, LegKind::Answer, now),
+            JobKind::Go => self.leave(terminal, rank, number, LegKind::Data, now),
+            JobKind::Begin => {
+                let operation = *self.schedule.operation(number);
+                match operation.action {
+                    Action::Compute => self.done(number, rank, now),
+                    Action::Send if operation.amount <= self.host.eager_limit.0 => {
+                        self.leave(terminal, rank, number, LegKind::Eager, now);
+                        self.done(number, rank, now);
+                    }
+                    Action::Send => self.leave(terminal, rank, number, LegKind::Ask, now),
+                    Action::Receive => {
+                        let (peer, tag) = (operation.peer, operation.tag);
+                        match self.state.unexpected.take(rank, peer, tag) {
+                            Some(message) => self.matched(terminal, number, message, true, now),
+                            None => self.state.receipts.wait(rank, peer, tag, number),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A rank's message, or what it says of one, goes to the adapter, or through the node's memory.
+    fn leave(&mut self, terminal: u32, rank: u32, operation: u32, kind: LegKind, now: Picoseconds) {
+        let it = *self.schedule.operation(operation);
+        let host = &self.host;
+        let (other, bytes) = match kind {
+            LegKind::Eager | LegKind::Data => (it.peer, it.amount),
+            LegKind::Ask => (it.peer, host.control_message.0),
+            LegKind::Answer => (self.schedule.rank_of(operation), host.control_message.0),
+        };
+        let number = match kind {
+            LegKind::Eager | LegKind::Ask => self.state.order.next(rank, other),
+            LegKind::Answer | LegKind::Data => 0,
+        };
+        let tag = tag(number, operation, kind);
+        let destination = self.terminals[other as usize];
+        if destination != terminal {
+            let message =
+                Message { time: now, source: terminal, destination, bytes, kind: Kind::Data, tag };
+            return self.state.hosts[terminal as usize].outbox.push_back(message);
+        }
+        let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
+        if let Some(records) = &mut self.state.records {
+            let (entered, injected) = (now, now);
+            let (in_memory, hops) = (true, 0);
+            let leg = Leg { operation, kind, hops, in_memory, entered, injected, delivered };
+            records.legs.push(leg);
+        }
+        self.arrive(terminal, tag, delivered);
+        if Self::wants_departure(tag) {
+            self.sent(terminal, tag, delivered);
+        }
+    }
+
+    /// An operation has ended.
+    fn done(&mut self, operation: u32, rank: u32, now: Picoseconds) {
+        self.state.ended += 1;
+        let finished = &mut self.state.finished[rank as usize];
+        *finished = (*finished).max(now);
+        self.free(operation, Until::Done, rank, now);
+    }
+
+    /// Readies the operations that waited for this and nothing else.
+    fn free(&mut self, operation: u32, happened: Until, rank: u32, now: Picoseconds) {
+        let schedule = Arc::clone(&self.schedule);
+        for (dependant, until) in schedule.dependants(operation) {
+            if until == happened {
+                let waits = &mut self.state.waits[dependant as usize];
+                *waits -= 1;
+                if *waits == 0 {
+                    self.ready(dependant, operation, rank, now);
+                }
+            }
+        }
+    }
+
+    /// Bytes that its state takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let state = &self.state;
+        self.ranks.len() * size_of::<(u32, u32)>()
+            + self.first_stream.len() * size_of::<u32>()
+            + state.hosts.len() * size_of::<Host>()
+            + state.streams.len() * size_of::<Stream>()
+            + state.waits.len() * size_of::<u32>()
+            + state.finished.len() * size_of::<Picoseconds>()
+            + state.receipts.memory()
+            + state.unexpected.memory()
+            + state.order.memory()
+    }
+
+    /// What all parts of an application came to, each of which had some of the terminals.
+    ///
+    /// # Errors
+    /// If operations are left that can't go on.
+    pub fn outcome<'a>(parts: impl Iterator<Item = &'a Self>) -> Result<Outcome, Stuck> {
+        let (mut outcome, mut stuck) = (Outcome::default(), Stuck::default());
+        let (mut operations, mut begun, mut ended) = (0, 0, 0);
+        for part in parts {
+            let state = &part.state;
+            operations = state.waits.len() as u64;
+            begun += state.begun;
+            ended += state.ended;
+            outcome.unexpected += state.came_unexpected;
+            outcome.finished.resize(state.finished.len(), 0);
+            for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
+                *all = (*all).max(*own);
+            }
+            stuck.receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
+            stuck.messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
+            if let Some(records) = &state.records {
+                outcome.records.jobs.extend_from_slice(&records.jobs);
+                outcome.records.legs.extend_from_slice(&records.legs);
+            }
+        }
+        stuck.not_begun = operations - begun;
+        stuck.time = outcome.time();
+        if ended < operations || !stuck.messages.is_empty() {
+            return Err(stuck);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Outcome {
+    /// When the last operation of all ended.
+    #[must_use]
+    pub fn time(&self) -> Picoseconds {
+        self.finished.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// What an application came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// By rank: when the last of its operations ended.
+    pub finished: Vec<Picoseconds>,
+    /// Messages that came before their receipts were begun.
+    pub unexpected: u64,
+    /// Empty if none were kept.
+    pub records: Records,
+}

@@ -1,0 +1,26 @@
+//! An application under way: its ranks on terminals, what they do, and what they wait for (docs/model.md,
+//! "Applications").
+//!
+//! Of the engine a host learns two things, that a message has come and that one of its own has left; all else happens
+//! at a terminal by itself. So its events are in a queue of its own, whatever is simulated elsewhere, and what it does
+//! depends on nothing but what comes.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `host` | a rank's streams and their jobs; eager and rendezvous messages |
+//! | `order` | messages of a pair of ranks in the order in which they were sent |
+//! | `placement` | which node each rank is on |
+//! | `record` | when everything was done, for explanations |
+//! | `spec` | how hosts work, as a user says it |
+
+mod host;
+mod order;
+mod placement;
+mod record;
+mod spec;
+
+pub(super) use host::ApplicationState;
+pub use host::{Application, Outcome};
+pub use placement::{Placement, PlacementError};
+pub use record::{Job, JobKind, Leg, LegKind, Records};
+pub use spec::{Answer, ApplicationSpec, Carrier, HostParameters};

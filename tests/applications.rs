@@ -1,0 +1,430 @@
+//! Applications on the engine: what ranks do, in what order, and when.
+
+use std::sync::Arc;
+
+use flitlab::{
+    application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until},
+    engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
+    routing::{DirectionOrder, HalfRing, Routes},
+    topology::{Fabric, Faults, Torus},
+    traffic::{
+        Answer, Application, ApplicationSpec, Carrier, HostParameters, Leg, LegKind, Outcome,
+        Placement, Workload,
+    },
+    units::{Bytes, Picoseconds, Rate},
+};
+use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+
+/// A network and its routes.
+struct Machine {
+    fabric: Fabric,
+    routes: Routes,
+    parameters: Parameters,
+}
+
+impl Machine {
+    fn new(sizes: &[u32]) -> Self {
+        let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let routes =
+            Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap());
+        let parameters =
+            Parameters { send_overhead: 0, receive_overhead: 0, ..Parameters::default() };
+        Self { fabric, routes, parameters }
+    }
+
+    fn run(
+        &self,
+        spec: &ApplicationSpec,
+        threads: usize,
+        stops: &[Picoseconds],
+    ) -> (Result<Outcome, String>, Digest, Counters) {
+        let live: Vec<u32> = self.fabric.live_terminals().collect();
+        let ranks = spec.schedule.ranks();
+        let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, 1).unwrap();
+        let application = Application::new(spec, &places, self.fabric.terminals(), true);
+        let mut engine = Engine::on_threads(
+            threads,
+            &self.fabric,
+            &self.routes,
+            &self.parameters,
+            Workload::Application(application),
+            Log::default(),
+        );
+        for &stop in stops {
+            engine.run_until(stop);
+        }
+        engine.run_until(Picoseconds::MAX);
+        assert!(engine.credits_are_conserved());
+        let outcome = Application::outcome(engine.applications());
+        let outcome = outcome.map_err(|stuck| stuck.describe(&spec.schedule));
+        let outcome = outcome.map(|mut outcome| {
+            let jobs = &mut outcome.records.jobs;
+            jobs.sort_by_key(|job| (job.operation, job.kind, job.end, job.cause));
+            outcome.records.legs.sort_by_key(|leg| (leg.operation, leg.kind));
+            outcome
+        });
+        (outcome, engine.digest(), engine.counters())
+    }
+
+    fn hops(&self, from: u32, to: u32) -> u32 {
+        let mut hops = 0;
+        self.routes.for_each_channel(&self.fabric, from, to, |_| hops += 1);
+        hops
+    }
+
+    /// What a packet of so much payload takes from adapter to sink in an empty network.
+    fn alone(&self, from: u32, to: u32, bytes: u64) -> Picoseconds {
+        let flits = self.parameters.packet_flits(bytes);
+        let overheads = self.parameters.send_overhead + self.parameters.receive_overhead;
+        zero_load_latency(&self.parameters, self.hops(from, to), flits) - overheads
+    }
+}
+
+fn spec(schedule: Schedule, host: HostParameters) -> ApplicationSpec {
+    ApplicationSpec {
+        schedule: Arc::new(schedule),
+        placement: Placement::Linear,
+        ranks_per_node: 1,
+        host,
+        carrier: Carrier::Flits,
+    }
+}
+
+/// A schedule of ranks, each a list of operations and of those before them, by place, that they wait for.
+fn schedule(ranks: &[&[(Operation, &[u32])]]) -> Schedule {
+    let mut builder = ScheduleBuilder::new();
+    for operations in ranks {
+        for &(operation, waits) in *operations {
+            let place = builder.add(operation).unwrap();
+            for &other in waits {
+                builder.wait(place, Until::Done, other);
+            }
+        }
+        builder.end_rank().unwrap();
+    }
+    builder.finish()
+}
+
+fn send(bytes: u64, to: u32, tag: u32) -> Operation {
+    Operation::send(bytes, to, tag)
+}
+
+fn receive(bytes: u64, from: u32, tag: u32) -> Operation {
+    Operation::receive(bytes, from, tag)
+}
+
+#[test]
+fn a_ping_between_neighbours_takes_850_ns() {
+    let machine = Machine::new(&[4, 2, 2, 2]);
+    let ping = schedule(&[&[(send(8, 1, 0), &[])], &[(receive(8, 0, 0), &[])]]);
+    let (outcome, ..) = machine.run(&spec(ping, HostParameters::default()), 1, &[]);
+    // The sender is done when its stream is: the message is the adapter's then.
+    assert_eq!(outcome.unwrap().finished, [340_000, 850_000]);
+}
+
+#[test]
+fn large_messages_wait_for_their_receipts_and_small_ones_do_not() {
+    let machine = Machine::new(&[4, 4]);
+    let late = |bytes| {
+        schedule(&[
+            &[(send(bytes, 1, 0), &[]), (Operation::compute(100), &[0])],
+            &[(Operation::compute(5000), &[]), (receive(bytes, 0, 0), &[0])],
+        ])
+    };
+    let host = HostParameters {
+        eager_limit: Bytes(64),
+        control_message: Bytes(0),
+        copy_rate: Some(Rate(8_000_000_000)),
+        ..HostParameters::default()
+    };
+    let finished = |bytes, host: &HostParameters| {
+        machine.run(&spec(late(bytes), host.clone()), 1, &[]).0.unwrap().finished
+    };
+    // A nanosecond a byte is copied, since the message came while the receiver computed.
+    assert_eq!(finished(64, &host), [440_000, 5_000_000 + 340_000 + 64_000]);
+    let control = machine.alone(0, 1, 0);
+    let data = machine.alone(0, 1, 65);
+    let end = 5_000_000 + control + data + 340_000;
+    let left = |start: Picoseconds| {
+        let flits = u64::from(machine.parameters.packet_flits(65));
+        start + flits * machine.parameters.injection_flit_time()
+    };
+    assert_eq!(finished(65, &host), [left(5_000_000 + control) + 100_000, end]);
+    // The processors take a send overhead each to agree.
+    let host = HostParameters { answer: Answer::Processor, ..host };
+    let end = 5_000_000 + 340_000 + control + 340_000 + data + 340_000;
+    let sent = left(5_000_000 + 340_000 + control + 340_000) + 100_000;
+    assert_eq!(finished(65, &host), [sent, end]);
+}
+
+#[test]
+fn ranks_of_a_node_talk_through_its_memory() {
+    let machine = Machine::new(&[4]);
+    let both = schedule(&[
+        &[(send(1000, 1, 7), &[])],
+        &[(receive(1000, 0, ANY), &[]), (send(100_000, 0, 1), &[0])],
+        &[],
+        &[],
+    ]);
+    let mut spec = spec(both, HostParameters::default());
+    spec.ranks_per_node = 4;
+    let (outcome, _, counters) = machine.run(&spec, 1, &[]);
+    // 100 kB wait for a receipt, which never comes.
+    let message = outcome.unwrap_err();
+    assert!(
+        message.contains("of rank 1 (send 100000 B to rank 0, tag 1) was never received"),
+        "{message}"
+    );
+    assert_eq!(counters.grants, 0);
+    let both = schedule(&[
+        &[(send(1000, 1, 7), &[]), (receive(100_000, 1, 1), &[])],
+        &[(receive(1000, 0, ANY), &[]), (send(100_000, 0, 1), &[0])],
+    ]);
+    spec.schedule = Arc::new(both);
+    let outcome = machine.run(&spec, 1, &[]).0.unwrap();
+    // 10 GB/s: 1 kB takes 100 ns, 100 kB 10 us; the two control messages of 16 B 1.6 ns each.
+    let first = 340_000 + 200_000 + 100_000 + 340_000;
+    let asked = first + 340_000 + 2 * (200_000 + 1600);
+    let there = asked + 200_000 + 10_000_000;
+    assert_eq!(outcome.finished, [there + 340_000, there]);
+}
+
+#[test]
+fn what_hangs_is_named_by_rank_and_label() {
+    let machine = Machine::new(&[4]);
+    // Each sends before it receives, and both messages are too large to be sent without asking.
+    let mut builder = ScheduleBuilder::new();
+    for other in [1, 0] {
+        let out = builder.add(send(1 << 20, other, 0)).unwrap();
+        builder.label("out");
+        let back = builder.add(receive(1 << 20, other, 0)).unwrap();
+        builder.label("back");
+        builder.wait(back, Until::Done, out);
+        builder.end_rank().unwrap();
+    }
+    let (outcome, ..) = machine.run(&spec(builder.finish(), HostParameters::default()), 1, &[]);
+    let message = outcome.unwrap_err();
+    assert!(
+        message.contains("`out` of rank 0 (send 1048576 B to rank 1, tag 0) was never received"),
+        "{message}"
+    );
+    assert!(message.contains("2 operations that wait for these were never begun"), "{message}");
+}
+
+#[test]
+fn messages_of_a_pair_are_taken_in_the_order_in_which_they_were_sent() {
+    let machine = Machine::new(&[8, 8]);
+    let mut sending = vec![];
+    let mut taking = vec![];
+    // Large and small ones by turns take the two injection channels, and small ones overtake.
+    for number in 0..40u64 {
+        sending.push((send(if number % 2 == 0 { 4000 } else { 8 }, 1, 5), &[][..]));
+        taking.push((receive(if number % 2 == 0 { 4000 } else { 8 }, 0, 5), &[][..]));
+    }
+    let host = HostParameters { send_overhead: 1000, ..HostParameters::default() };
+    let spec = spec(schedule(&[&sending, &taking]), host);
+    let outcome = machine.run(&spec, 1, &[]).0.unwrap();
+    let legs = &outcome.records.legs;
+    let overtaken = legs.windows(2).filter(|pair| pair[0].delivered > pair[1].delivered).count();
+    assert!(overtaken > 10, "nothing was overtaken, so nothing was shown");
+    for job in outcome.records.jobs.iter().filter(|job| job.operation >= 40) {
+        assert!(job.cause == ANY || job.cause == job.operation - 40, "{job:?}");
+    }
+}
+
+/// A chain: each message or computation begins when the one before it has ended, wherever that was. With the time that
+/// all of it takes alone.
+fn chain(random: &mut ChaCha8Rng, machine: &Machine, host: &HostParameters) -> (Schedule, u64) {
+    let ranks = machine.fabric.terminals();
+    let mut operations: Vec<Vec<(Operation, Option<u32>)>> = vec![Vec::new(); ranks as usize];
+    let mut before: Vec<Option<u32>> = vec![None; ranks as usize];
+    let (mut at, mut time) = (0, 0);
+    let mut add = |rank: u32, operation| {
+        let list = &mut operations[rank as usize];
+        list.push((operation, before[rank as usize]));
+        before[rank as usize] = Some(list.len() as u32 - 1);
+    };
+    for step in 0..30 {
+        let to = random.random_range(0..ranks);
+        if to == at {
+            let length = random.random_range(0..3000);
+            add(at, Operation::compute(length));
+            time += length * 1000;
+            continue;
+        }
+        let bytes = random.random_range(0..=256);
+        add(at, send(bytes, to, step));
+        add(to, receive(bytes, at, step));
+        time += host.send_overhead + machine.alone(at, to, bytes) + host.receive_overhead;
+        if bytes > host.eager_limit.0 {
+            let control = machine.alone(at, to, host.control_message.0);
+            time += control + machine.alone(to, at, host.control_message.0);
+            time += if host.answer == Answer::Processor { 2 * host.send_overhead } else { 0 };
+        }
+        at = to;
+    }
+    let mut builder = ScheduleBuilder::new();
+    for rank in operations {
+        for (operation, before) in rank {
+            let place = builder.add(operation).unwrap();
+            if let Some(before) = before {
+                builder.wait(place, Until::Done, before);
+            }
+        }
+        builder.end_rank().unwrap();
+    }
+    (builder.finish(), time)
+}
+
+#[test]
+fn where_no_channel_is_shared_a_program_takes_as_long_as_its_critical_path() {
+    let mut random = ChaCha8Rng::seed_from_u64(21);
+    for number in 0..100 {
+        let machine = Machine::new([&[4, 2, 2][..], &[5, 3], &[8]].choose(&mut random).unwrap());
+        let answer = if number % 2 == 0 { Answer::Adapter } else { Answer::Processor };
+        let eager_limit = Bytes(random.random_range(0..300));
+        let host = HostParameters { answer, eager_limit, ..HostParameters::default() };
+        let (schedule, time) = chain(&mut random, &machine, &host);
+        let outcome = machine.run(&spec(schedule, host), 1, &[]).0.unwrap();
+        // A receipt that is begun before its message comes waits for nothing of its own; so the chain is all.
+        assert_eq!(outcome.time(), time, "chain {number}");
+    }
+}
+
+/// A program that comes to its end whatever the times are: operations wait for earlier ones only, and of a rank either
+/// all receipts take anything or none does.
+fn program(random: &mut ChaCha8Rng, ranks: u32, tagged: bool) -> Schedule {
+    let mut operations: Vec<Vec<Operation>> = vec![Vec::new(); ranks as usize];
+    let wild: Vec<bool> = (0..ranks).map(|_| !tagged && random.random_bool(0.2)).collect();
+    for number in 0..random.random_range(1..120) {
+        let (from, to) = (random.random_range(0..ranks), random.random_range(0..ranks));
+        let stream = random.random_range(0..3);
+        if from == to {
+            let compute = Operation::compute(random.random_range(0..2000));
+            operations[from as usize].push(Operation { stream, ..compute });
+            continue;
+        }
+        let bytes = *[0, 8, 200, 256, 257, 1500, 5000].choose(random).unwrap();
+        let tag = if tagged { number } else { random.random_range(0..2) };
+        operations[from as usize].push(Operation { stream, ..send(bytes, to, tag) });
+        let receipt =
+            if wild[to as usize] { receive(bytes, ANY, ANY) } else { receive(bytes, from, tag) };
+        operations[to as usize].push(Operation { stream, ..receipt });
+    }
+    let mut builder = ScheduleBuilder::new();
+    for rank in operations {
+        for operation in rank {
+            let place = builder.add(operation).unwrap();
+            for _ in 0..random.random_range(0..3) {
+                let other = random.random_range(0..=place);
+                let until = if random.random_bool(0.7) { Until::Done } else { Until::Begun };
+                // A message that waits for its receipt may wait for ever if its end is waited for.
+                let is_send = builder.operation(other).action == Action::Send;
+                if other < place
+                    && !(is_send && until == Until::Done && operation.action == Action::Receive)
+                {
+                    builder.wait(place, until, other);
+                }
+            }
+        }
+        builder.end_rank().unwrap();
+    }
+    builder.finish()
+}
+
+fn made_up_host(random: &mut ChaCha8Rng) -> HostParameters {
+    HostParameters {
+        send_overhead: random.random_range(0..500_000),
+        receive_overhead: random.random_range(0..500_000),
+        overhead_per_byte: random.random_range(0..3) as f64 * 7.3,
+        gap: random.random_range(0..2) * 123_456,
+        // Everything is sent without asking: what asks may hang, and is tested by chains.
+        eager_limit: Bytes(if random.random_bool(0.5) { 1 << 20 } else { 256 }),
+        answer: if random.random_bool(0.5) { Answer::Adapter } else { Answer::Processor },
+        copy_rate: random.random_bool(0.5).then_some(Rate(10_000_000_000)),
+        ..HostParameters::default()
+    }
+}
+
+#[test]
+fn random_programs_are_the_same_on_any_number_of_threads() {
+    let mut random = ChaCha8Rng::seed_from_u64(2121);
+    let (mut ended, mut hung) = (0, 0);
+    for number in 0..60 {
+        let machine =
+            Machine::new([&[4, 3][..], &[4, 2, 2], &[7], &[3, 3]].choose(&mut random).unwrap());
+        let ranks_per_node = random.random_range(1..4);
+        let ranks = random.random_range(2..=machine.fabric.terminals() * ranks_per_node);
+        let mut spec = spec(program(&mut random, ranks, false), made_up_host(&mut random));
+        spec.ranks_per_node = ranks_per_node;
+        spec.placement = [Placement::Linear, Placement::RoundRobin, Placement::Random]
+            .choose(&mut random)
+            .unwrap()
+            .clone();
+        let one = machine.run(&spec, 1, &[]);
+        match &one.0 {
+            Ok(_) => ended += 1,
+            Err(_) => hung += 1,
+        }
+        for threads in [2, 3, 7] {
+            let more = machine.run(&spec, threads, &[1_000_000, 1_500_000, 9_000_000]);
+            assert_eq!(more, one, "program {number} on {threads} threads");
+        }
+    }
+    assert!(ended > 40, "{ended} programs ended, {hung} hung");
+}
+
+#[test]
+fn nothing_ends_before_its_critical_path_without_contention_would() {
+    let mut random = ChaCha8Rng::seed_from_u64(77);
+    for number in 0..60 {
+        let machine = Machine::new([&[4, 3][..], &[4, 2, 2], &[7]].choose(&mut random).unwrap());
+        let ranks = machine.fabric.terminals();
+        let host = HostParameters { eager_limit: Bytes(1 << 20), ..made_up_host(&mut random) };
+        let spec = spec(program(&mut random, ranks, true), host.clone());
+        let schedule = &*spec.schedule;
+        let outcome = machine.run(&spec, 1, &[]).0.unwrap();
+        let all = schedule.operations().len();
+        let (mut begins, mut ends) = (vec![0; all], vec![u64::MAX; all]);
+        for job in &outcome.records.jobs {
+            let operation = schedule.operation(job.operation);
+            match (job.kind, operation.action) {
+                (flitlab::traffic::JobKind::Begin, Action::Receive) => {
+                    begins[job.operation as usize] = job.start
+                }
+                (flitlab::traffic::JobKind::Begin, _) => {
+                    begins[job.operation as usize] = job.start;
+                    ends[job.operation as usize] = job.end;
+                }
+                _ => ends[job.operation as usize] = job.end,
+            }
+        }
+        for (number, &end) in (0..).zip(&ends) {
+            assert_ne!(end, u64::MAX, "{} never ended", schedule.describe(number));
+            for (dependant, until) in schedule.dependants(number) {
+                let before = if until == Until::Done { end } else { begins[number as usize] };
+                assert!(begins[dependant as usize] >= before);
+            }
+        }
+        // Tags are different, so which receipt takes which message is known.
+        for (sent, operation) in (0..).zip(schedule.operations()) {
+            if operation.action != Action::Send {
+                continue;
+            }
+            let receipt = schedule.of_rank(operation.peer).find(|&it| {
+                let it = schedule.operation(it);
+                it.action == Action::Receive && it.tag == operation.tag
+            });
+            let receipt = receipt.unwrap() as usize;
+            let from = schedule.rank_of(sent);
+            let least = machine.alone(from, operation.peer, operation.amount.min(256));
+            let there = ends[sent as usize] + least + host.receive_overhead;
+            assert!(ends[receipt] >= there, "program {number}: {}", schedule.describe(sent));
+        }
+        let network: Vec<&Leg> = outcome.records.legs.iter().filter(|leg| !leg.in_memory).collect();
+        assert!(network.iter().all(|leg| leg.kind == LegKind::Eager));
+        let sends = schedule.operations().iter().filter(|it| it.action == Action::Send).count();
+        assert_eq!(network.len(), sends, "every message is delivered once");
+    }
+}

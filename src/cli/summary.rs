@@ -43,7 +43,7 @@ impl Expectation {
     pub(super) fn new(simulation: &Simulation) -> Self {
         let outlook = simulation.outlook();
         let completion = simulation.completion_bound();
-        let exchange = matches!(simulation.scenario().workload, WorkloadSpec::Exchange(_));
+        let exchange = !matches!(simulation.scenario().workload, WorkloadSpec::Load(_));
         // A fraction of capacity means nothing where there is no load.
         let throughput = outlook.throughput().filter(|_| !exchange);
         let bottleneck = outlook.bottleneck.as_ref().filter(|_| !exchange);

@@ -11,9 +11,11 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
+use flitlab::application::Action;
 use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
 use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
+use flitlab::traffic::ApplicationSpec;
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
@@ -178,7 +180,10 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             ),
         ));
     }
-    if let WorkloadSpec::Exchange(_) = scenario.workload {
+    if let WorkloadSpec::Application(application) = &scenario.workload {
+        lines.push(("application", application_text(application)));
+    }
+    if let WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_) = scenario.workload {
         lines.push((
             "completion time",
             match (expectation.completion_bound_ns, &expectation.bottleneck) {
@@ -193,10 +198,29 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     }
     let silent = simulation.pattern().silent().count();
     if silent > 0 {
-        lines
-            .push(("silent nodes", format!("{silent}: their partner is themselves or has failed")));
+        let why = match scenario.workload {
+            WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
+            _ => "their partner is themselves or has failed",
+        };
+        lines.push(("silent nodes", format!("{silent}: {why}")));
     }
     lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
+}
+
+/// What ranks do, in numbers.
+fn application_text(application: &ApplicationSpec) -> String {
+    let operations = application.schedule.operations();
+    let of = |action| operations.iter().filter(move |it| it.action == action);
+    let bytes: u128 = of(Action::Send).map(|it| u128::from(it.amount)).sum();
+    format!(
+        "{} ranks, {} operations: {} messages of {:.3} MB in all, {} receipts, {} computations",
+        application.schedule.ranks(),
+        operations.len(),
+        of(Action::Send).count(),
+        bytes as f64 / 1e6,
+        of(Action::Receive).count(),
+        of(Action::Compute).count()
+    )
 }
 
 fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> String {

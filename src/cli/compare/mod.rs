@@ -120,7 +120,7 @@ impl Compare {
         if found
             .points
             .iter()
-            .all(|point| point.values.is_empty() && point.state.0 == point.state.1)
+            .all(|point| point.values.is_empty() && point.state_a == point.state_b)
         {
             let names: Vec<&str> = measures.iter().map(|measure| measure.name()).collect();
             return Err(Failure::Input(format!(

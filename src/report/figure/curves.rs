@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{Measured, Point, Status};
+use super::axis::Axis;
 use super::chart::is_visible;
 use super::look::LoadsIn;
 use crate::measure::half_width_95_of_few;
@@ -203,6 +204,16 @@ impl Curves {
             intervals.len() > 1 && intervals.iter().any(|&interval| is_visible(interval))
         };
         self.curves.iter().find(banded).map(|curve| curve.number)
+    }
+
+    /// The axis of the offered loads.
+    pub fn offered_axis(&self) -> Axis {
+        Axis::new(self.quantity.title("Offered"), self.highest_offered() * 1.02)
+    }
+
+    /// Whether a point of a curve has this status.
+    pub fn any(&self, status: Status) -> bool {
+        self.points().any(|point| point.status == status)
     }
 
     /// Whether some curve has two points, so that there is a line to draw.

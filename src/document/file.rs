@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::printable::without_error_numbers;
 use crate::text_file::read_text;
 
 use super::{Diagnostic, Kind, Location, Reader, Source, Text};
@@ -58,7 +59,8 @@ impl InputFile {
                 Some(Self { path, text, hash, key })
             }
             Err(error) => {
-                let message = format!("can't read {}: {error}", path.display());
+                let why = without_error_numbers(&error.to_string());
+                let message = format!("can't read {}: {why}", path.display());
                 let problem = Diagnostic::new(&reader.place(key)?, message)
                     .help("the path is taken from the scenario's own folder");
                 reader.problems.push(problem);

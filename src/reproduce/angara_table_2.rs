@@ -4,8 +4,7 @@
 use serde::Serialize;
 
 use super::tori::{PARTS, choices, fabric, sizes_text, table};
-use super::{Flawed, Reproduction, json};
-use crate::report::rows_text;
+use super::{Flawed, Reproduction};
 use crate::routing::angara::Algorithm;
 
 /// Maximum and minimum load, sigma(4), diameter.
@@ -48,12 +47,7 @@ struct Row {
 /// If one of them is wrong.
 pub fn angara_table_2() -> Result<Reproduction, Flawed> {
     let rows = rows()?;
-    Ok(Reproduction {
-        text: text(&rows),
-        tables: vec![("table", rows_text(&rows))],
-        figures: Vec::new(),
-        json: json(&rows),
-    })
+    Ok(Reproduction::of_rows("table", &rows, text(&rows), Vec::new()))
 }
 
 fn rows() -> Result<Vec<Row>, Flawed> {

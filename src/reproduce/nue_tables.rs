@@ -55,7 +55,7 @@ pub(super) struct Named {
 }
 
 /// A table, or why there is none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
     pub fabric: String,
     pub routers: u32,
@@ -127,14 +127,8 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
         cables: fabric.channels() / 2,
         failed_cables: named.failed_cables,
         algorithm: algorithm.name,
-        applies: false,
-        reason: None,
-        lanes: None,
-        maximum_load: None,
-        mean_load: None,
-        hops_mean: None,
-        escape_falls: None,
         cpu_seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
+        ..Row::default()
     };
     match made {
         Ok(made) => {

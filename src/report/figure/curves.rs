@@ -99,33 +99,24 @@ pub(super) enum Percentile {
 impl Percentile {
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
+    /// Its name, what columns of it are called, and where rows have it.
+    fn described(self) -> (&'static str, &'static str, fn(&Measured) -> Option<Picoseconds>) {
+        match self {
+            Self::P50 => ("median", "p50", |row| row.packet_latency_p50),
+            Self::P95 => ("95th percentile", "p95", |row| row.packet_latency_p95),
+            Self::P99 => ("99th percentile", "p99", |row| row.packet_latency_p99),
+            Self::P999 => ("99.9th percentile", "p999", |row| row.packet_latency_p999),
+        }
+    }
+
     /// `99.9th percentile`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "median",
-            Self::P95 => "95th percentile",
-            Self::P99 => "99th percentile",
-            Self::P999 => "99.9th percentile",
-        }
+        self.described().0
     }
 
     /// As columns are called.
     pub fn column(self) -> &'static str {
-        match self {
-            Self::P50 => "p50",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-        }
-    }
-
-    fn of(self, row: &Point) -> Option<Picoseconds> {
-        match self {
-            Self::P50 => row.measured.packet_latency_p50,
-            Self::P95 => row.measured.packet_latency_p95,
-            Self::P99 => row.measured.packet_latency_p99,
-            Self::P999 => row.measured.packet_latency_p999,
-        }
+        self.described().1
     }
 }
 
@@ -258,7 +249,8 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
         interval: repeated
             .map(|(mean, half)| (mean - half, mean + half))
             .or_else(|| ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))),
-        percentiles: Percentile::ALL.map(|it| mean_of(&|row| nanoseconds(it.of(row)))),
+        percentiles: Percentile::ALL
+            .map(|it| mean_of(&|row| nanoseconds(it.described().2(&row.measured)))),
     }
 }
 

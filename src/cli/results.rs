@@ -82,8 +82,8 @@ impl Results {
         let written_by = || written_by(&folder.join("scenario.toml"));
         let version = summary.flitlab.clone().or_else(written_by);
         let no_points = || {
-            Failure::Input(format!(
-                "error: {} has no points yet: it was stopped or goes on{}",
+            Failure::input(format!(
+                "{} has no points yet: it was stopped or goes on{}",
                 file.display(),
                 resume(folder)
             ))
@@ -125,7 +125,7 @@ impl Results {
 /// `None` if there is none.
 fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
     let wrong = |cause: &dyn std::fmt::Display| {
-        Failure::Input(format!("error: can't read {}: {cause}", path.display()))
+        Failure::input(format!("can't read {}: {cause}", path.display()))
     };
     match fs::read_to_string(path) {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),

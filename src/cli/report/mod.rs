@@ -111,22 +111,22 @@ impl Report {
             (Some(out), _) => out.clone(),
             (None, [only]) => only.join(NAME),
             (None, _) => {
-                return Err(Failure::Input(format!(
-                    "error: a report of several results needs a name: add -o {NAME}"
+                return Err(Failure::input(format!(
+                    "a report of several results needs a name: add -o {NAME}"
                 )));
             }
         };
         if out.is_dir() {
             let file = out.join(NAME);
-            return Err(Failure::Input(format!(
-                "error: {} is a folder: write -o {}",
+            return Err(Failure::input(format!(
+                "{} is a folder: write -o {}",
                 out.display(),
                 file.display()
             )));
         }
         if out.exists() && !self.force {
-            return Err(Failure::Input(format!(
-                "error: {} exists: replace it with --force, or name another file with -o",
+            return Err(Failure::input(format!(
+                "{} exists: replace it with --force, or name another file with -o",
                 out.display()
             )));
         }
@@ -147,15 +147,15 @@ impl Report {
             });
         }
         if self.labels.len() != results.len() {
-            return Err(Failure::Input(format!(
-                "error: {} names for {} results: --labels takes as many, with commas between them",
+            return Err(Failure::input(format!(
+                "{} names for {} results: --labels takes as many, with commas between them",
                 self.labels.len(),
                 results.len()
             )));
         }
         match repeated(&self.labels) {
-            Some(label) => Err(Failure::Input(format!(
-                "error: --labels names {label} twice: results need different names"
+            Some(label) => Err(Failure::input(format!(
+                "--labels names {label} twice: results need different names"
             ))),
             None => Ok(self.labels.clone()),
         }

@@ -52,7 +52,7 @@ impl Keeping {
     ) -> Result<Option<(Keeper, Option<Checkpoint>)>, Failure> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         let identity = identity()?;
-        let from = Checkpoint::read(path, &identity).map_err(|error| Failure::input(error))?;
+        let from = Checkpoint::read(path, &identity).map_err(Failure::input)?;
         Checkpoint::try_place(path).map_err(|cause| {
             let path = path.display();
             Failure::input(format!("can't write the checkpoint {path}: {cause}"))

@@ -163,8 +163,8 @@ impl Init {
         let starter =
             if asks { self.ask(&mut stdin().lock(), &mut stderr())? } else { self.starter() };
         let text = starter.text(&path);
-        let scenario = read(&starter, &path)
-            .map_err(|problems| Failure::input(format!("{}", problems.join("\nerror: "))))?;
+        let scenario =
+            read(&starter, &path).map_err(|problems| Failure::input(problems.join("\nerror: ")))?;
         if printed {
             return print_text(&text);
         }

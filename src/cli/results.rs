@@ -151,6 +151,17 @@ fn resume(folder: &Path) -> String {
     format!("; {command} finishes it")
 }
 
+/// A folder's own name, if it has one.
+pub(super) fn own_name(folder: &Path) -> Option<String> {
+    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    canonical.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+/// The first name that is there twice.
+pub(super) fn repeated(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
+}
+
 /// Why a path has no results, and what may have been meant.
 pub(super) fn no_results(path: &Path) -> String {
     let name = path.display();

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, systems};
 use super::{Extent, Progress, Reproduction, all};
 use crate::narrow::narrow;
 use crate::report::figure::{Scale, Series, Style, xy_figure};
 use crate::routing::angara::{sssp, sssp_in_one_stage};
+use crate::topology::sizes_text;
 
 #[derive(Clone, Debug, Serialize)]
 struct Row {

@@ -5,12 +5,13 @@
 
 use serde::Serialize;
 
-use super::tori::{PARTS, SEED, sizes_text};
+use super::tori::{PARTS, SEED};
 use super::{Extent, Progress, Reproduction, all};
 use crate::report::figure::{Figure, ratio_figure};
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
 use crate::topology::Torus;
+use crate::topology::sizes_text;
 
 const MESSAGE: &str = "1 MiB";
 

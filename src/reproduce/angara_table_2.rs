@@ -3,9 +3,10 @@
 
 use serde::Serialize;
 
-use super::tori::{PARTS, choices, fabric, sizes_text, table};
+use super::tori::{PARTS, choices, fabric, table};
 use super::{Flawed, Reproduction};
 use crate::routing::angara::Algorithm;
+use crate::topology::sizes_text;
 
 /// Maximum and minimum load, sigma(4), diameter.
 type PublishedRow = (u64, u64, f64, u32);

@@ -6,13 +6,14 @@ use std::fmt::Write;
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-use super::tori::{on_one_thread, sizes_text};
+use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, all};
 use crate::narrow::rounded;
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::routing::agnostic::{Algorithm, Parameters};
 use crate::routing::{ForwardingQuality, prove_forwarding};
 use crate::topology::builders::SwitchedTorus;
+use crate::topology::sizes_text;
 use crate::topology::{Cabling, Fabric};
 
 /// Those that the slides compare, and others beside them.

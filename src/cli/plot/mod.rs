@@ -10,7 +10,7 @@ use serde::Serialize;
 mod look;
 
 use super::Failure;
-use super::results::no_results;
+use super::results::{no_results, own_name, repeated};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
@@ -114,7 +114,9 @@ impl Plot {
         }
         let single = results.len() == 1;
         let title = self.title.clone().unwrap_or_else(|| match &results[..] {
-            [only] => only.title.clone().unwrap_or_else(|| name(&self.results[0])),
+            [only] => {
+                only.title.clone().unwrap_or_else(|| own_name(&self.results[0]).unwrap_or_default())
+            }
             _ => String::new(),
         });
         if !single {
@@ -192,7 +194,8 @@ impl Plot {
 
     /// The folders' names, or the whole paths if two have the same name.
     fn names(&self) -> Result<Vec<String>, Failure> {
-        let names: Vec<String> = self.results.iter().map(|folder| name(folder)).collect();
+        let names: Vec<String> =
+            self.results.iter().map(|folder| own_name(folder).unwrap_or_default()).collect();
         if repeated(&names).is_none() {
             return Ok(names);
         }
@@ -253,16 +256,6 @@ impl Plot {
             }
         }
     }
-}
-
-fn repeated(names: &[String]) -> Option<&String> {
-    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
-}
-
-/// A folder's name as people see it.
-fn name(folder: &Path) -> String {
-    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    canonical.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 fn read(folder: &Path) -> Result<ResultRows, Failure> {

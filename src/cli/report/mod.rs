@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::results::Results;
+use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, folder};
 use crate::cli::say::say;
@@ -135,10 +135,6 @@ impl Report {
 
     /// What the results are called on the page: all different.
     fn labels(&self, results: &[Results]) -> Result<Vec<String>, Failure> {
-        let repeated = |labels: &[String]| {
-            let earlier = |at: usize| labels[..at].contains(&labels[at]);
-            (0..labels.len()).find(|&at| earlier(at)).map(|at| labels[at].clone())
-        };
         if self.labels.is_empty() {
             let names: Vec<String> = results.iter().map(facts::name).collect();
             return Ok(match repeated(&names) {

@@ -28,7 +28,7 @@ pub(super) fn make(
     let fabric = &network.fabric;
     let (torus, faults) = network.torus().expect("chosen for tori only");
     let region = Region::new(fabric);
-    let needed = enough_memory(&region, freedoms).map_err(|error| Failure::input(error))?;
+    let needed = enough_memory(&region, freedoms).map_err(Failure::input)?;
     if needed > LARGE {
         say(&format!("note: this takes about {} of memory", memory_text(needed)));
     }

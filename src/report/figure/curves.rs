@@ -87,6 +87,9 @@ pub(super) struct CurvePoint {
     pub percentiles: [Option<f64>; Percentile::ALL.len()],
 }
 
+/// A latency of a row, if it has it.
+type Latency = fn(&Measured) -> Option<Picoseconds>;
+
 /// The percentiles that rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Percentile {
@@ -100,7 +103,7 @@ impl Percentile {
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
     /// Its name, what columns of it are called, and where rows have it.
-    fn described(self) -> (&'static str, &'static str, fn(&Measured) -> Option<Picoseconds>) {
+    fn described(self) -> (&'static str, &'static str, Latency) {
         match self {
             Self::P50 => ("median", "p50", |row| row.packet_latency_p50),
             Self::P95 => ("95th percentile", "p95", |row| row.packet_latency_p95),

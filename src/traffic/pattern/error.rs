@@ -1,5 +1,7 @@
 //! Why a pattern can't be bound to a fabric.
 
+use crate::topology::sizes_text;
+
 /// Why a pattern can't be bound to a fabric. All of these are the user's mistakes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -23,11 +25,6 @@ pub enum PatternError {
     /// No live node has anybody to send to.
     #[error("{pattern} sends nothing here: the partner of every node is itself or has failed")]
     Nobody { pattern: &'static str },
-}
-
-/// Sizes as people write them, such as `8x8x4`.
-pub(super) fn sizes_text(sizes: &[u32]) -> String {
-    sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 fn would_do(nearest: &[Vec<u32>]) -> String {

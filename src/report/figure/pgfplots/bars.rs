@@ -5,7 +5,9 @@ use super::super::look::LegendPlace;
 use super::super::palette::Colour;
 use super::super::sheet::Sheet;
 use super::table::Table;
-use super::{colour_name, definitions, escaped, file, foot, head, legend, legend_colours, number};
+use super::{
+    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, number, title,
+};
 
 /// Of the space of a group, what its bars take.
 const SHARE: f64 = 0.8;
@@ -36,11 +38,7 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     let labels: Vec<String> = chart.groups.iter().map(|group| escaped(&group.label)).collect();
     let count = chart.groups.len();
     let height = (count * most) as f64 * sheet.small_size() / SHARE;
-    let title = if chart.title.is_empty() {
-        String::new()
-    } else {
-        format!("title={}, ", escaped(&chart.title))
-    };
+    let title = title(&chart.title);
     text += &format!(
         "\\begin{{axis}}[{title}width={}bp, height={}bp, scale only axis, axis lines=left, \
          axis line style={{-}}, xmajorgrids, grid style={{black!10}},\n  xmin=0, xmax={}, ymin=-0.6, \

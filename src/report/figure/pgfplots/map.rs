@@ -4,7 +4,7 @@ use super::super::heat_map::{HeatMap, Layout, note};
 use super::super::palette::shade;
 use super::super::sheet::Sheet;
 use super::table::Table;
-use super::{escaped, file, foot, head, number};
+use super::{escaped, file, foot, head, number, title};
 
 pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (String, String) {
     let layout = Layout::new(map, sheet);
@@ -39,11 +39,7 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
             format!("rgb255=({red},{green},{blue})")
         })
         .collect();
-    let title = if map.title.is_empty() {
-        String::new()
-    } else {
-        format!("title={}, ", escaped(&map.title))
-    };
+    let title = title(&map.title);
     let widest = places.iter().map(|place| place.0).fold(1.0, f64::max) + 0.5;
     let mut text = head(name, sheet);
     text += &format!(

@@ -57,6 +57,11 @@ fn file(name: &str) -> String {
     format!("{{\\flitlabfolder {name}.dat}}")
 }
 
+/// The option for the title above an axis, if there is one.
+fn title(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("title={}, ", escaped(title)) }
+}
+
 fn foot() -> &'static str {
     "\\end{tikzpicture}%\n"
 }

@@ -106,7 +106,7 @@ fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> 
             None => {
                 if let Some(place) = reader.place("size") {
                     let problem = Diagnostic::new(&place, "the box reaches beyond the torus")
-                        .label(format!("the torus is {}", sizes_text(torus)));
+                        .label(format!("the torus is {}", sizes_text(torus.sizes())));
                     reader.problems.push(problem);
                 }
                 None

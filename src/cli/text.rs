@@ -235,3 +235,16 @@ pub(super) fn duration(seconds: f64) -> String {
         _ => format!("{:.1} days", seconds / 86_400.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::latency_text;
+
+    #[test]
+    fn latencies_beyond_ten_thousand_ns_are_in_us() {
+        assert_eq!(latency_text(850_000), "850.0 ns");
+        assert_eq!(latency_text(10_000_000), "10000.0 ns");
+        assert_eq!(latency_text(10_000_001), "10.000 us");
+        assert_eq!(latency_text(12_345_678), "12.346 us");
+    }
+}

@@ -200,7 +200,7 @@ impl Sweep {
         })
     }
 
-    /// Whether a key that [sweep] gives is set on the command line too, as for one run.
+    /// Whether a key that `[sweep]` gives is set on the command line too, as for one run.
     #[must_use]
     pub fn is_overruled(document: &Document) -> bool {
         let SweepTable { grid, series, .. } = table::read(&mut Reader::reading(document, None));

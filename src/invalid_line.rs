@@ -1,9 +1,8 @@
 //! What is wrong in a line of a table or netlist that was read.
 
-use std::fmt;
-
 /// What is wrong in a line, and which one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
 pub struct InvalidLine {
     /// From 1.
     pub line: usize,
@@ -15,11 +14,3 @@ impl InvalidLine {
         Self { line, message: message.into() }
     }
 }
-
-impl fmt::Display for InvalidLine {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for InvalidLine {}

@@ -9,7 +9,6 @@
 //! containers set one. The environment variable [`VARIABLE`] takes the place of all three. So whether a scenario
 //! is refused can depend on the machine; what it gives can't.
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -22,9 +21,10 @@ pub const VARIABLE: &str = "FLITLAB_MEMORY";
 const SMALL: u64 = 16 << 20;
 
 /// Something takes more memory than there is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Shortage {
     /// There is not enough.
+    #[error("{what} would take about {} of memory, and {} are {}", memory_text(*.needed), memory_text(*.left), if *.set { "allowed" } else { "free" })]
     Little {
         /// What the memory is for, such as "the fabric".
         what: String,
@@ -36,28 +36,9 @@ pub enum Shortage {
         set: bool,
     },
     /// [`VARIABLE`] is no size; its value.
+    #[error("{VARIABLE}={0} is no size of memory")]
     NoSize(String),
 }
-
-impl fmt::Display for Shortage {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Little { what, needed, left, set } => {
-                let (needed, left) = (memory_text(*needed), memory_text(*left));
-                let allowed = if *set { "allowed" } else { "free" };
-                write!(
-                    formatter,
-                    "{what} would take about {needed} of memory, and {left} are {allowed}"
-                )
-            }
-            Self::NoSize(value) => {
-                write!(formatter, "{VARIABLE}={value} is no size of memory")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Shortage {}
 
 impl Shortage {
     /// The way out.

@@ -17,6 +17,14 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
+/// The text without the numbers that the system has for its errors, as in "No such file or directory (os error 2)".
+#[must_use]
+pub fn without_error_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let start = parts.next().unwrap_or_default().to_owned();
+    parts.fold(start, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
+}
+
 /// Text in which what control characters there are beyond ASCII are other characters of as many bytes, so that places
 /// in it stay where they are.
 #[must_use]

@@ -3,8 +3,6 @@
 //! Time is whole picoseconds everywhere in flitlab, so that sums are exact and equal on every
 //! machine. Text without a unit is refused: `"200"` could be anything.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::narrow::narrow;
@@ -25,16 +23,9 @@ pub struct Bytes(pub u64);
 pub struct ClockTime(pub u64);
 
 /// Why a text is not a quantity. The message names the units that are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct UnitError(pub String);
-
-impl fmt::Display for UnitError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UnitError {}
 
 const TIME_UNITS: [(&str, u64); 5] =
     [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];

@@ -149,6 +149,22 @@ fn check_says_when_the_offered_load_is_past_the_bound() {
 }
 
 #[test]
+fn check_takes_a_swept_key_as_run_does() {
+    let place = Workplace::new("swept_key_set");
+    let torus = "[topology.torus]\ndimensions = [4]\n";
+    let traffic = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
+    place.write("a.toml", &format!("{torus}{traffic}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n"));
+    let output = place.flitlab(&["check", "a.toml", "--set", "traffic.load=0.05"]);
+    let [said, noted] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    assert!(output.status.success() && said.contains("load 0.0500"), "{said}{noted}");
+    assert!(
+        noted.contains("[sweep] is left out") && !said.contains("in 1 series"),
+        "{said}{noted}"
+    );
+    assert!(place.run(&["check", "a.toml"]).contains("2 points in 1 series"));
+}
+
+#[test]
 fn a_ping_between_neighbours_prints_the_published_latency() {
     let place = Workplace::new("ping");
     let result = place.json(&["run", &scenario("angara/ping-neighbour"), "--json"]);

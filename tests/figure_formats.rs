@@ -223,7 +223,7 @@ fn latex_compiles() {
         point.label.settings = vec![("router.buffer".into(), (number % 4 + 1).to_string())];
     }
     let wish = Wish {
-        kinds: Kind::ALL.into_iter().filter(|kind| *kind != Kind::Completion).collect(),
+        kinds: Kind::all().into_iter().filter(|kind| *kind != Kind::Completion).collect(),
         medium: Medium { formats: vec![Format::Pgfplots], ..Medium::default() },
         over: Some("router.buffer".into()),
         ..Wish::titled("4D torus, 50 % & more")

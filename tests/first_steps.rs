@@ -109,6 +109,20 @@ fn init_knows_the_algorithms_of_tables() {
 }
 
 #[test]
+fn init_knows_what_others_call_things() {
+    let place = Workplace::new("init_names");
+    let others = [
+        ("--topology", "mesh", "did you mean `torus`? a mesh is [topology.torus] with `open`"),
+        ("--routing", "dor", "did you mean `direction_order`?"),
+        ("--routing", "abr", "did you mean `adaptive`?"),
+    ];
+    for (option, name, hint) in others {
+        let (code, said) = place.fail(&["init", "a.toml", option, name, "--defaults"]);
+        assert!(code == 2 && said.contains(hint), "{said}");
+    }
+}
+
+#[test]
 fn repetitions_that_repeat_nothing_are_noted() {
     let place = Workplace::new("repetitions_in_vain");
     let torus = "[topology.torus]\ndimensions = [4, 2]\n";
@@ -158,4 +172,11 @@ fn a_scenario_that_is_not_there_is_offered_under_its_name() {
     }
     let (_, said) = place.fail(&["check", "elsewhere/other.toml"]);
     assert!(!said.contains("did you mean") && !said.contains("os error"), "{said}");
+    for arguments in
+        [&["route", "--check", "no.routes"][..], &["run", "study.toml", "--out", "study.toml/x"]]
+    {
+        let (_, said) = place.fail(arguments);
+        assert!(said.contains("can't") || said.contains("No such file"), "{said}");
+        assert!(!said.contains("os error"), "{said}");
+    }
 }

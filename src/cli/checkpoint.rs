@@ -52,11 +52,10 @@ impl Keeping {
     ) -> Result<Option<(Keeper, Option<Checkpoint>)>, Failure> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         let identity = identity()?;
-        let from = Checkpoint::read(path, &identity)
-            .map_err(|error| Failure::Input(format!("error: {error}")))?;
+        let from = Checkpoint::read(path, &identity).map_err(Failure::input)?;
         Checkpoint::try_place(path).map_err(|cause| {
             let path = path.display();
-            Failure::Input(format!("error: can't write the checkpoint {path}: {cause}"))
+            Failure::input(format!("can't write the checkpoint {path}: {cause}"))
         })?;
         let every =
             self.checkpoint_every.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));

@@ -28,14 +28,14 @@ pub(super) struct Output {
 pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = match asked {
         Some(folder) if folder.is_file() => {
-            return Err(Failure::Input(format!(
-                "error: {} is a file: name a folder with --out",
+            return Err(Failure::input(format!(
+                "{} is a file: name a folder with --out",
                 folder.display()
             )));
         }
         Some(folder) if occupied(folder) => {
-            return Err(Failure::Input(format!(
-                "error: {} has something in it, and results never replace others: name another folder \
+            return Err(Failure::input(format!(
+                "{} has something in it, and results never replace others: name another folder \
                  with --out, or remove it",
                 folder.display()
             )));

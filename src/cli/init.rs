@@ -1,11 +1,13 @@
 //! `flitlab init`: writes a first scenario, from flags or a few questions.
 
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write, stderr, stdin};
 use std::path::PathBuf;
 
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Command};
 use serde::Serialize;
 
 use super::summary::{print_json, print_text};
@@ -29,17 +31,17 @@ pub(super) struct Init {
     #[arg(value_name = "FILE", default_value = "scenario.toml")]
     file: PathBuf,
     /// What joins the nodes [default: torus]
-    #[arg(long, value_name = "NAME", value_parser = among(Starter::topologies))]
+    #[arg(long, value_name = "NAME", value_parser = among("topology", Starter::topologies))]
     topology: Option<String>,
     /// Nodes along each dimension of a torus, or switches [default: 4x4x4]
     #[arg(long, value_name = "SIZES", value_parser = dimensions)]
     dimensions: Option<Sizes>,
     /// How packets find their way, or the algorithm that makes a table for any fabric
     /// [default: direction_order on a torus, else agnostic]
-    #[arg(long, value_name = "NAME", value_parser = among(routings))]
+    #[arg(long, value_name = "NAME", value_parser = among("routing", routings))]
     routing: Option<String>,
     /// Who sends to whom [default: uniform; of an exchange all-to-all]
-    #[arg(long, value_name = "NAME", value_parser = among(Starter::patterns))]
+    #[arg(long, value_name = "NAME", value_parser = among("traffic.pattern", Starter::patterns))]
     pattern: Option<String>,
     /// A load that goes on, as a fraction of the network's capacity [default: 0.3]
     #[arg(long, value_name = "SHARE", value_parser = load)]
@@ -71,8 +73,53 @@ fn routings() -> Vec<Offer> {
 }
 
 /// Names for help and completions; what they mean is in the file that is written.
-fn among(offers: fn() -> Vec<Offer>) -> PossibleValuesParser {
-    PossibleValuesParser::new(offers().into_iter().map(|offer| PossibleValue::new(offer.name)))
+fn among(key: &'static str, offers: fn() -> Vec<Offer>) -> Among {
+    let names = offers().into_iter().map(|offer| PossibleValue::new(offer.name));
+    Among { key, names: PossibleValuesParser::new(names) }
+}
+
+/// The names that can be chosen for a key; for others there is what a scenario with them would be told.
+#[derive(Clone)]
+struct Among {
+    key: &'static str,
+    names: PossibleValuesParser,
+}
+
+impl Among {
+    fn hint(&self, name: &str) -> Option<String> {
+        let document = Document::parse("", &format!("[{}.{name}]\n", self.key));
+        let found = Scenario::read(&document).err()?;
+        let wanted = format!("`{name}`");
+        let told = found
+            .iter()
+            .find(|it| it.message.starts_with("there is no") && it.message.ends_with(&wanted))?;
+        let help = told.help.iter().filter(|help| !help.starts_with("choose one"));
+        let parts = std::iter::once(&told.label).chain(help).filter(|part| !part.is_empty());
+        Some(parts.cloned().collect::<Vec<_>>().join(" ")).filter(|hint| !hint.is_empty())
+    }
+}
+
+impl TypedValueParser for Among {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        self.names.parse_ref(command, argument, value).map_err(|mut error| {
+            if let Some(hint) = value.to_str().and_then(|name| self.hint(name)) {
+                let hint = ContextValue::StyledStrs(vec![hint.into()]);
+                error.insert(ContextKind::Suggested, hint);
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.names.possible_values()
+    }
 }
 
 fn dimensions(text: &str) -> Result<Sizes, String> {
@@ -116,8 +163,8 @@ impl Init {
         let starter =
             if asks { self.ask(&mut stdin().lock(), &mut stderr())? } else { self.starter() };
         let text = starter.text(&path);
-        let scenario = read(&starter, &path)
-            .map_err(|problems| Failure::Input(format!("error: {}", problems.join("\nerror: "))))?;
+        let scenario =
+            read(&starter, &path).map_err(|problems| Failure::input(problems.join("\nerror: ")))?;
         if printed {
             return print_text(&text);
         }
@@ -247,8 +294,8 @@ impl Init {
 }
 
 fn exists(path: &str) -> Failure {
-    Failure::Input(format!(
-        "error: {path} exists, and init never replaces a file: name another, as in flitlab init \
+    Failure::input(format!(
+        "{path} exists, and init never replaces a file: name another, as in flitlab init \
          another.toml"
     ))
 }

@@ -34,8 +34,8 @@ impl ManualPages {
             };
             return match pages.iter().find(|(page, _)| *page == name) {
                 Some((_, page)) => print_text(page),
-                None => Err(Failure::Input(format!(
-                    "error: there is no page {name}; there are {}",
+                None => Err(Failure::input(format!(
+                    "there is no page {name}; there are {}",
                     pages.iter().map(|(page, _)| page.as_str()).collect::<Vec<_>>().join(", ")
                 ))),
             };

@@ -31,6 +31,7 @@ mod terminal;
 mod text;
 mod threads;
 
+use std::fmt;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -120,6 +121,10 @@ enum Failure {
 }
 
 impl Failure {
+    fn input(message: impl fmt::Display) -> Self {
+        Self::Input(format!("error: {message}"))
+    }
+
     fn code(&self) -> u8 {
         match self {
             Self::Run(_) => 1,
@@ -150,7 +155,7 @@ impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error {
             ReportError::Write { .. } | ReportError::Draw { .. } => Self::Run(error.to_string()),
-            _ => Self::Input(format!("error: {error}")),
+            _ => Self::input(error),
         }
     }
 }
@@ -158,7 +163,7 @@ impl From<ReportError> for Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         let help = error.help().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        Self::Input(format!("error: {error}{help}"))
+        Self::input(format!("{error}{help}"))
     }
 }
 
@@ -171,7 +176,7 @@ impl From<StoreError> for Failure {
 impl From<SlurmError> for Failure {
     fn from(error: SlurmError) -> Self {
         match error {
-            SlurmError::Folder { .. } => Self::Input(format!("error: {error}")),
+            SlurmError::Folder { .. } => Self::input(error),
             _ => Self::Run(error.to_string()),
         }
     }

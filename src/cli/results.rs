@@ -82,8 +82,8 @@ impl Results {
         let written_by = || written_by(&folder.join("scenario.toml"));
         let version = summary.flitlab.clone().or_else(written_by);
         let no_points = || {
-            Failure::Input(format!(
-                "error: {} has no points yet: it was stopped or goes on{}",
+            Failure::input(format!(
+                "{} has no points yet: it was stopped or goes on{}",
                 file.display(),
                 resume(folder)
             ))
@@ -125,7 +125,7 @@ impl Results {
 /// `None` if there is none.
 fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
     let wrong = |cause: &dyn std::fmt::Display| {
-        Failure::Input(format!("error: can't read {}: {cause}", path.display()))
+        Failure::input(format!("can't read {}: {cause}", path.display()))
     };
     match fs::read_to_string(path) {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -149,6 +149,17 @@ fn resume(folder: &Path) -> String {
     let words = ["flitlab", "sweep", &scenario.to_string_lossy(), "--out", &out, "--resume"];
     let command = shlex::try_join(words).expect("paths have no zero bytes");
     format!("; {command} finishes it")
+}
+
+/// A folder's own name, if it has one.
+pub(super) fn own_name(folder: &Path) -> Option<String> {
+    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    canonical.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+/// The first name that is there twice.
+pub(super) fn repeated(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
 /// Why a path has no results, and what may have been meant.

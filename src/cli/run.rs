@@ -140,8 +140,8 @@ impl Run {
 fn open_log(path: &Path, from: Option<&Checkpoint>) -> Result<DigestLog, Failure> {
     match from {
         Some(checkpoint) => Ok(DigestLog::resume(path, checkpoint.now())?),
-        None if path.exists() => Err(Failure::Input(format!(
-            "error: {} is there, and logs never replace others: name another file with --log, or remove it",
+        None if path.exists() => Err(Failure::input(format!(
+            "{} is there, and logs never replace others: name another file with --log, or remove it",
             path.display()
         ))),
         None => Ok(DigestLog::create(path)?),

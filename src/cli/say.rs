@@ -3,11 +3,11 @@
 
 use std::io::{Write, stderr};
 
-use flitlab::printable::printable_lines;
+use flitlab::printable::{printable_lines, without_error_numbers};
 
 /// Prints a line, without control characters.
 pub(super) fn say(text: &str) {
-    say_as_it_is(&printable_lines(text));
+    say_as_it_is(&printable_lines(&without_error_numbers(text)));
 }
 
 /// Prints a line that may have colours.

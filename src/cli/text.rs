@@ -46,9 +46,18 @@ pub(super) fn fabric_text(network: &Network) -> String {
     }
 }
 
-/// Nanoseconds with one decimal.
-pub(super) fn nanoseconds(time: Picoseconds) -> String {
-    format!("{:.1}", time as f64 / 1e3)
+/// How latencies are written of which this is the largest: in ns, and beyond 10,000 ns in us.
+fn latency_unit(largest: Picoseconds) -> (fn(Picoseconds) -> String, &'static str) {
+    match largest {
+        ..=10_000_000 => (|time| format!("{:.1}", time as f64 / 1e3), "ns"),
+        _ => (|time| format!("{:.3}", time as f64 / 1e6), "us"),
+    }
+}
+
+/// A latency with its unit.
+pub(super) fn latency_text(time: Picoseconds) -> String {
+    let (number, unit) = latency_unit(time);
+    format!("{} {unit}", number(time))
 }
 
 /// What a simulation gave, a fact a line.
@@ -97,19 +106,14 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
     }
-    let latency =
-        |mean: Option<Picoseconds>, rest: [(&str, Option<Picoseconds>); 5], half: String| {
-            mean.map(|mean| {
-                let rest: Vec<String> = rest
-                    .iter()
-                    .filter_map(|(name, value)| Some(format!("{name} {}", nanoseconds((*value)?))))
-                    .collect();
-                format!("mean {}{half}, {} ns", nanoseconds(mean), rest.join(", "))
-            })
-        };
-    let half = row
-        .packet_latency_mean_ci95
-        .map_or(String::new(), |half| format!(" +-{} (95%)", nanoseconds(half)));
+    type Named = (&'static str, Option<Picoseconds>);
+    let latency = |mean: Option<Picoseconds>, half: Option<Picoseconds>, rest: [Named; 5]| {
+        let (number, unit) = latency_unit(rest.iter().filter_map(|it| it.1).max().max(mean)?);
+        let half = half.map_or(String::new(), |half| format!(" +-{} (95%)", number(half)));
+        let rest =
+            rest.iter().filter_map(|(name, it)| Some(format!(", {name} {}", number((*it)?))));
+        Some(format!("mean {}{half}{} {unit}", number(mean?), rest.collect::<String>()))
+    };
     let packet = [
         ("p50", row.packet_latency_p50),
         ("p95", row.packet_latency_p95),
@@ -117,7 +121,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         ("p99.9", row.packet_latency_p999),
         ("max", row.packet_latency_max),
     ];
-    if let Some(value) = latency(row.packet_latency_mean, packet, half) {
+    if let Some(value) = latency(row.packet_latency_mean, row.packet_latency_mean_ci95, packet) {
         line("packet latency", value);
     }
     let message = [
@@ -127,11 +131,11 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         ("p99.9", row.message_latency_p999),
         ("max", row.message_latency_max),
     ];
-    if let Some(value) = latency(row.message_latency_mean, message, String::new()) {
+    if let Some(value) = latency(row.message_latency_mean, None, message) {
         line("message latency", value);
     }
     if let (Some(mean), Some(hops)) = (row.network_latency_mean, row.hops_mean) {
-        line("from injection", format!("mean {} ns over {hops:.3} hops", nanoseconds(mean)));
+        line("from injection", format!("mean {} over {hops:.3} hops", latency_text(mean)));
     }
     let derouted = [
         ("by outflank nodes", row.derouted_outflank),
@@ -233,5 +237,18 @@ pub(super) fn duration(seconds: f64) -> String {
         ..5_970.0 => format!("{:.0} min", seconds / 60.0),
         ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
         _ => format!("{:.1} days", seconds / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latency_text;
+
+    #[test]
+    fn latencies_beyond_ten_thousand_ns_are_in_us() {
+        assert_eq!(latency_text(850_000), "850.0 ns");
+        assert_eq!(latency_text(10_000_000), "10000.0 ns");
+        assert_eq!(latency_text(10_000_001), "10.000 us");
+        assert_eq!(latency_text(12_345_678), "12.346 us");
     }
 }

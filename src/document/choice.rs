@@ -81,6 +81,19 @@ pub struct Choice {
     pub sections: bool,
 }
 
+impl Choice {
+    /// A key that is written as a value and has a default.
+    #[must_use]
+    pub const fn usual(
+        key: &'static str,
+        noun: &'static str,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self { key, noun, default: Some(default), doc, sections: false }
+    }
+}
+
 impl<'d> Reader<'d> {
     /// Reads a key that takes one of several names, some of which have keys of their own. `None` if it is missing
     /// or wrong, which is reported.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::printable::without_error_numbers;
 use crate::text_file::read_text;
 
 use super::{Diagnostic, Diagnostics, Kind, Location, Reader, Source, Text};
@@ -54,7 +55,8 @@ impl InputFile {
                 Some(Self { path, text, hash, key })
             }
             Err(error) => {
-                let message = format!("can't read {}: {error}", path.display());
+                let why = without_error_numbers(&error.to_string());
+                let message = format!("can't read {}: {why}", path.display());
                 let problem = Diagnostic::new(&reader.place(key)?, message).help(BESIDE);
                 reader.problems.push(problem);
                 reader.mark_broken(key);

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::printable::without_error_numbers;
 use crate::text_file::read_small_text;
 
 use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
@@ -108,7 +109,10 @@ impl Toml {
             Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
             Err(error) => {
                 let missing = error.kind() == io::ErrorKind::NotFound;
-                let why = if missing { "there is no such file".into() } else { error.to_string() };
+                let why = match missing {
+                    true => "there is no such file".into(),
+                    false => without_error_numbers(&error.to_string()),
+                };
                 Diagnostics::check(vec![Diagnostic {
                     message: format!("can't read the scenario {}: {why}", path.display()),
                     label: String::new(),

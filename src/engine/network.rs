@@ -63,10 +63,7 @@ pub(super) struct Network {
 impl Network {
     pub(super) fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
         let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
-        let mut terminals_of: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
-        for terminal in fabric.live_terminals() {
-            terminals_of[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);
-        }
+        let terminals_of = fabric.terminals_by_router();
         let mut network = Self {
             first_output: Vec::with_capacity(fabric.routers() as usize + 1),
             first_input: Vec::with_capacity(fabric.routers() as usize + 1),

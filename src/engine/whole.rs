@@ -81,13 +81,9 @@ impl<'f> Whole<'f> {
         let cut = Cut::new(fabric, &network, threads);
         let later = interruption.map(|interruption| &interruption.table);
         let lanes = Lanes::new(routes, later, parameters, workload.kinds());
-        let mut of_router: Vec<Vec<u32>> = vec![Vec::new(); fabric.routers() as usize];
-        for terminal in fabric.live_terminals() {
-            of_router[fabric.terminal_router(terminal).expect("live") as usize].push(terminal);
-        }
         let mut first_terminals = vec![0];
         let mut terminals = Vec::new();
-        for own in of_router {
+        for own in fabric.terminals_by_router() {
             terminals.extend(own);
             first_terminals.push(narrow::<u32>(terminals.len()));
         }

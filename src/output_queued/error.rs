@@ -1,30 +1,33 @@
 //! What can be wrong with a run.
 
-use std::fmt;
-
 use crate::topology::TopologyError;
 use crate::traffic::PatternError;
 use crate::units::Picoseconds;
 
 /// Why there is no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
     /// The fabric can't be built.
+    #[error("{0}")]
     Topology(TopologyError),
     /// The pattern doesn't suit the torus.
+    #[error("{0}")]
     Pattern(PatternError),
     /// A dimension is no ring: it has fewer than three nodes or is open.
+    #[error("dimension {dimension} is no ring: it needs three or more nodes")]
     NotARing {
         /// The dimension's number.
         dimension: usize,
     },
     /// A parameter or setting is out of range.
+    #[error("{message}")]
     Range {
         /// Which one, and what it may be.
         message: &'static str,
     },
     /// Packets are left, but for a million packet times none was delivered.
+    #[error("stalled at {time} ps, after {delivered} packets")]
     Stalled {
         /// When that was noticed.
         time: Picoseconds,
@@ -32,21 +35,3 @@ pub enum SimulationError {
         delivered: u64,
     },
 }
-
-impl fmt::Display for SimulationError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Topology(error) => error.fmt(formatter),
-            Self::Pattern(error) => error.fmt(formatter),
-            Self::NotARing { dimension } => {
-                write!(formatter, "dimension {dimension} is no ring: it needs three or more nodes")
-            }
-            Self::Range { message } => formatter.write_str(message),
-            Self::Stalled { time, delivered } => {
-                write!(formatter, "stalled at {time} ps, after {delivered} packets")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SimulationError {}

@@ -1,6 +1,6 @@
 //! One channel at one load point as a flat row of `channels.csv`.
 
-use super::table::{Count, Given, Number, Text, table};
+use super::table::{Cell, Count, Given, Number, Text, table};
 use crate::engine::{ChannelKind, ChannelReport, Stall};
 
 table! {
@@ -98,25 +98,12 @@ impl ChannelRow {
 
     /// Flits by virtual channel, of those that the router has.
     pub(super) fn flits_by_virtual_channel(&self) -> Vec<u64> {
-        let flits = [
-            self.flits_vc0,
-            self.flits_vc1,
-            self.flits_vc2,
-            self.flits_vc3,
-            self.flits_vc4,
-            self.flits_vc5,
-            self.flits_vc6,
-            self.flits_vc7,
-            self.flits_vc8,
-            self.flits_vc9,
-            self.flits_vc10,
-            self.flits_vc11,
-            self.flits_vc12,
-            self.flits_vc13,
-            self.flits_vc14,
-            self.flits_vc15,
-        ];
-        flits.into_iter().map_while(|flits| flits).collect()
+        let columns = Self::COLUMNS.iter().filter(|column| column.name.starts_with("flits_vc"));
+        let flits = columns.map_while(|column| match (column.cell)(self) {
+            Cell::Whole(flits) => u64::try_from(flits).ok(),
+            _ => None,
+        });
+        flits.collect()
     }
 }
 

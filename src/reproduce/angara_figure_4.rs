@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems};
-use super::{Extent, Progress, Reproduction, all, json};
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, systems};
+use super::{Extent, Progress, Reproduction, all};
 use crate::narrow::narrow;
 use crate::report::figure::{Scale, Series, Style, xy_figure};
-use crate::report::rows_text;
 use crate::routing::angara::{sssp, sssp_in_one_stage};
+use crate::topology::sizes_text;
 
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -28,12 +28,8 @@ pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
         .collect();
     let work = |sizes: &Vec<u32>| on_one_thread(|| row(sizes));
     let rows = all(&jobs, extent, work, |_| String::new(), progress);
-    Reproduction {
-        text: text(&rows),
-        tables: vec![("systems", rows_text(&rows))],
-        figures: SETS.iter().map(|set| figure(&rows, set.0)).collect(),
-        json: json(&rows),
-    }
+    let figures = SETS.iter().map(|set| figure(&rows, set.0)).collect();
+    Reproduction::of_rows("systems", &rows, text(&rows), figures)
 }
 
 fn row(sizes: &[u32]) -> Row {

@@ -3,12 +3,13 @@
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, sizes_text, systems, table};
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, systems, table};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::narrow::narrow;
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::rows_text;
 use crate::routing::angara::Algorithm;
+use crate::topology::sizes_text;
 
 /// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that have at
 /// most so many nodes.

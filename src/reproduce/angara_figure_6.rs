@@ -5,13 +5,13 @@
 
 use serde::Serialize;
 
-use super::tori::{PARTS, SEED, sizes_text};
-use super::{Extent, Progress, Reproduction, all, json};
+use super::tori::{PARTS, SEED};
+use super::{Extent, Progress, Reproduction, all};
 use crate::report::figure::{Figure, ratio_figure};
-use crate::report::rows_text;
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
 use crate::topology::Torus;
+use crate::topology::sizes_text;
 
 const MESSAGE: &str = "1 MiB";
 
@@ -150,12 +150,7 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
         })
     };
     let rows: Vec<Row> = jobs.iter().zip(&times).enumerate().filter_map(row).collect();
-    Reproduction {
-        text: text(&rows),
-        tables: vec![("completion", rows_text(&rows))],
-        figures: figures(&rows),
-        json: json(&rows),
-    }
+    Reproduction::of_rows("completion", &rows, text(&rows), figures(&rows))
 }
 
 /// Completion in microseconds; `None` if nobody has a partner but himself.

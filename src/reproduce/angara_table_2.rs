@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use super::tori::{PARTS, choices, fabric, sizes_text, table};
-use super::{Flawed, Reproduction, json};
-use crate::report::rows_text;
+use super::tori::{PARTS, choices, fabric, table};
+use super::{Flawed, Reproduction};
 use crate::routing::angara::Algorithm;
+use crate::topology::sizes_text;
 
 /// Maximum and minimum load, sigma(4), diameter.
 type PublishedRow = (u64, u64, f64, u32);
@@ -48,12 +48,7 @@ struct Row {
 /// If one of them is wrong.
 pub fn angara_table_2() -> Result<Reproduction, Flawed> {
     let rows = rows()?;
-    Ok(Reproduction {
-        text: text(&rows),
-        tables: vec![("table", rows_text(&rows))],
-        figures: Vec::new(),
-        json: json(&rows),
-    })
+    Ok(Reproduction::of_rows("table", &rows, text(&rows), Vec::new()))
 }
 
 fn rows() -> Result<Vec<Row>, Flawed> {

@@ -28,6 +28,7 @@ pub use outflank_angara::outflank_angara;
 use serde::Serialize;
 
 use crate::report::figure::Figure;
+use crate::report::rows_text;
 use crate::sweep::in_parallel;
 
 /// How much is computed, and with how many threads; results do not depend on the threads.
@@ -49,6 +50,18 @@ pub struct Reproduction {
     pub figures: Vec<(String, Figure)>,
     /// The rows of all tables.
     pub json: serde_json::Value,
+}
+
+impl Reproduction {
+    /// What one table of rows has.
+    fn of_rows<R: Serialize>(
+        name: &'static str,
+        rows: &[R],
+        text: String,
+        figures: Vec<(String, Figure)>,
+    ) -> Self {
+        Self { text, tables: vec![(name, rows_text(rows))], figures, json: json(rows) }
+    }
 }
 
 /// How far a reproduction is: jobs done, of how many, and what the latest one gave in a line, if jobs

@@ -14,8 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::nue_tables::{
     COMPARED, LANES, Named, Row, figure, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
-use super::{Extent, Flawed, Progress, Reproduction, json};
-use crate::report::rows_text;
+use super::{Extent, Flawed, Progress, Reproduction};
 use crate::routing::agnostic::Algorithm;
 
 const SEED: u64 = 1;
@@ -37,15 +36,11 @@ pub fn nue_faults(extent: Extent, progress: Progress<'_>) -> Result<Reproduction
     let rows = rows(&fabrics, &COMPARED, extent, progress)?;
     let title = "3D tori, 1% of the cables failed, 8 lanes";
     let load = |row: &Row| row.maximum_load.map(|load| load as f64);
-    Ok(Reproduction {
-        text: text(&rows),
-        tables: vec![("tables", rows_text(&rows))],
-        figures: vec![
-            ("times".into(), time_figure(&rows, &COMPARED, title)),
-            ("loads".into(), figure(&rows, &COMPARED, title, "Edge-forwarding index", load)),
-        ],
-        json: json(&rows),
-    })
+    let figures = vec![
+        ("times".into(), time_figure(&rows, &COMPARED, title)),
+        ("loads".into(), figure(&rows, &COMPARED, title, "Edge-forwarding index", load)),
+    ];
+    Ok(Reproduction::of_rows("tables", &rows, text(&rows), figures))
 }
 
 /// A torus without some of its cables.

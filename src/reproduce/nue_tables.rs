@@ -6,13 +6,14 @@ use std::fmt::Write;
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-use super::tori::{on_one_thread, sizes_text};
+use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, all};
 use crate::narrow::rounded;
 use crate::report::figure::{Figure, Scale, Series, Style, xy_figure};
 use crate::routing::agnostic::{Algorithm, Parameters};
 use crate::routing::{ForwardingQuality, prove_forwarding};
 use crate::topology::builders::SwitchedTorus;
+use crate::topology::sizes_text;
 use crate::topology::{Cabling, Fabric};
 
 /// Those that the slides compare, and others beside them.
@@ -55,7 +56,7 @@ pub(super) struct Named {
 }
 
 /// A table, or why there is none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
     pub fabric: String,
     pub routers: u32,
@@ -127,14 +128,8 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
         cables: fabric.channels() / 2,
         failed_cables: named.failed_cables,
         algorithm: algorithm.name,
-        applies: false,
-        reason: None,
-        lanes: None,
-        maximum_load: None,
-        mean_load: None,
-        hops_mean: None,
-        escape_falls: None,
         cpu_seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
+        ..Row::default()
     };
     match made {
         Ok(made) => {

@@ -11,9 +11,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::nue_tables::{FABRICS, LANES};
-use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use super::{Extent, Flawed, Progress, Reproduction, all};
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
-use crate::report::{Measured, Status, rows_text};
+use crate::report::{Measured, Status};
 use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
 
@@ -39,7 +39,7 @@ struct Case {
 }
 
 /// What a simulation gave, or why there is none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Row {
     fabric: &'static str,
     algorithm: &'static str,
@@ -78,12 +78,7 @@ pub fn nue_throughput(extent: Extent, progress: Progress<'_>) -> Result<Reproduc
         let name = of_fabric[0].fabric;
         figures.push((format!("throughput-{}", name.replace([' ', '.'], "-")), bars(of_fabric)));
     }
-    Ok(Reproduction {
-        text: text(&rows),
-        tables: vec![("throughput", rows_text(&rows))],
-        figures,
-        json: json(&rows),
-    })
+    Ok(Reproduction::of_rows("throughput", &rows, text(&rows), figures))
 }
 
 fn cases(quick: bool) -> Vec<Case> {
@@ -107,18 +102,7 @@ fn run(case: &Case) -> Result<Row, Flawed> {
          exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }}\n"
     );
     let document = Document::parse("nue-throughput", &text);
-    let mut row = Row {
-        fabric,
-        algorithm,
-        lanes,
-        throughput: None,
-        of_best_other: None,
-        completion_time: None,
-        packet_latency_mean: None,
-        hops_mean: None,
-        reason: None,
-        digest: None,
-    };
+    let mut row = Row { fabric, algorithm, lanes, ..Row::default() };
     // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let simulation = Scenario::read(&document)

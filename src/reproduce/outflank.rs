@@ -305,7 +305,7 @@ fn point(
     Point {
         pattern: PATTERNS[case.pattern].0,
         routing: ROUTINGS[case.routing].0,
-        torus: super::tori::sizes_text(torus.sizes()),
+        torus: crate::topology::sizes_text(torus.sizes()),
         offered_load: load,
         mean_lifetime_us: measured.mean_lifetime() / 1e6,
         published_mean_lifetime_us: published.map(|(_, lifetime)| lifetime * 1e6),

@@ -114,7 +114,7 @@ fn cases(quick: bool) -> Vec<Case> {
         for pattern in PATTERNS {
             for (routing, written) in if quick { &ROUTINGS[..3] } else { &ROUTINGS[..] } {
                 let Some(scenario) = scenario(sizes, pattern, written) else { continue };
-                let torus = super::tori::sizes_text(sizes);
+                let torus = crate::topology::sizes_text(sizes);
                 cases.push(Case { torus, pattern, routing, scenario });
             }
         }

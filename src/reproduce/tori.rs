@@ -16,10 +16,6 @@ pub(super) const SEED: u64 = 1;
 pub(super) const PARTS: [(u32, &[u32]); 5] =
     [(2, &[2]), (4, &[4]), (8, &[4, 2]), (16, &[4, 2, 2]), (32, &[4, 2, 2, 2])];
 
-pub(super) fn sizes_text(sizes: &[u32]) -> String {
-    sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
-}
-
 /// A torus in which nothing has failed.
 pub(super) fn fabric(sizes: &[u32]) -> Fabric {
     let torus = Torus::new(sizes, &[]).expect("sizes of a torus");

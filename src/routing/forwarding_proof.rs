@@ -140,12 +140,7 @@ pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingP
 
 /// The routers that have live terminals, with these.
 fn senders(fabric: &Fabric) -> Vec<(u32, Vec<u32>)> {
-    let mut terminals = vec![Vec::new(); fabric.routers() as usize];
-    for terminal in fabric.live_terminals() {
-        let router = fabric.terminal_router(terminal).expect("live");
-        terminals[router as usize].push(terminal);
-    }
-    let all = (0..fabric.routers()).zip(terminals);
+    let all = (0..fabric.routers()).zip(fabric.terminals_by_router());
     all.filter(|(_, terminals)| !terminals.is_empty()).collect()
 }
 

@@ -32,10 +32,8 @@ impl ForwardingQuality {
     #[must_use]
     pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
         let terminals: Vec<u32> = fabric.live_terminals().collect();
-        let mut senders = vec![0u64; fabric.routers() as usize];
-        for router in terminals.iter().filter_map(|&terminal| fabric.terminal_router(terminal)) {
-            senders[router as usize] += 1;
-        }
+        let senders = fabric.terminals_by_router();
+        let senders: Vec<u64> = senders.iter().map(|own| own.len() as u64).collect();
         let count = terminals
             .par_iter()
             .fold(Count::default, |count, &terminal| {

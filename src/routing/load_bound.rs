@@ -126,10 +126,8 @@ struct Shortest {
 
 impl Graph {
     fn new(fabric: &Fabric) -> Self {
-        let mut terminals = vec![0; fabric.routers() as usize];
-        for router in fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)) {
-            terminals[router as usize] += 1;
-        }
+        let terminals = fabric.terminals_by_router();
+        let terminals: Vec<u32> = terminals.iter().map(|own| narrow(own.len())).collect();
         let (mut edges, mut first) = (Vec::new(), vec![0]);
         let mut into = vec![Vec::new(); terminals.len()];
         for source in 0..fabric.routers() {

@@ -42,7 +42,6 @@ pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::RouteTable;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::topology::{Channel, Fabric};
@@ -108,7 +107,8 @@ impl Routes {
 }
 
 /// Pairs of live nodes between which a routing has no legal route.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{routing} has no way around the failures from node {} to node {} ({pairs} ordered pairs have none)", .first.0, .first.1)]
 pub struct Unroutable {
     /// What kind of routes there are none of.
     pub routing: &'static str,
@@ -117,20 +117,6 @@ pub struct Unroutable {
     /// How many ordered pairs there are.
     pub pairs: u64,
 }
-
-impl fmt::Display for Unroutable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, destination) = &self.first;
-        write!(
-            formatter,
-            "{} has no way around the failures from node {source} to node {destination} ({} ordered \
-             pairs have none)",
-            self.routing, self.pairs
-        )
-    }
-}
-
-impl std::error::Error for Unroutable {}
 
 /// A torus with failed cables.
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! How a scenario's routes are found.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::InvalidLine;
@@ -62,45 +61,31 @@ impl OpenSmTable {
 }
 
 /// Why a fabric can't be routed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RoutingError {
+    #[error("{0}")]
     Unroutable(Unroutable),
     /// The table of a file does not fit, for this reason.
+    #[error("the routing table does not fit: {0}")]
     Table(InvalidLine),
     /// Making the routes takes more memory than there is.
+    #[error("{0}")]
     Memory(Shortage),
     /// The fabric is none for adaptive routing, for this reason.
+    #[error("{0}")]
     Adaptive(String),
     /// This routing is for tori with a direction at each port.
+    #[error("{0} is for [topology.torus], where each port is a direction; this fabric's are not")]
     NeedsTorus(&'static str),
     /// This routing leads packets the other way round rings, and no dimension of the fabric is one.
+    #[error("{0} leads packets the other way round rings, and this fabric has none")]
     NoRing(&'static str),
     /// The algorithm has no table for the fabric, for this reason.
+    #[error("{0}")]
     NoTable(String),
     /// A forwarding table lacks ways, this one first.
+    #[error("the forwarding table does not lead everywhere: {0}")]
     Incomplete(String),
-}
-
-impl fmt::Display for RoutingError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unroutable(error) => error.fmt(formatter),
-            Self::Adaptive(reason) | Self::NoTable(reason) => formatter.write_str(reason),
-            Self::NeedsTorus(routing) => write!(
-                formatter,
-                "{routing} is for [topology.torus], where each port is a direction; this fabric's are not"
-            ),
-            Self::NoRing(routing) => write!(
-                formatter,
-                "{routing} leads packets the other way round rings, and this fabric has none"
-            ),
-            Self::Incomplete(gap) => {
-                write!(formatter, "the forwarding table does not lead everywhere: {gap}")
-            }
-            Self::Memory(shortage) => shortage.fmt(formatter),
-            Self::Table(error) => write!(formatter, "the routing table does not fit: {error}"),
-        }
-    }
 }
 
 impl RoutingSpec {

@@ -3,7 +3,6 @@
 //! The file begins with a line of text, then the header, then the state of engine and measurement, and ends with the
 //! SHA-256 of all before it: a file that was cut short or changed is refused.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -56,44 +55,29 @@ pub struct Checkpoint {
 }
 
 /// Why a run can't go on from a file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
+    #[error("can't read {0}: {1}")]
     Read(PathBuf, io::Error),
     /// It is no checkpoint, or was cut short or changed.
+    #[error(
+        "{0} is no checkpoint, or was cut short: remove it to begin anew, or name another file"
+    )]
     Damaged(PathBuf),
     /// It is of another build of flitlab.
+    #[error(
+        "{0} was written by flitlab {1}, and this is {this}: go on with that program, or remove the file to begin \
+         anew",
+        this = build()
+    )]
     Build(PathBuf, String),
     /// It is of another scenario.
+    #[error(
+        "{0} is the checkpoint of another scenario, or this one has changed since: name another file, or \
+         remove it to begin anew"
+    )]
     Scenario(PathBuf),
 }
-
-impl fmt::Display for CheckpointError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(path, cause) => write!(formatter, "can't read {}: {cause}", path.display()),
-            Self::Damaged(path) => write!(
-                formatter,
-                "{} is no checkpoint, or was cut short: remove it to begin anew, or name another file",
-                path.display()
-            ),
-            Self::Build(path, other) => write!(
-                formatter,
-                "{} was written by flitlab {other}, and this is {}: go on with that program, or remove the \
-                 file to begin anew",
-                path.display(),
-                build()
-            ),
-            Self::Scenario(path) => write!(
-                formatter,
-                "{} is the checkpoint of another scenario, or this one has changed since: name another file, or \
-                 remove it to begin anew",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
     /// Reads the checkpoint of a scenario; `None` if there is no such file.

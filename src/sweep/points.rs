@@ -1,7 +1,5 @@
 //! Points of a sweep: taken from the store, or computed and kept.
 
-use std::fmt;
-
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
 use crate::report::{Finding, Label};
@@ -15,33 +13,12 @@ pub struct Obtained {
 }
 
 /// Why a point is not there.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PointError {
-    Setup(SetupError),
-    Store(StoreError),
-}
-
-impl fmt::Display for PointError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setup(error) => error.fmt(formatter),
-            Self::Store(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for PointError {}
-
-impl From<SetupError> for PointError {
-    fn from(error: SetupError) -> Self {
-        Self::Setup(error)
-    }
-}
-
-impl From<StoreError> for PointError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.

@@ -10,7 +10,6 @@
 //! process ends, however it ends; it keeps the two kinds apart and is not touched again.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -79,41 +78,27 @@ fn first_line(identity: &Identity, text: &str) -> String {
 }
 
 /// Why points can't be kept or looked up.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process works with the store, and not together with others.
+    #[error("another flitlab is at work in {folder}")]
     Busy { folder: PathBuf },
     /// A file or folder could not be read.
-    Read { path: PathBuf, cause: io::Error },
+    #[error("can't read {path}: {cause}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
     /// A file or folder could not be written, for example because the disk is full. Points kept before
     /// are still there.
-    Write { path: PathBuf, cause: io::Error },
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Busy { folder } => {
-                write!(formatter, "another flitlab is at work in {}", folder.display())
-            }
-            Self::Read { path, cause } => {
-                write!(formatter, "can't read {}: {cause}", path.display())
-            }
-            Self::Write { path, cause } => {
-                write!(formatter, "can't write {}: {cause}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Busy { .. } => None,
-            Self::Read { cause, .. } | Self::Write { cause, .. } => Some(cause),
-        }
-    }
+    #[error("can't write {path}: {cause}")]
+    Write {
+        path: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
 }
 
 /// The finished points in a folder of results.

@@ -32,8 +32,8 @@ pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
         };
     }
     Err(TopologyError::Disconnected {
-        source: fabric.router_name(starts[0]),
-        destination: fabric.router_name(starts[1]),
+        from: fabric.router_name(starts[0]),
+        to: fabric.router_name(starts[1]),
         pairs: sizes.iter().map(|&size| size * (live - size)).sum(),
     })
 }

@@ -179,6 +179,16 @@ impl Fabric {
         (0..self.terminals()).filter(|&terminal| self.terminal_router[terminal as usize] != NONE)
     }
 
+    /// The terminals of each router that have not failed, in ascending order.
+    #[must_use]
+    pub fn terminals_by_router(&self) -> Vec<Vec<u32>> {
+        let mut terminals = vec![Vec::new(); self.routers() as usize];
+        for terminal in self.live_terminals() {
+            terminals[self.terminal_router[terminal as usize] as usize].push(terminal);
+        }
+        terminals
+    }
+
     /// What a terminal injects at load 1, as a fraction of a network channel's rate: load 1
     /// saturates the bisection of a torus under uniform traffic (8 B/k for its longest dimension k,
     /// 4 B/k for a mesh dimension). Of other fabrics, whose bisection is not known, it is the rate of a

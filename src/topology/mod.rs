@@ -25,38 +25,26 @@ pub(crate) use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, 
 pub use names::{NodeName, NodePair, Places};
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 
-use std::fmt;
-
 use crate::memory::Shortage;
 
 /// Why a fabric can't be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
     /// The sizes are not those of a torus: what is wrong and what is allowed.
+    #[error("{0}")]
     Sizes(String),
     /// A failed cable or node is not part of the fabric; the number is its place in the list.
+    #[error("{1}")]
     UnknownFault(usize, String),
     /// There is too little memory for it.
+    #[error("{0}")]
     Memory(Shortage),
     /// Two nodes without a path between them, and how many ordered pairs have none.
-    Disconnected { source: String, destination: String, pairs: u64 },
+    #[error(
+        "the fabric falls apart: no path from node {from} to node {to} ({pairs} ordered pairs have none)"
+    )]
+    Disconnected { from: String, to: String, pairs: u64 },
 }
-
-impl fmt::Display for TopologyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sizes(text) | Self::UnknownFault(_, text) => formatter.write_str(text),
-            Self::Memory(shortage) => shortage.fmt(formatter),
-            Self::Disconnected { source, destination, pairs } => write!(
-                formatter,
-                "the fabric falls apart: no path from node {source} to node {destination} ({pairs} \
-                 ordered pairs have none)"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TopologyError {}
 
 impl TopologyError {
     /// The way out, where there is one to tell.

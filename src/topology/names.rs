@@ -44,8 +44,8 @@ pub struct NodeName<'t> {
 }
 
 /// Sizes as people write them, such as `8x8x4`.
-pub(crate) fn sizes_text(torus: &Torus) -> String {
-    torus.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+pub(crate) fn sizes_text(sizes: &[u32]) -> String {
+    sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 impl<'t> NodeName<'t> {
@@ -75,7 +75,7 @@ impl<'t> NodeName<'t> {
         let mut problem =
             Diagnostic::new(&node.place, format!("there is no node {}", node.place.text()));
         if let Places::Torus(torus) = places {
-            problem = problem.label(format!("outside the {} torus", sizes_text(torus)));
+            problem = problem.label(format!("outside the {} torus", sizes_text(torus.sizes())));
         }
         problem.help = self.range();
         vec![problem]
@@ -181,7 +181,7 @@ impl Kind for NodeName<'_> {
                 .label(format!("this has {}", numbers.len()))
                 .help(format!(
                     "the torus is {}; write for example {}",
-                    sizes_text(torus),
+                    sizes_text(torus.sizes()),
                     self.example()
                 )),
             ]);

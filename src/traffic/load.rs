@@ -4,8 +4,6 @@
 //! a read the request's and the response's, though the response is injected elsewhere. The load is the
 //! mean over the live terminals that send; silent ones neither get any nor count.
 
-use std::fmt;
-
 use std::ops::Range;
 
 use rand::SeedableRng;
@@ -24,59 +22,26 @@ const GREATEST_FRACTION: f64 = 1e3;
 const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
 
 /// Why traffic can't be bound to a fabric and its parameters. All of these are the user's mistakes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    Pattern(PatternError),
+    #[error("{0}")]
+    Pattern(#[from] PatternError),
     /// The fraction is outside 10^-9 to 1000.
+    #[error("a load must be between {LEAST_FRACTION:e} and {GREATEST_FRACTION}, not {0}")]
     Fraction(f64),
     /// A payload rate, but messages without payload.
+    #[error("a payload rate needs messages of at least one byte")]
     NoPayload,
     /// The request has more bytes than a request can have.
+    #[error("a read request has at most {} bytes, not {}", u32::MAX, .0.0)]
     Request(Bytes),
     /// A node would have to create more than one message a flit time of a network channel.
-    TooFast {
-        node: u32,
-        messages: f64,
-    },
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pattern(error) => error.fmt(formatter),
-            Self::Fraction(load) => write!(
-                formatter,
-                "a load must be between {LEAST_FRACTION:e} and {GREATEST_FRACTION}, not {load}"
-            ),
-            Self::NoPayload => {
-                formatter.write_str("a payload rate needs messages of at least one byte")
-            }
-            Self::Request(bytes) => {
-                write!(formatter, "a read request has at most {} bytes, not {}", u32::MAX, bytes.0)
-            }
-            Self::TooFast { node, messages } => write!(
-                formatter,
-                "node {node} would create {messages:.3} messages a flit time of a link and one is \
-                 the most: offer less or make the messages larger"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for LoadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Pattern(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<PatternError> for LoadError {
-    fn from(error: PatternError) -> Self {
-        Self::Pattern(error)
-    }
+    #[error(
+        "node {node} would create {messages:.3} messages a flit time of a link and one is the most: offer less or \
+         make the messages larger"
+    )]
+    TooFast { node: u32, messages: f64 },
 }
 
 /// How many messages of a terminal are drawn at a time.

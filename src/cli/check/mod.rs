@@ -9,6 +9,7 @@ use super::Failure;
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::application::Action;
@@ -49,12 +50,16 @@ impl Check {
             return reference(word.as_deref());
         }
         let Some(input) = self.input else {
-            return Err(Failure::Input("error: name a scenario, or ask for --reference".into()));
+            return Err(Failure::input("name a scenario, or ask for --reference"));
         };
         let bar = Bar::of_work("reading the scenario");
         let _interrupt = Interrupt::clear(&bar)?;
         let document = input.document()?;
-        let points = if document.has_sweep() {
+        let overruled = document.has_sweep() && Sweep::is_overruled(&document);
+        if overruled {
+            bar.above(|| say("note: [sweep] is left out, since --set gives a key that it sweeps"));
+        }
+        let points = if document.has_sweep() && !overruled {
             Some(Sweep::read_without_tables(&document).map_err(|found| reject(&found))?)
         } else {
             None

@@ -107,8 +107,8 @@ impl Compare {
             }
             (none_in_a, _) => {
                 let (search, other) = if none_in_a { (&b, &a) } else { (&a, &b) };
-                return Err(Failure::Input(format!(
-                    "error: {} is a search for saturation, and {} is not: there is nothing to compare",
+                return Err(Failure::input(format!(
+                    "{} is a search for saturation, and {} is not: there is nothing to compare",
                     search.name(),
                     other.name()
                 )));
@@ -120,11 +120,11 @@ impl Compare {
         if found
             .points
             .iter()
-            .all(|point| point.values.is_empty() && point.state.0 == point.state.1)
+            .all(|point| point.values.is_empty() && point.state_a == point.state_b)
         {
             let names: Vec<&str> = measures.iter().map(|measure| measure.name()).collect();
-            return Err(Failure::Input(format!(
-                "error: no point has {} in either of them: choose others with --measure",
+            return Err(Failure::input(format!(
+                "no point has {} in either of them: choose others with --measure",
                 names.join(" or ")
             )));
         }

@@ -108,15 +108,6 @@ pub(super) fn percent(share: f64) -> String {
     format!("{rounded}%")
 }
 
-pub(super) fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Identical => "identical",
-        Verdict::Within => "within",
-        Verdict::Unclear => "unclear",
-        Verdict::Differs => "differs",
-    }
-}
-
 impl Report {
     /// The largest relative change, and where it is.
     pub(super) fn largest_change(&self) -> Option<(&ComparedPoint, &Values)> {
@@ -125,7 +116,7 @@ impl Report {
             .points
             .iter()
             .flat_map(|point| point.values.iter().map(move |values| (point, values)));
-        let size = |values: &Values| values.change().map_or(0.0, f64::abs);
+        let size = |values: &Values| values.change.map_or(0.0, f64::abs);
         values
             .filter(|(_, values)| size(values) > 0.0)
             .max_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)))
@@ -236,14 +227,15 @@ fn values(report: &Report, all: bool) -> String {
         }
     }
     let mut text = String::new();
-    let state = |point: &&ComparedPoint| point.state.0 != point.state.1;
+    let state = |point: &&ComparedPoint| point.state_a != point.state_b;
+    let states = |it: &ComparedPoint| [it.state_a, it.state_b].map(|state| state.name().to_owned());
     let rows: Vec<Line<'_>> = points
         .iter()
         .filter(state)
         .map(|point| Line {
             place: &point.place,
-            full: [point.state.0.name(), point.state.1.name()].map(str::to_owned),
-            short: [point.state.0.name(), point.state.1.name()].map(str::to_owned),
+            full: states(point),
+            short: states(point),
             change: String::new(),
             verdict: if point.verdict == Verdict::Differs { "differs" } else { "may be chance" },
         })
@@ -312,7 +304,7 @@ impl<'r> Line<'r> {
             full: [full(values.a), full(values.b)],
             short: [value(values.a), value(values.b)],
             change: change(values),
-            verdict: match (values.verdict, values.significant()) {
+            verdict: match (values.verdict, values.significant) {
                 (Verdict::Identical, _) => "equal",
                 (Verdict::Within, Some(true)) => "within, significant",
                 (Verdict::Within, _) => "within",
@@ -384,7 +376,7 @@ fn table(title: &str, lines: &[Line<'_>]) -> String {
 
 /// `+3.1%`; what is less than can be shown is not shown as nothing.
 fn change(values: &Values) -> String {
-    match values.change() {
+    match values.change {
         None => "-".into(),
         Some(0.0) => "0%".into(),
         Some(change) if change.abs() < 0.0005 => {

@@ -10,7 +10,7 @@ use serde::Serialize;
 mod look;
 
 use super::Failure;
-use super::results::no_results;
+use super::results::{no_results, own_name, repeated};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
@@ -68,7 +68,7 @@ pub(super) struct Plot {
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = look::named(Format::ALL, Format::name))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::ALL, Kind::name))]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::all(), Kind::name))]
     only: Vec<Kind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
@@ -96,14 +96,14 @@ impl Plot {
             [only] => look::of_results(only),
             _ => Figures::default(),
         };
-        let sheet = self.sheet(figures.sheet).map_err(input)?;
-        let look = self.look.over(figures.look).map_err(input)?;
+        let sheet = self.sheet(figures.sheet).map_err(Failure::input)?;
+        let look = self.look.over(figures.look).map_err(Failure::input)?;
         let labels = self.labels()?;
         let out = match (&self.out, &self.results[..]) {
             (Some(out), _) => out.clone(),
             (None, [only]) => only.clone(),
             (None, _) => {
-                return Err(input(
+                return Err(Failure::input(
                     "figures of several results need a folder of their own: add --out DIR",
                 ));
             }
@@ -114,7 +114,9 @@ impl Plot {
         }
         let single = results.len() == 1;
         let title = self.title.clone().unwrap_or_else(|| match &results[..] {
-            [only] => only.title.clone().unwrap_or_else(|| name(&self.results[0])),
+            [only] => {
+                only.title.clone().unwrap_or_else(|| own_name(&self.results[0]).unwrap_or_default())
+            }
             _ => String::new(),
         });
         if !single {
@@ -128,7 +130,7 @@ impl Plot {
             rows.extend(result);
         }
         self.check_key(&rows)?;
-        look::check_series(&look, &rows).map_err(input)?;
+        look::check_series(&look, &rows).map_err(Failure::input)?;
         let wish = Wish {
             untitled: self.title.as_deref() == Some(""),
             title,
@@ -140,7 +142,7 @@ impl Plot {
         };
         let files = draw_all(&rows, &out, &wish)?;
         if files.written.is_empty() && files.kept.is_empty() {
-            return Err(input(self.nothing(&rows)));
+            return Err(Failure::input(self.nothing(&rows)));
         }
         self.show(&files)
     }
@@ -176,14 +178,14 @@ impl Plot {
             return self.names();
         }
         if given.len() != self.results.len() {
-            return Err(input(format!(
+            return Err(Failure::input(format!(
                 "{} for {}: give each result one, in their order",
                 counted(given.len(), "label"),
                 counted(self.results.len(), "result")
             )));
         }
         match repeated(&given) {
-            Some(label) => Err(input(format!(
+            Some(label) => Err(Failure::input(format!(
                 "two results have the label `{label}`: their curves could not be told apart"
             ))),
             None => Ok(given),
@@ -192,14 +194,15 @@ impl Plot {
 
     /// The folders' names, or the whole paths if two have the same name.
     fn names(&self) -> Result<Vec<String>, Failure> {
-        let names: Vec<String> = self.results.iter().map(|folder| name(folder)).collect();
+        let names: Vec<String> =
+            self.results.iter().map(|folder| own_name(folder).unwrap_or_default()).collect();
         if repeated(&names).is_none() {
             return Ok(names);
         }
         let paths: Vec<String> =
             self.results.iter().map(|folder| folder.display().to_string()).collect();
         match repeated(&paths) {
-            Some(path) => Err(input(format!("{path} is given twice"))),
+            Some(path) => Err(Failure::input(format!("{path} is given twice"))),
             None => Ok(paths),
         }
     }
@@ -216,7 +219,7 @@ impl Plot {
         } else {
             format!("there is {}", keys.join(", "))
         };
-        Err(input(format!(
+        Err(Failure::input(format!(
             "no scaling curve can be over {key}: it takes numbers in a sweep; {known}"
         )))
     }
@@ -255,27 +258,13 @@ impl Plot {
     }
 }
 
-fn input(problem: impl AsRef<str>) -> Failure {
-    Failure::Input(format!("error: {}", problem.as_ref()))
-}
-
-fn repeated(names: &[String]) -> Option<&String> {
-    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
-}
-
-/// A folder's name as people see it.
-fn name(folder: &Path) -> String {
-    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    canonical.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
 fn read(folder: &Path) -> Result<ResultRows, Failure> {
     let points = folder.join("points.csv");
     if !points.is_file() {
         return Err(Failure::Input(no_results(folder)));
     }
     let nothing = || {
-        input(format!(
+        Failure::input(format!(
             "{} has no points, so there is nothing to draw: its run or sweep was stopped before the first, or goes \
              on",
             points.display()
@@ -342,5 +331,8 @@ fn check_common(labels: &[String], results: &[ResultRows]) -> Result<(), Failure
     if having.values().any(|&results| results > 1) {
         return Ok(());
     }
-    Err(input(format!("these results have nothing in common to draw: {}", texts.join("; "))))
+    Err(Failure::input(format!(
+        "these results have nothing in common to draw: {}",
+        texts.join("; ")
+    )))
 }

@@ -1,6 +1,6 @@
 //! What was simulated, a fact a line, from the scenario and the summary.
 
-use crate::cli::results::Results;
+use crate::cli::results::{Results, own_name};
 use crate::cli::summary::Expectation;
 use flitlab::report::html::Fact;
 use flitlab::scenario::{Document, Setting};
@@ -10,9 +10,7 @@ const LISTED: usize = 8;
 
 /// The folder's own name.
 pub(super) fn name(results: &Results) -> String {
-    let folder = &results.folder;
-    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    canonical.file_name().map_or_else(|| results.name(), |name| name.to_string_lossy().into_owned())
+    own_name(&results.folder).unwrap_or_else(|| results.name())
 }
 
 /// The scenario's title, where no summary says it yet.

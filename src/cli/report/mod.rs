@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::results::Results;
+use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, folder};
 use crate::cli::say::say;
@@ -111,22 +111,22 @@ impl Report {
             (Some(out), _) => out.clone(),
             (None, [only]) => only.join(NAME),
             (None, _) => {
-                return Err(Failure::Input(format!(
-                    "error: a report of several results needs a name: add -o {NAME}"
+                return Err(Failure::input(format!(
+                    "a report of several results needs a name: add -o {NAME}"
                 )));
             }
         };
         if out.is_dir() {
             let file = out.join(NAME);
-            return Err(Failure::Input(format!(
-                "error: {} is a folder: write -o {}",
+            return Err(Failure::input(format!(
+                "{} is a folder: write -o {}",
                 out.display(),
                 file.display()
             )));
         }
         if out.exists() && !self.force {
-            return Err(Failure::Input(format!(
-                "error: {} exists: replace it with --force, or name another file with -o",
+            return Err(Failure::input(format!(
+                "{} exists: replace it with --force, or name another file with -o",
                 out.display()
             )));
         }
@@ -135,10 +135,6 @@ impl Report {
 
     /// What the results are called on the page: all different.
     fn labels(&self, results: &[Results]) -> Result<Vec<String>, Failure> {
-        let repeated = |labels: &[String]| {
-            let earlier = |at: usize| labels[..at].contains(&labels[at]);
-            (0..labels.len()).find(|&at| earlier(at)).map(|at| labels[at].clone())
-        };
         if self.labels.is_empty() {
             let names: Vec<String> = results.iter().map(facts::name).collect();
             return Ok(match repeated(&names) {
@@ -147,15 +143,15 @@ impl Report {
             });
         }
         if self.labels.len() != results.len() {
-            return Err(Failure::Input(format!(
-                "error: {} names for {} results: --labels takes as many, with commas between them",
+            return Err(Failure::input(format!(
+                "{} names for {} results: --labels takes as many, with commas between them",
                 self.labels.len(),
                 results.len()
             )));
         }
         match repeated(&self.labels) {
-            Some(label) => Err(Failure::Input(format!(
-                "error: --labels names {label} twice: results need different names"
+            Some(label) => Err(Failure::input(format!(
+                "--labels names {label} twice: results need different names"
             ))),
             None => Ok(self.labels.clone()),
         }

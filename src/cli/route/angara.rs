@@ -28,8 +28,7 @@ pub(super) fn make(
     let fabric = &network.fabric;
     let (torus, faults) = network.torus().expect("chosen for tori only");
     let region = Region::new(fabric);
-    let needed = enough_memory(&region, freedoms)
-        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let needed = enough_memory(&region, freedoms).map_err(Failure::input)?;
     if needed > LARGE {
         say(&format!("note: this takes about {} of memory", memory_text(needed)));
     }
@@ -64,8 +63,8 @@ pub(super) fn make(
 pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     let text = read(path)?;
     if text.starts_with("Unicast lids") {
-        return Err(Failure::Input(format!(
-            "error: {} has tables of OpenSM\nhelp: name their fabric too: --netlist FILE, as ibsim or \
+        return Err(Failure::input(format!(
+            "{} has tables of OpenSM\nhelp: name their fabric too: --netlist FILE, as ibsim or \
              ibnetdiscover have it",
             path.display()
         )));

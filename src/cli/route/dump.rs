@@ -56,8 +56,8 @@ impl Files {
 pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     let files = &route.dump;
     let Some(netlist_path) = Files::find(files.netlist.as_ref(), path, NETLIST) else {
-        return Err(Failure::Input(format!(
-            "error: {} has no {NETLIST}\nhelp: name the fabric: --netlist FILE, as ibsim or ibnetdiscover have \
+        return Err(Failure::input(format!(
+            "{} has no {NETLIST}\nhelp: name the fabric: --netlist FILE, as ibsim or ibnetdiscover have \
              it",
             path.display()
         )));
@@ -131,23 +131,22 @@ pub(super) fn save(
     folder: &Path,
 ) -> Result<(), Failure> {
     if matches!(table.lanes(), Lanes::ByHop(_)) {
-        return Err(Failure::Input(
-            "error: packets of this table change lanes by their destination, which no file of OpenSM can say\n\
-             help: without --save, the table is shown and proved"
-                .into(),
+        return Err(Failure::input(
+            "packets of this table change lanes by their destination, which no file of OpenSM can say\n\
+             help: without --save, the table is shown and proved",
         ));
     }
     let by_levels = matches!(table.lanes(), Lanes::ByServiceLevel(_));
     if table.lane_count() > MANAGEMENT_LANE && !by_levels {
-        return Err(Failure::Input(format!(
-            "error: packets of this table take lane {MANAGEMENT_LANE}, which InfiniBand keeps for management\n\
+        return Err(Failure::input(format!(
+            "packets of this table take lane {MANAGEMENT_LANE}, which InfiniBand keeps for management\n\
              help: make one with --lanes {MANAGEMENT_LANE}"
         )));
     }
     let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
     if nodes > MOST_NODES {
-        return Err(Failure::Input(format!(
-            "error: InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
+        return Err(Failure::input(format!(
+            "InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
         )));
     }
     let folder = folder::prepare("", Some(folder))?;

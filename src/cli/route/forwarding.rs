@@ -51,8 +51,8 @@ fn meaningful(
     if those(algorithm) {
         return Ok(());
     }
-    Err(Failure::Input(format!(
-        "error: {option} means nothing to {}\nhelp: it is for {}",
+    Err(Failure::input(format!(
+        "{option} means nothing to {}\nhelp: it is for {}",
         algorithm.name,
         names(those)
     )))
@@ -79,8 +79,8 @@ pub(super) fn make(
 
 /// Refuses an algorithm for Angara on another fabric.
 pub(super) fn not_for_angara(name: &str) -> Failure {
-    Failure::Input(format!(
-        "error: {name} is for Angara, on [topology.torus]\nhelp: for other fabrics there are {}",
+    Failure::input(format!(
+        "{name} is for Angara, on [topology.torus]\nhelp: for other fabrics there are {}",
         names(|_| true)
     ))
 }
@@ -119,7 +119,7 @@ fn no_table(error: NoTable) -> Failure {
             format!("these are for any fabric: {names}")
         }
     };
-    Failure::Input(format!("error: {error}\nhelp: {help}"))
+    Failure::input(format!("{error}\nhelp: {help}"))
 }
 
 /// Completes and prints the report of a table, and draws its loads. Gives the cycle, if packets can deadlock: a

@@ -114,7 +114,7 @@ impl Route {
             });
         }
         let Some(input) = &self.input else {
-            return Err(Failure::Input("error: name a scenario, or a table with --check".into()));
+            return Err(Failure::input("name a scenario, or a table with --check"));
         };
         if let Some(path) = self.save.as_ref().filter(|path| folder::occupied(path)) {
             let message = format!("error: {} exists; name another file or folder", path.display());
@@ -173,8 +173,8 @@ impl Route {
         let options =
             [(self.lanes.is_some(), "--lanes"), (self.partition.is_some(), "--partition")];
         if let Some((_, option)) = options.iter().find(|(given, _)| *given) {
-            return Err(Failure::Input(format!(
-                "error: {option} means nothing to {fixed}\nhelp: leave {option} out, or name an algorithm that \
+            return Err(Failure::input(format!(
+                "{option} means nothing to {fixed}\nhelp: leave {option} out, or name an algorithm that \
                  parts paths among lanes, such as --algorithm nue"
             )));
         }
@@ -229,12 +229,12 @@ fn deviation_text(load: &LoadFigures) -> String {
 /// The text of a file.
 fn read(path: &Path) -> Result<String, Failure> {
     flitlab::text_file::read_text(path)
-        .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
 /// What is wrong in a line of a file.
 fn wrong_line(path: &Path, line: usize, message: &str) -> Failure {
-    Failure::Input(format!("error: {}:{line}: {message}", path.display()))
+    Failure::input(format!("{}:{line}: {message}", path.display()))
 }
 
 /// A flawed table is exit code 4.

@@ -67,9 +67,8 @@ impl SlurmOptions {
         if self.settings() == SlurmSettings::default() {
             return Ok(());
         }
-        Err(Failure::Input(
-            "error: partition, time, memory and the like are for Slurm: add --executor slurm"
-                .into(),
+        Err(Failure::input(
+            "partition, time, memory and the like are for Slurm: add --executor slurm",
         ))
     }
 }

@@ -27,8 +27,8 @@ impl Place {
     /// If the folder asked for has something in it, or none can be written.
     pub fn begin(name: &str, asked: Option<&Path>) -> Result<Self, Failure> {
         if let Some(folder) = asked.filter(|folder| Store::is_in(folder)) {
-            return Err(Failure::Input(format!(
-                "error: {} has a sweep's points already: go on with it by --resume, or name another \
+            return Err(Failure::input(format!(
+                "{} has a sweep's points already: go on with it by --resume, or name another \
                  folder with --out",
                 folder.display()
             )));
@@ -91,8 +91,8 @@ pub(super) fn begun(
 ) -> Result<Option<PathBuf>, Failure> {
     match asked {
         Some(folder) if !folder::occupied(folder) => Ok(None),
-        Some(folder) if !Store::is_in(folder) => Err(Failure::Input(format!(
-            "error: {} has no points of a sweep that could be resumed: name another folder with --out",
+        Some(folder) if !Store::is_in(folder) => Err(Failure::input(format!(
+            "{} has no points of a sweep that could be resumed: name another folder with --out",
             folder.display()
         ))),
         Some(folder) if !belongs(folder, points)? => Err(foreign(&[folder.into()])),
@@ -132,8 +132,8 @@ fn choose(candidates: Vec<PathBuf>, points: &[Point]) -> Result<Option<PathBuf>,
     match unfinished.as_slice() {
         [] => Ok(ours.pop()),
         [one] => Ok(Some(one.clone())),
-        several => Err(Failure::Input(format!(
-            "error: this sweep was begun in {}: say with --out which to resume",
+        several => Err(Failure::input(format!(
+            "this sweep was begun in {}: say with --out which to resume",
             list(several)
         ))),
     }
@@ -151,8 +151,8 @@ fn belongs(folder: &Path, points: &[Point]) -> Result<bool, Failure> {
 
 fn foreign(folders: &[PathBuf]) -> Failure {
     let (has, their) = if folders.len() == 1 { ("has", "its") } else { ("have", "their") };
-    Failure::Input(format!(
-        "error: {} {has} points already, and none of them is of this scenario: every point's values have \
+    Failure::input(format!(
+        "{} {has} points already, and none of them is of this scenario: every point's values have \
          changed, or another version of flitlab computed them. Results never replace others: leave \
          --resume out to begin a new folder, or resume with {their} scenario.toml",
         list(folders)

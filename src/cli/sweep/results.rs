@@ -190,7 +190,7 @@ fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
 /// One line a point.
 pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> String {
     let name = point_name(label, row, repeated);
-    let latency = row.packet_latency_mean.map_or("-".into(), text::nanoseconds);
+    let latency = row.packet_latency_mean.map_or("-".into(), text::latency_text);
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => format!(
             "  {name}: {:.3} us, {:.3} GB/s a node",
@@ -198,7 +198,7 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
             row.bandwidth.unwrap_or(0.0)
         ),
         (Status::Steady, Some(accepted), _) => {
-            format!("  {name}: accepted {accepted:.4}, mean packet latency {latency} ns")
+            format!("  {name}: accepted {accepted:.4}, mean packet latency {latency}")
         }
         (Status::NotSteady, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, not steady")

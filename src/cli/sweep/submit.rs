@@ -48,10 +48,9 @@ pub(super) fn execute(
     resolved: &str,
 ) -> Result<(), Failure> {
     if call.threads.are_given() {
-        return Err(Failure::Input(
-            "error: --threads is for this machine: a task has the cores that Slurm gives it, one, or for example \
-             four with --option=--cpus-per-task=4"
-                .into(),
+        return Err(Failure::input(
+            "--threads is for this machine: a task has the cores that Slurm gives it, one, or for example \
+             four with --option=--cpus-per-task=4",
         ));
     }
     // Before anything is written.
@@ -154,8 +153,8 @@ fn under_way(standings: Standings) -> Result<HashSet<usize>, Failure> {
 fn check_size(tasks: &[Vec<usize>], most: Option<usize>) -> Result<(), Failure> {
     let Some(most) = most.filter(|&most| tasks.len() > most) else { return Ok(()) };
     let points: usize = tasks.iter().map(Vec::len).sum();
-    Err(Failure::Input(format!(
-        "error: these are {} tasks, and this Slurm takes at most {most} in a job array: add \
+    Err(Failure::input(format!(
+        "these are {} tasks, and this Slurm takes at most {most} in a job array: add \
          --points-per-task {}",
         tasks.len(),
         points.div_ceil(most)

@@ -32,7 +32,7 @@ impl Begun {
             } else {
                 "does not exist"
             };
-            return Err(Failure::Input(format!("error: {} {why}", results.display())));
+            return Err(Failure::input(format!("{} {why}", results.display())));
         }
         if let Some(latest) = Submission::all(results)?.pop()
             && let Some(other) = latest.other_version()

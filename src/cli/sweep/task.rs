@@ -35,16 +35,16 @@ impl Task {
         let submission = Submission::open(&self.submission)?;
         let results = submission.results();
         if let Some(other) = submission.other_version() {
-            return Err(Failure::Input(format!(
-                "error: this is flitlab {}, and flitlab {other} submitted the job: submit it again, with \
+            return Err(Failure::input(format!(
+                "this is flitlab {}, and flitlab {other} submitted the job: submit it again, with \
                  flitlab sweep resubmit {}",
                 env!("CARGO_PKG_VERSION"),
                 results.display()
             )));
         }
         let Some(identities) = submission.tasks().get(self.task) else {
-            return Err(Failure::Input(format!(
-                "error: {} has tasks 0 to {}, not {}",
+            return Err(Failure::input(format!(
+                "{} has tasks 0 to {}, not {}",
                 self.submission.display(),
                 submission.tasks().len().saturating_sub(1),
                 self.task
@@ -60,8 +60,8 @@ impl Task {
         let share: Option<Vec<&Vec<usize>>> =
             identities.iter().map(|identity| places.get(identity)).collect();
         let Some(share) = share else {
-            return Err(Failure::Input(format!(
-                "error: points of this task are not those of {}: a file that it reads has changed since the \
+            return Err(Failure::input(format!(
+                "points of this task are not those of {}: a file that it reads has changed since the \
                  job was submitted",
                 submission.scenario().display()
             )));

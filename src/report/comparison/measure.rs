@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use serde::{Serialize, Serializer};
+
 use crate::report::table::{Cell, Column};
 use crate::report::{Measured, Point, Role, Status};
 
@@ -33,6 +35,12 @@ impl PartialEq for Measure {
 }
 
 impl Eq for Measure {}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name().serialize(serializer)
+    }
+}
 
 impl Measure {
     /// The one with this [name](Self::name).

@@ -16,11 +16,14 @@ pub use measure::{MEASURES, Measure};
 pub use pairing::Place;
 pub(in crate::report) use pairing::load_key;
 
+use serde::Serialize;
+
 use super::{Point, Status};
 use pairing::{Pair, pairs};
 
 /// How far apart two values, or the values of two points, are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Equal.
     Identical,
@@ -33,12 +36,16 @@ pub enum Verdict {
 }
 
 /// One measure on both sides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Values {
     pub measure: Measure,
     /// `None` if this side has no such value.
     pub a: Option<Estimate>,
     pub b: Option<Estimate>,
+    /// `b` against `a`, relative to `a`; `None` where that means nothing.
+    pub change: Option<f64>,
+    /// Whether the confidence intervals have no value in common; `None` if one isn't known.
+    pub significant: Option<bool>,
     pub verdict: Verdict,
 }
 
@@ -46,26 +53,20 @@ impl Values {
     /// Judges two values.
     #[must_use]
     pub fn new(measure: Measure, a: Option<Estimate>, b: Option<Estimate>, tolerance: f64) -> Self {
-        let verdict = match (a, b) {
-            (Some(a), Some(b)) => verdict(&a, &b, tolerance),
-            (None, None) => Verdict::Identical,
-            _ => Verdict::Differs,
+        let (change, significant, verdict) = match (a, b) {
+            (Some(a), Some(b)) => (change(&a, &b), a.apart(&b), verdict(&a, &b, tolerance)),
+            (None, None) => (None, None, Verdict::Identical),
+            _ => (None, None, Verdict::Differs),
         };
-        Self { measure, a, b, verdict }
+        Self { measure, a, b, change, significant, verdict }
     }
+}
 
-    /// `b` against `a`, relative to `a`; `None` where that means nothing.
-    #[must_use]
-    pub fn change(&self) -> Option<f64> {
-        let (a, b) = (self.a?.value, self.b?.value);
-        if a == b { Some(0.0) } else { (a != 0.0).then(|| (b - a) / a.abs()) }
-    }
-
-    /// Whether the confidence intervals have no value in common; `None` if one isn't known.
-    #[must_use]
-    pub fn significant(&self) -> Option<bool> {
-        self.a?.apart(&self.b?)
-    }
+fn change(
+    Estimate { value: a, .. }: &Estimate,
+    Estimate { value: b, .. }: &Estimate,
+) -> Option<f64> {
+    if a == b { Some(0.0) } else { (*a != 0.0).then(|| (b - a) / a.abs()) }
 }
 
 fn verdict(a: &Estimate, b: &Estimate, tolerance: f64) -> Verdict {
@@ -82,18 +83,20 @@ fn verdict(a: &Estimate, b: &Estimate, tolerance: f64) -> Verdict {
 }
 
 /// A point that both results have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPoint {
+    #[serde(flatten)]
     pub place: Place,
-    /// How its runs ended, the worst of them.
-    pub state: (Status, Status),
-    /// Whether the same happened in both, event by event.
-    pub same_events: bool,
-    /// The measures that at least one side has.
-    pub values: Vec<Values>,
     /// The worst of its values; at least [`Verdict::Unclear`] if it did not end in the same state, and
     /// [`Verdict::Differs`] if that is a deadlock.
     pub verdict: Verdict,
+    /// Whether the same happened in both, event by event.
+    pub same_events: bool,
+    /// How its runs in A ended, the worst of them.
+    pub state_a: Status,
+    pub state_b: Status,
+    /// The measures that at least one side has.
+    pub values: Vec<Values>,
 }
 
 impl ComparedPoint {
@@ -118,7 +121,7 @@ impl ComparedPoint {
             (false, _) => Verdict::Differs,
         };
         let verdict = worst_value.unwrap_or(Verdict::Identical).max(at_least);
-        Self { place: pair.place, state: (a, b), same_events, values, verdict }
+        Self { place: pair.place, verdict, same_events, state_a: a, state_b: b, values }
     }
 }
 

@@ -6,13 +6,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::report::Point;
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
 
 /// A point's series, without the seed, and its offered load, if it has one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     pub series: String,
     pub offered_load: Option<f64>,

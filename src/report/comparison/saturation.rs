@@ -39,9 +39,10 @@ impl Comparison {
             let values = Values::new(Measure::sustained_load(), in_a, in_b, tolerance);
             found.points.push(ComparedPoint {
                 place: one.place(),
-                state: (Status::Completed, Status::Completed),
-                same_events: false,
                 verdict: values.verdict,
+                same_events: false,
+                state_a: Status::Completed,
+                state_b: Status::Completed,
                 values: vec![values],
             });
         }

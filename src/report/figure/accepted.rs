@@ -3,11 +3,11 @@
 use super::super::{Point, Status};
 use super::Figure;
 use super::axis::Axis;
-use super::chart::{Chart, Curve, Mark, Markers, Panel, Rule, Sample, Stroke};
+use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::INTERVAL;
-use super::palette::{GREY, Marker, Pen, of_series};
+use super::palette::{GREY, Marker, of_series};
 
 /// The key of hollow markers.
 pub(super) const NOT_STEADY: &str = "not steady";
@@ -24,33 +24,26 @@ pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
 pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
-    let x = Axis::new(curves.quantity.title("Offered"), offered * 1.02);
     let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), accepted * 1.08));
     let ends = [(0.0, 0.0), (offered, offered)];
     panel.rules.push(Rule { ends, colour: GREY, dashed: false });
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
-        let Pen { colour, marker, dash } = of_series(curve.number);
+        let pen = of_series(curve.number);
         let sample = |point: &CurvePoint| {
             let hollow = !point.is_steady();
             let interval = point.accepted_interval;
             Some(Sample { x: point.offered, y: point.accepted?, interval, hollow })
         };
-        panel.curves.push(Curve {
-            label: curve.label.clone(),
-            column: "accepted",
-            colour,
-            stroke: Stroke::Full(dash),
-            markers: Markers::All(marker),
-            runs: vec![curve.points.iter().filter(alive).filter_map(sample).collect()],
-        });
+        let run = curve.points.iter().filter(alive).filter_map(sample).collect();
+        panel.curves.push(Curve::marked(&curve.label, "accepted", pen, vec![run]));
         let dead = curve.points.iter().filter(|point| !alive(point));
         panel.marks.extend(dead.filter_map(|point| {
             let (x, y) = (point.offered, Some(point.accepted?));
-            Some(Mark { x, y, marker: Marker::Cross, colour, hollow: false })
+            Some(Mark { x, y, marker: Marker::Cross, colour: pen.colour, hollow: false })
         }));
     }
-    Chart::single(title, x, panel, legend(curves))
+    Chart::single(title, curves.offered_axis(), panel, legend(curves))
 }
 
 /// Whether there is a curve to draw.
@@ -72,11 +65,10 @@ fn legend(curves: &Curves) -> Legend {
     if let Some(curve) = curves.with_band(|point| point.accepted_interval) {
         legend.key(LegendSample::Band(of_series(curve).colour), INTERVAL);
     }
-    let any = |status: Status| curves.points().any(|point| point.status == status);
-    if any(Status::NotSteady) || any(Status::Undecided) {
+    if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         legend.key(LegendSample::Hollow(GREY, Marker::Circle), NOT_STEADY);
     }
-    if any(Status::Deadlock) {
+    if curves.any(Status::Deadlock) {
         legend.key(LegendSample::Cross(GREY), "deadlock");
     }
     legend

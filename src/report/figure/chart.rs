@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::legend::Legend;
 use super::look::{Intervals, LegendPlace};
-use super::palette::{Colour, Dash, Marker};
+use super::palette::{Colour, Dash, Marker, Pen};
 
 /// Plots over one x axis, in rows and columns. Those of a row have the same y axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,6 +143,15 @@ impl Chart {
     /// The number of rows of panels.
     pub fn rows(&self) -> usize {
         self.panels.len().div_ceil(self.columns.len().max(1))
+    }
+}
+
+impl Curve {
+    /// A line with the pen's colour and dashes, and its marker at every sample.
+    pub fn marked(label: &str, column: &'static str, pen: Pen, runs: Vec<Vec<Sample>>) -> Self {
+        let Pen { colour, marker, dash } = pen;
+        let (stroke, markers) = (Stroke::Full(dash), Markers::All(marker));
+        Self { label: label.into(), column, colour, stroke, markers, runs }
     }
 }
 

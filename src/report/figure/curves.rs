@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{Measured, Point, Status};
+use super::axis::Axis;
 use super::chart::is_visible;
 use super::look::LoadsIn;
 use crate::measure::half_width_95_of_few;
@@ -86,6 +87,9 @@ pub(super) struct CurvePoint {
     pub percentiles: [Option<f64>; Percentile::ALL.len()],
 }
 
+/// A latency of a row, if it has it.
+type Latency = fn(&Measured) -> Option<Picoseconds>;
+
 /// The percentiles that rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Percentile {
@@ -98,33 +102,24 @@ pub(super) enum Percentile {
 impl Percentile {
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
+    /// Its name, what columns of it are called, and where rows have it.
+    fn described(self) -> (&'static str, &'static str, Latency) {
+        match self {
+            Self::P50 => ("median", "p50", |row| row.packet_latency_p50),
+            Self::P95 => ("95th percentile", "p95", |row| row.packet_latency_p95),
+            Self::P99 => ("99th percentile", "p99", |row| row.packet_latency_p99),
+            Self::P999 => ("99.9th percentile", "p999", |row| row.packet_latency_p999),
+        }
+    }
+
     /// `99.9th percentile`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "median",
-            Self::P95 => "95th percentile",
-            Self::P99 => "99th percentile",
-            Self::P999 => "99.9th percentile",
-        }
+        self.described().0
     }
 
     /// As columns are called.
     pub fn column(self) -> &'static str {
-        match self {
-            Self::P50 => "p50",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-        }
-    }
-
-    fn of(self, row: &Point) -> Option<Picoseconds> {
-        match self {
-            Self::P50 => row.measured.packet_latency_p50,
-            Self::P95 => row.measured.packet_latency_p95,
-            Self::P99 => row.measured.packet_latency_p99,
-            Self::P999 => row.measured.packet_latency_p999,
-        }
+        self.described().1
     }
 }
 
@@ -205,6 +200,16 @@ impl Curves {
         self.curves.iter().find(banded).map(|curve| curve.number)
     }
 
+    /// The axis of the offered loads.
+    pub fn offered_axis(&self) -> Axis {
+        Axis::new(self.quantity.title("Offered"), self.highest_offered() * 1.02)
+    }
+
+    /// Whether a point of a curve has this status.
+    pub fn any(&self, status: Status) -> bool {
+        self.points().any(|point| point.status == status)
+    }
+
     /// Whether some curve has two points, so that there is a line to draw.
     pub fn has_line(&self) -> bool {
         self.curves.iter().any(|curve| curve.points.len() > 1)
@@ -247,7 +252,8 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
         interval: repeated
             .map(|(mean, half)| (mean - half, mean + half))
             .or_else(|| ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))),
-        percentiles: Percentile::ALL.map(|it| mean_of(&|row| nanoseconds(it.of(row)))),
+        percentiles: Percentile::ALL
+            .map(|it| mean_of(&|row| nanoseconds(it.described().2(&row.measured)))),
     }
 }
 

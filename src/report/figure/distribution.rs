@@ -2,11 +2,11 @@
 
 use super::super::{LatencyRow, Point};
 use super::axis::Axis;
-use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
+use super::chart::{Chart, Curve, Markers, Panel, Sample};
 use super::choice::{self, Has, Shown};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::Look;
-use super::palette::{Pen, of_series};
+use super::palette::of_series;
 use super::{FEW, names};
 
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times the
@@ -49,7 +49,6 @@ pub(super) fn chart(
     for (number, shown) in chosen.iter().enumerate() {
         let number_of_pen = if single { number } else { shown.number };
         let pen = of_series(number_of_pen);
-        let Pen { colour, marker, dash } = pen;
         let parts = [shown.point.label.series.as_str(), if same_load { "" } else { &shown.load }];
         let label = names::joined(&parts);
         let label = if label.is_empty() { "packets".into() } else { label };
@@ -58,14 +57,9 @@ pub(super) fn chart(
         let step = (samples.len() / MARKERS).max(1);
         // Markers of different curves at different heights.
         let first = step * (number % FEW) / FEW;
-        panel.curves.push(Curve {
-            label,
-            column: "share",
-            colour,
-            stroke: Stroke::Full(dash),
-            markers: Markers::Some { marker, first, step },
-            runs: vec![samples],
-        });
+        let markers = Markers::Some { marker: pen.marker, first, step };
+        let curve = Curve::marked(&label, "share", pen, vec![samples]);
+        panel.curves.push(Curve { markers, ..curve });
     }
     let load = loads.first().copied().filter(|_| same_load).unwrap_or_default();
     Chart::single(&names::joined(&[title, load]), x, panel, legend)

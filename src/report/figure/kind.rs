@@ -28,50 +28,37 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 10] = [
-        Self::Latency,
-        Self::Percentiles,
-        Self::Distribution,
-        Self::Accepted,
-        Self::Saturation,
-        Self::Scaling,
-        Self::Completion,
-        Self::Channels,
-        Self::ChannelMap,
-        Self::Time,
+    /// Each, in the order of the variants: what its files' names begin with, and what results must have for it to be
+    /// drawn.
+    const TABLE: [(Self, &'static str, &'static str); 10] = [
+        (Self::Latency, "latency", "a series with two loads, one of them steady"),
+        (Self::Percentiles, "percentiles", "a series with two loads, one of them steady"),
+        (Self::Distribution, "cdf", "packets that were measured"),
+        (Self::Accepted, "accepted", "a series with two loads"),
+        (Self::Saturation, "saturation", "two series, one of which saturates"),
+        (Self::Scaling, "scaling", "a key of the sweep that has two or more numbers as values"),
+        (Self::Completion, "completion", "two series of finite exchanges"),
+        (Self::Channels, "channels", "channels that were measured"),
+        (Self::ChannelMap, "channel-map", "channels of a torus or mesh of two dimensions or more"),
+        (Self::Time, "time", "windows of a load"),
     ];
+
+    /// All of them.
+    #[must_use]
+    pub fn all() -> [Self; 10] {
+        Self::TABLE.map(|(kind, ..)| kind)
+    }
 
     /// What its files' names begin with.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Percentiles => "percentiles",
-            Self::Distribution => "cdf",
-            Self::Accepted => "accepted",
-            Self::Saturation => "saturation",
-            Self::Scaling => "scaling",
-            Self::Completion => "completion",
-            Self::Channels => "channels",
-            Self::ChannelMap => "channel-map",
-            Self::Time => "time",
-        }
+        Self::TABLE[self as usize].1
     }
 
     /// What results must have for it to be drawn.
     #[must_use]
     pub fn needs(self) -> &'static str {
-        match self {
-            Self::Latency | Self::Percentiles => "a series with two loads, one of them steady",
-            Self::Distribution => "packets that were measured",
-            Self::Accepted => "a series with two loads",
-            Self::Saturation => "two series, one of which saturates",
-            Self::Scaling => "a key of the sweep that has two or more numbers as values",
-            Self::Completion => "two series of finite exchanges",
-            Self::Channels => "channels that were measured",
-            Self::ChannelMap => "channels of a torus or mesh of two dimensions or more",
-            Self::Time => "windows of a load",
-        }
+        Self::TABLE[self as usize].2
     }
 
     /// Whether a file has the name of a figure, by what it begins with and ends with.
@@ -83,6 +70,6 @@ impl Kind {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         let drawn = path.extension().is_some_and(|it| it == "svg" || it == "pdf" || it == "png");
-        drawn && Self::ALL.iter().any(of)
+        drawn && Self::all().iter().any(of)
     }
 }

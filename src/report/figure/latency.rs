@@ -6,7 +6,7 @@ use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::{INTERVAL, Look};
-use super::palette::{Colour, GREY, Marker, Pen, of_series};
+use super::palette::{Colour, GREY, Marker, of_series};
 use super::{FEW, Figure};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
@@ -89,36 +89,26 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look)
         Content::MeanAndTail => "Packet latency".into(),
         Content::One(percentile) => format!("Packet latency, {}", percentile.name()),
     };
-    let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
     let mut panel = Panel::new(Axis::of_time(&what, high, unit));
     for curve in &curves.curves {
-        let Pen { colour, marker, dash } = of_series(curve.number);
+        let pen = of_series(curve.number);
         if content == Content::MeanAndTail {
             let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
-            panel.curves.push(Curve {
-                label: curve.label.clone(),
-                column: Percentile::P99.column(),
-                colour,
-                stroke: Stroke::Dashed,
-                markers: Markers::Nothing,
-                runs: runs(curve, &tail, false, size),
-            });
+            let runs = runs(curve, &tail, false, size);
+            let tail = Curve::marked(&curve.label, Percentile::P99.column(), pen, runs);
+            let (stroke, markers) = (Stroke::Dashed, Markers::Nothing);
+            panel.curves.push(Curve { stroke, markers, ..tail });
         }
-        panel.curves.push(Curve {
-            label: curve.label.clone(),
-            column: match content {
-                Content::One(percentile) => percentile.column(),
-                Content::Mean | Content::MeanAndTail => "mean",
-            },
-            colour,
-            stroke: Stroke::Full(dash),
-            markers: Markers::All(marker),
-            runs: runs(curve, &|point| value(point, content), is_mean(content), size),
-        });
+        let column = match content {
+            Content::One(percentile) => percentile.column(),
+            Content::Mean | Content::MeanAndTail => "mean",
+        };
+        let runs = runs(curve, &|point| value(point, content), is_mean(content), size);
+        panel.curves.push(Curve::marked(&curve.label, column, pen, runs));
         let few = curves.curves.len() <= FEW;
-        panel.marks.extend(ends(&curve.points, few, (colour, marker)));
+        panel.marks.extend(ends(&curve.points, few, (pen.colour, pen.marker)));
     }
-    Chart::single(title, x, panel, legend(curves, content))
+    Chart::single(title, curves.offered_axis(), panel, legend(curves, content))
 }
 
 /// All percentiles of one curve.
@@ -131,29 +121,22 @@ pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &Look) -> Cha
         if shows_all(look) { highest } else { highest.min(mean * PERCENTILE_STRETCH) } * 1.04;
     let unit = look.unit_for(high);
     let size = unit.size();
-    let x = Axis::new(curves.quantity.title("Offered"), curves.highest_offered() * 1.02);
     let mut panel = Panel::new(Axis::of_time("Packet latency", high, unit));
     let mut legend = Legend::default();
     for (number, percentile) in Percentile::ALL.into_iter().enumerate().rev() {
         let pen = of_series(number);
-        let Pen { colour, marker, dash } = pen;
         legend.series(LegendSample::Series(pen), percentile.name());
         for curve in &curves.curves {
-            panel.curves.push(Curve {
-                label: percentile.name().into(),
-                column: percentile.column(),
-                colour,
-                stroke: Stroke::Full(dash),
-                markers: Markers::All(marker),
-                runs: runs(curve, &|point| point.percentile(percentile), false, size),
-            });
+            let runs = runs(curve, &|point| point.percentile(percentile), false, size);
+            let (name, column) = (percentile.name(), percentile.column());
+            panel.curves.push(Curve::marked(name, column, pen, runs));
         }
     }
     for curve in &curves.curves {
         panel.marks.extend(ends(&curve.points, true, (GREY, Marker::Circle)));
     }
     keys_of_ends(curves, true, &mut legend);
-    Chart::single(title, x, panel, legend)
+    Chart::single(title, curves.offered_axis(), panel, legend)
 }
 
 fn is_mean(content: Content) -> bool {
@@ -279,15 +262,14 @@ fn legend(curves: &Curves, content: Content) -> Legend {
 
 /// What the marks at the upper edge mean.
 fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
-    let any = |status: Status| curves.points().any(|point| point.status == status);
-    if any(Status::NotSteady) || any(Status::Undecided) {
+    if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         if few {
             legend.key(LegendSample::Hollow(GREY, Marker::Circle), FIRST_NOT_STEADY);
         } else {
             legend.note = Some("Curves end at the last load that reached a steady state.".into());
         }
     }
-    if any(Status::Deadlock) {
+    if curves.any(Status::Deadlock) {
         legend.key(LegendSample::Cross(GREY), "deadlock");
     }
     if steady(curves).all(|point| point.mean.is_none()) {

@@ -63,7 +63,6 @@ pub use kind::Kind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
 pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
 pub use medium::{Files, Format, Medium};
-pub use over_time::time_figure;
 pub use ratios::ratio_figure;
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};

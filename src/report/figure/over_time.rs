@@ -1,7 +1,6 @@
 //! A point of a load curve over the simulated time: warm-up, then the measured windows.
 
 use super::super::{Point, WindowPhase, WindowRow};
-use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::legend::{Legend, Sample as LegendSample};
@@ -10,11 +9,6 @@ use super::palette::{BLACK, Colour, Dash, GREY, of_series};
 
 /// What happened in the windows of a point: load, mean latency, flits under way, and
 /// utilisation of channels, one above another. A dashed line is where the warm-up ended.
-#[must_use]
-pub fn time_figure(point: &Point, title: &str) -> Figure {
-    Figure::of_chart(chart(point, title, &Look::default()))
-}
-
 pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
     let windows = &point.windows;
     let end = windows.iter().map(|row| row.end).max().unwrap_or(0) as f64 / 1000.0;

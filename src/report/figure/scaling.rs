@@ -3,12 +3,12 @@
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
 use super::axis::{Axis, TimeUnit};
-use super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke, is_visible};
+use super::chart::{Chart, Curve, Panel, Sample, is_visible};
 use super::curves::{Quantity, series_of};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::{INTERVAL, Look};
 use super::names;
-use super::palette::{Pen, of_series};
+use super::palette::of_series;
 use super::saturation::{Highest, Whisker, quantity, sustained};
 use crate::measure::half_width_95_of_few;
 use crate::units::{parse_bytes, parse_time};
@@ -121,10 +121,8 @@ pub(super) fn chart(
     for (number, id) in curves.iter().enumerate() {
         let own = entries.iter().filter(|entry| entry.curve == **id);
         let pen = of_series(number);
-        let Pen { colour, marker, dash } = pen;
-        let label = id.name.clone();
         if curves.len() > 1 {
-            let label = if label.is_empty() { "unnamed" } else { &label };
+            let label = if id.name.is_empty() { "unnamed" } else { &id.name };
             legend.series(LegendSample::Series(pen), label);
         }
         let sample = |entry: &Entry| Sample {
@@ -135,14 +133,7 @@ pub(super) fn chart(
         };
         let mut samples: Vec<Sample> = own.map(sample).collect();
         samples.sort_by(|a, b| a.x.total_cmp(&b.x));
-        panel.curves.push(Curve {
-            label,
-            column: "y",
-            colour,
-            stroke: Stroke::Full(dash),
-            markers: Markers::All(marker),
-            runs: vec![samples],
-        });
+        panel.curves.push(Curve::marked(&id.name, "y", pen, vec![samples]));
     }
     if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
         legend.key(LegendSample::Band(of_series(0).colour), INTERVAL);

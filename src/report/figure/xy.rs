@@ -2,9 +2,9 @@
 
 use super::Figure;
 use super::axis::{Axis, Scale};
-use super::chart::{self, Chart, Markers, Panel, Stroke};
+use super::chart::{self, Chart, Curve, Markers, Panel, Stroke};
 use super::legend::{Legend, Sample};
-use super::palette::{Pen, of_series};
+use super::palette::of_series;
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,25 +44,16 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
     let y_axis = axis(y, points().map(|point| point.1));
     let mut panel = Panel::new(y_axis);
     for (number, series) in series.iter().enumerate() {
-        let Pen { colour, marker, dash } = of_series(number);
         let runs = series.points.split(|point| point.1.is_nan());
         let run = |points: &[(f64, f64)]| {
             let points = points.iter().copied().filter(shown);
             points.map(|(x, y)| chart::Sample::new(x, y)).collect::<Vec<_>>()
         };
-        panel.curves.push(chart::Curve {
-            label: series.label.clone(),
-            column: "y",
-            colour,
-            stroke: match series.style {
-                Style::Curve => Stroke::Full(dash),
-                Style::Dots => Stroke::Nothing,
-            },
-            markers: match series.style {
-                Style::Curve => Markers::All(marker),
-                Style::Dots => Markers::Dots,
-            },
-            runs: runs.map(run).filter(|run| !run.is_empty()).collect(),
+        let runs = runs.map(run).filter(|run| !run.is_empty()).collect();
+        let curve = Curve::marked(&series.label, "y", of_series(number), runs);
+        panel.curves.push(match series.style {
+            Style::Curve => curve,
+            Style::Dots => Curve { stroke: Stroke::Nothing, markers: Markers::Dots, ..curve },
         });
     }
     Figure::of_chart(Chart::single(title, x_axis, panel, legend))

@@ -142,59 +142,38 @@ pub struct Generated {
 }
 
 /// Why an algorithm has no table for a fabric.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
     /// It needs more virtual lanes than there are.
+    #[error("{algorithm} needs more than {lanes} virtual lanes here")]
     Lanes { algorithm: &'static str, lanes: u8 },
     /// It is for tori and meshes, and the routers are not arranged as one.
+    #[error(
+        "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
+    )]
     NoGrid { algorithm: &'static str },
     /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    #[error("{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}")]
     Rings { algorithm: &'static str, dimensions: u8 },
     /// It is for fat trees, and a cable joins two routers of the same level, by their names.
+    #[error(
+        "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both {level} hops from the \
+         nearest router with terminals"
+    )]
     NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
     /// The way that it would take between two routers, by their names, does not exist.
+    #[error("{algorithm} has no way from {from} to {to}: {reason}")]
     NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
     /// Making it takes more memory than there is.
+    #[error("{0}")]
     Memory(Shortage),
     /// Its paths round the failed routers close a cycle.
+    #[error("{algorithm} can't lead round so many failed routers without a cycle")]
     Cycle { algorithm: &'static str },
     /// Another reason: a sentence without a full stop.
+    #[error("{0}")]
     Other(String),
 }
-
-impl fmt::Display for NoTable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lanes { algorithm, lanes } => {
-                write!(formatter, "{algorithm} needs more than {lanes} virtual lanes here")
-            }
-            Self::NoGrid { algorithm } => write!(
-                formatter,
-                "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
-            ),
-            Self::Rings { algorithm, dimensions } => write!(
-                formatter,
-                "{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}"
-            ),
-            Self::NoTree { algorithm, one, other, level } => write!(
-                formatter,
-                "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both \
-                 {level} hops from the nearest router with terminals"
-            ),
-            Self::NoWay { algorithm, from, to, reason } => {
-                write!(formatter, "{algorithm} has no way from {from} to {to}: {reason}")
-            }
-            Self::Memory(shortage) => shortage.fmt(formatter),
-            Self::Other(reason) => formatter.write_str(reason),
-            Self::Cycle { algorithm } => write!(
-                formatter,
-                "{algorithm} can't lead round so many failed routers without a cycle"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NoTable {}
 
 impl Algorithm {
     /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and

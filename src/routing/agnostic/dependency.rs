@@ -31,6 +31,22 @@ pub(super) struct Dependencies<'a> {
     added: Vec<(Channel, Channel)>,
 }
 
+/// The first of the layers in which what a path needs closes no cycle, where it is then; a new layer if there is none.
+pub(super) fn first_layer<'a, 'b, I: Iterator<Item = &'b [Channel]>>(
+    layers: &mut Vec<Dependencies<'a>>,
+    graph: &'a Graph,
+    windows: impl Fn() -> I,
+) -> usize {
+    let place = layers.iter_mut().position(|layer| layer.insert_all(windows()));
+    place.unwrap_or_else(|| {
+        let mut layer = Dependencies::new(graph);
+        let fits = layer.insert_all(windows());
+        assert!(fits, "a path that ends closes no cycle");
+        layers.push(layer);
+        layers.len() - 1
+    })
+}
+
 impl<'a> Dependencies<'a> {
     /// No dependencies.
     pub(super) fn new(graph: &'a Graph) -> Self {

@@ -1,7 +1,7 @@
 //! Lanes for paths that are there already.
 
 use super::NoTable;
-use super::dependency::Dependencies;
+use super::dependency::{Dependencies, first_layer};
 use super::graph::Graph;
 use crate::narrow::narrow;
 use crate::routing::{ForwardingTable, Lanes};
@@ -32,14 +32,7 @@ pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Re
             if at != destination.router {
                 continue;
             }
-            let lane = layers.iter_mut().position(|layer| layer.insert_all(path.windows(2)));
-            let lane = lane.unwrap_or_else(|| {
-                let mut layer = Dependencies::new(&graph);
-                let fits = layer.insert_all(path.windows(2));
-                assert!(fits, "a path that ends closes no cycle");
-                layers.push(layer);
-                layers.len() - 1
-            });
+            let lane = first_layer(&mut layers, &graph, || path.windows(2));
             if lane >= usize::from(lanes) {
                 return Err(NoTable::Lanes { algorithm: "this table", lanes });
             }

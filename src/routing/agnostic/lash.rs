@@ -4,7 +4,7 @@
 //! A path there and the path back go into the same lane. Paths lead from router to router: all terminals of a
 //! router are reached alike, except that they take turns on parallel cables.
 
-use super::dependency::Dependencies;
+use super::dependency::{Dependencies, first_layer};
 use super::graph::Graph;
 use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
@@ -45,14 +45,7 @@ fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoT
             ways.path(graph, one, other, &mut path);
             ways.path(graph, other, one, &mut back);
             let pairs = || path.windows(2).chain(back.windows(2));
-            let lane = layers.iter_mut().position(|layer| layer.insert_all(pairs()));
-            let lane = lane.unwrap_or_else(|| {
-                let mut layer = Dependencies::new(graph);
-                let fits = layer.insert_all(pairs());
-                assert!(fits, "two shortest paths close no cycle");
-                layers.push(layer);
-                layers.len() - 1
-            });
+            let lane = first_layer(&mut layers, graph, pairs);
             if lane >= usize::from(lanes) {
                 return Err(NoTable::Lanes { algorithm: "lash", lanes });
             }

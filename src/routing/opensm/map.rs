@@ -142,12 +142,8 @@ impl Reader<'_> {
     /// Whether no row is missing.
     fn complete(&self, last: usize) -> Result<(), InvalidLine> {
         let fabric = &self.netlist.fabric;
-        let mut terminals = vec![Vec::new(); fabric.routers() as usize];
-        for terminal in fabric.live_terminals() {
-            let router = fabric.terminal_router(terminal).expect("live");
-            terminals[router as usize].push(fabric.terminal_port(terminal));
-        }
-        for (router, terminals) in (0..).zip(terminals) {
+        for (router, terminals) in (0..).zip(fabric.terminals_by_router()) {
+            let terminals = terminals.into_iter().map(|terminal| fabric.terminal_port(terminal));
             let outputs: Vec<u16> = (fabric.outputs(router))
                 .filter(|&channel| fabric.target(channel).is_some())
                 .map(|channel| fabric.port(channel))

@@ -25,13 +25,8 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
                which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR). For tori with one \
                dimension at least that is not open.";
     with_keys("pick_orthant", doc, |reader| {
-        let choice = Choice {
-            key: "rule",
-            noun: "rule",
-            default: Some("profit"),
-            doc: "What chooses the ways round.",
-            sections: false,
-        };
+        let doc = "What chooses the ways round.";
+        let choice = Choice::usual("rule", "rule", "profit", doc);
         let profit = with_keys(
             "profit",
             "congestion behind the source's ports against distance.",
@@ -54,12 +49,8 @@ pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
                outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). For tori with \
                one dimension at least that is not open: detours follow rings only.";
     with_keys("outflank", doc, |reader| {
-        let steps = narrow(reader.value(
-            "steps",
-            &Whole { range: 1..=64 },
-            2,
-            "How many steps outside the shortest ways outflanking intermediate nodes lie.",
-        ));
+        let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
+        let steps = narrow(reader.value("steps", &Whole { range: 1..=64 }, 2, doc));
         let derouter = profit(reader, Family::IntermediateNodes { steps }, 2.0);
         rules(reader, derouter)
     })
@@ -68,12 +59,9 @@ pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
 
 fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
     let kind = Number { above: 0.0, to: 1e3, inclusive: true };
-    let distance = reader.value(
-        "distance_weight",
-        &kind,
-        distance,
-        "Weight of a detour's length against congestion: the less, the more packets are derouted.",
-    );
+    let doc =
+        "Weight of a detour's length against congestion: the less, the more packets are derouted.";
+    let distance = reader.value("distance_weight", &kind, distance, doc);
     let weights =
         Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle };
     Derouter::Profit(family, weights)
@@ -81,22 +69,12 @@ fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
 
 fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
     let mut rules = AdaptiveRules { derouter, ..AdaptiveRules::default() };
-    let selection = Choice {
-        key: "selection",
-        noun: "selection function",
-        default: Some("most-room"),
-        doc: "Which output a packet prefers among those that are free and have room for it.",
-        sections: false,
-    };
+    let doc = "Which output a packet prefers among those that are free and have room for it.";
+    let selection = Choice::usual("selection", "selection function", "most-room", doc);
     let all = Selection::ALL.map(|(name, selection, doc)| plain(name, selection, doc));
     let selection = reader.choice(&selection, all.into());
-    let tie = Choice {
-        key: "tie",
-        noun: "rule for half rings",
-        default: Some("both"),
-        doc: "Which way a packet may go when both ways round a ring are as long.",
-        sections: false,
-    };
+    let doc = "Which way a packet may go when both ways round a ring are as long.";
+    let tie = Choice::usual("tie", "rule for half rings", "both", doc);
     let tie = reader.choice(
         &tie,
         vec![
@@ -105,14 +83,10 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
             plain("random", Some(Tie::Random), "one at random, drawn for each packet."),
         ],
     );
-    rules.injection_bubble = reader.value(
-        "injection_bubble",
-        &Flag,
-        rules.injection_bubble,
-        "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
+    let doc = "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
          largest packets: it throttles injection, and so holds the throughput of even traffic past \
-         saturation.",
-    );
+         saturation.";
+    rules.injection_bubble = reader.value("injection_bubble", &Flag, rules.injection_bubble, doc);
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
                collective. Read requests keep to 0 and responses to 1.";
     reader.table("virtual_channels", doc, |reader| {

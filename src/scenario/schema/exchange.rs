@@ -12,18 +12,11 @@ use crate::{
 
 pub(super) fn read(reader: &mut Reader<'_>, senders: Senders<'_>) -> Option<ExchangeSpec> {
     let pattern = pattern::read(reader, Sender::Exchange, senders);
-    let message = reader.required(
-        "message",
-        &size(0, LARGEST_MESSAGE),
-        "Size of the message to each partner.",
-    );
+    let doc = "Size of the message to each partner.";
+    let message = reader.required("message", &size(0, LARGEST_MESSAGE), doc);
     let between = between(reader);
-    let rounds = reader.value(
-        "rounds",
-        &Whole { range: 1..=1_000_000_000 },
-        1,
-        "How often the whole exchange is done.",
-    );
+    let doc = "How often the whole exchange is done.";
+    let rounds = reader.value("rounds", &Whole { range: 1..=1_000_000_000 }, 1, doc);
     let access = access(reader);
     Some(ExchangeSpec {
         pattern: pattern?,
@@ -35,13 +28,8 @@ pub(super) fn read(reader: &mut Reader<'_>, senders: Senders<'_>) -> Option<Exch
 }
 
 fn between(reader: &mut Reader<'_>) -> Option<Between> {
-    let choice = Choice {
-        key: "between_steps",
-        noun: "rule between steps",
-        default: Some("exchange"),
-        doc: "What a node waits for before it sends to its next partner.",
-        sections: false,
-    };
+    let doc = "What a node waits for before it sends to its next partner.";
+    let choice = Choice::usual("between_steps", "rule between steps", "exchange", doc);
     let nothing = "all messages are queued at the start.";
     let exchange = "its own message has left and its partner's has come, as in MPI_Sendrecv.";
     let barrier = "as \"exchange\", for all nodes; then the next step starts everywhere at once.";

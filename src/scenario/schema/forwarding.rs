@@ -19,13 +19,8 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v,
                shape: at each router, packets for a destination have one output. The default of all \
                topologies but [topology.torus]. `flitlab route` shows how good it is.";
     with_keys("agnostic", doc, move |reader: &mut Reader<'_>| {
-        let choice = Choice {
-            key: "algorithm",
-            noun: "algorithm",
-            default: Some("nue-balanced"),
-            doc: "What makes the table.",
-            sections: false,
-        };
+        let doc = "What makes the table.";
+        let choice = Choice::usual("algorithm", "algorithm", "nue-balanced", doc);
         let named = features.algorithms().map(|it| plain(it.name, it, it.doc));
         let algorithm = reader.choice(&choice, named.collect());
         let lanes = narrow(reader.value_from(
@@ -35,13 +30,8 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v,
             "as router.virtual_channels",
             "Virtual lanes that the algorithm may use.",
         ));
-        let choice = Choice {
-            key: "partition",
-            noun: "partition",
-            default: Some("near"),
-            doc: "How nue and nue-balanced part the destinations among the lanes.",
-            sections: false,
-        };
+        let doc = "How nue and nue-balanced part the destinations among the lanes.";
+        let choice = Choice::usual("partition", "partition", "near", doc);
         let near = "those near each other together, by multilevel partitioning of the fabric.";
         let partitions = vec![
             plain("near", Partition::Near, near),

@@ -42,21 +42,12 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let stem = reader
         .document()
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
-    let name = reader.value_from(
-        "name",
-        &ScenarioName,
-        stem,
-        "the file's name without .toml",
-        "Name of the folder that the results go into.",
-    );
+    let doc = "Name of the folder that the results go into.";
+    let name = reader.value_from("name", &ScenarioName, stem, "the file's name without .toml", doc);
     let title = Text { what: "text", example: "Uniform traffic on a 4D torus" };
     let title = reader.optional("title", &title, "Title of the figures.");
-    let seed = reader.value(
-        "seed",
-        &Whole { range: 0..=LARGEST },
-        1,
-        "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.",
-    );
+    let doc = "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.";
+    let seed = reader.value("seed", &Whole { range: 0..=LARGEST }, 1, doc);
     let topology = topology::read(reader, seed);
     let spec = topology.as_ref();
     let forwards = routing::forwards(reader, spec);

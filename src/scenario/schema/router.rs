@@ -27,14 +27,9 @@ pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> (&'static str, Pa
 /// The preset's name.
 fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'static str {
     let usual = if forwards { INFINIBAND } else { ANGARA };
-    let preset = Choice {
-        key: "preset",
-        noun: "preset",
-        default: Some(usual),
-        doc: "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
-              [routing.opensm] it is \"infiniband-4xqdr\".",
-        sections: false,
-    };
+    let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
+              [routing.opensm] it is \"infiniband-4xqdr\".";
+    let preset = Choice::usual("preset", "preset", usual, doc);
     let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
                       flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
@@ -68,56 +63,35 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
         "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
          the lanes of a forwarding table.",
     ));
-    to.buffer = reader.value(
-        "buffer",
-        &flits(),
-        to.buffer,
-        "Buffer of a network channel, for each of its virtual channels; at least two of the \
-         largest packets.",
-    );
+    let doc = "Buffer of a network channel, for each of its virtual channels; at least two of the \
+         largest packets.";
+    to.buffer = reader.value("buffer", &flits(), to.buffer, doc);
     if let Some(switching) = switching(reader) {
         to.switching = switching;
     }
     if let Some(arbitration) = arbitration(reader) {
         to.arbitration = arbitration;
     }
-    to.bubble = reader.value(
-        "bubble",
-        &Flag,
-        to.bubble && !forwards,
-        "Whether a packet enters a ring only if there is room for it and one of the largest \
+    let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
-         go without.",
-    );
+         go without.";
+    to.bubble = reader.value("bubble", &Flag, to.bubble && !forwards, doc);
     to.crossbar_speedup = narrow(reader.value(
         "crossbar_speedup",
         &CHANNELS,
         u64::from(to.crossbar_speedup),
         "Packets that an input port can send at once.",
     ));
-    to.routing_latency = reader.value(
-        "routing_latency",
-        &time(0),
-        to.routing_latency,
-        "Time from a header's arrival until it asks for an output.",
-    );
-    to.crossbar_latency = reader.value(
-        "crossbar_latency",
-        &time(0),
-        to.crossbar_latency,
-        "Time of a flit from an input buffer to an output.",
-    );
+    let doc = "Time from a header's arrival until it asks for an output.";
+    to.routing_latency = reader.value("routing_latency", &time(0), to.routing_latency, doc);
+    let doc = "Time of a flit from an input buffer to an output.";
+    to.crossbar_latency = reader.value("crossbar_latency", &time(0), to.crossbar_latency, doc);
     preset
 }
 
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
-    let choice = Choice {
-        key: "switching",
-        noun: "kind of switching",
-        default: Some("virtual-cut-through"),
-        doc: "When a packet may ask for its next output.",
-        sections: false,
-    };
+    let doc = "When a packet may ask for its next output.";
+    let choice = Choice::usual("switching", "kind of switching", "virtual-cut-through", doc);
     reader.choice(
         &choice,
         vec![
@@ -128,13 +102,8 @@ fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
 }
 
 fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
-    let choice = Choice {
-        key: "arbitration",
-        noun: "kind of arbitration",
-        default: Some("round-robin"),
-        doc: "Who is served first at an output.",
-        sections: false,
-    };
+    let doc = "Who is served first at an output.";
+    let choice = Choice::usual("arbitration", "kind of arbitration", "round-robin", doc);
     let transit = "packets from other routers before packets from the node, each in turn.";
     reader.choice(
         &choice,
@@ -147,12 +116,9 @@ fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
 
 fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
     to.link_rate = reader.value("rate", &rate(), to.link_rate, "Rate in each direction.");
-    to.link_latency = reader.value(
-        "latency",
-        &time(1),
-        to.link_latency,
-        "Time from a flit's start on the cable until all of it is in the next router's buffer.",
-    );
+    let doc =
+        "Time from a flit's start on the cable until all of it is in the next router's buffer.";
+    to.link_latency = reader.value("latency", &time(1), to.link_latency, doc);
 }
 
 fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
@@ -162,25 +128,13 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
         u64::from(to.injection_channels),
         "Channels from a node into its router; its messages take them in turn.",
     ));
-    to.injection_rate = reader.value(
-        "injection_rate",
-        &rate(),
-        to.injection_rate,
-        "Rate of each injection channel.",
-    );
-    to.injection_latency = reader.value(
-        "injection_latency",
-        &time(1),
-        to.injection_latency,
-        "Time of a flit on an injection channel, its own length included.",
-    );
-    to.injection_buffer = reader.value(
-        "injection_buffer",
-        &flits(),
-        to.injection_buffer,
-        "The router's buffer of an injection channel, for each virtual channel; at least one of \
-         the largest packets.",
-    );
+    let doc = "Rate of each injection channel.";
+    to.injection_rate = reader.value("injection_rate", &rate(), to.injection_rate, doc);
+    let doc = "Time of a flit on an injection channel, its own length included.";
+    to.injection_latency = reader.value("injection_latency", &time(1), to.injection_latency, doc);
+    let doc = "The router's buffer of an injection channel, for each virtual channel; at least one of \
+         the largest packets.";
+    to.injection_buffer = reader.value("injection_buffer", &flits(), to.injection_buffer, doc);
     to.ejection_channels = narrow(reader.value(
         "ejection_channels",
         &CHANNELS,
@@ -189,28 +143,12 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     ));
     to.ejection_rate =
         reader.value("ejection_rate", &rate(), to.ejection_rate, "Rate of each ejection channel.");
-    to.ejection_latency = reader.value(
-        "ejection_latency",
-        &time(1),
-        to.ejection_latency,
-        "Time of a flit on an ejection channel, its own length included.",
-    );
-    to.send_overhead = reader.value(
-        "send_overhead",
-        &time(0),
-        to.send_overhead,
-        "The host's time from a message's creation to that of its packets.",
-    );
-    to.receive_overhead = reader.value(
-        "receive_overhead",
-        &time(0),
-        to.receive_overhead,
-        "The host's time from the arrival of a message's last packet to its receipt.",
-    );
-    to.service_time = reader.value(
-        "service_time",
-        &time(0),
-        to.service_time,
-        "Time from the arrival of a read request to the creation of its response.",
-    );
+    let doc = "Time of a flit on an ejection channel, its own length included.";
+    to.ejection_latency = reader.value("ejection_latency", &time(1), to.ejection_latency, doc);
+    let doc = "The host's time from a message's creation to that of its packets.";
+    to.send_overhead = reader.value("send_overhead", &time(0), to.send_overhead, doc);
+    let doc = "The host's time from the arrival of a message's last packet to its receipt.";
+    to.receive_overhead = reader.value("receive_overhead", &time(0), to.receive_overhead, doc);
+    let doc = "Time from the arrival of a read request to the creation of its response.";
+    to.service_time = reader.value("service_time", &time(0), to.service_time, doc);
 }

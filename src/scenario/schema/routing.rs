@@ -51,14 +51,10 @@ pub(super) fn read(
                ones: +x +y +z +k -x -y -z -k. The choice among routings is the table's name; this is the \
                default of [topology.torus].";
     let direction_order = with_keys("direction_order", doc, |reader: &mut Reader<'_>| {
+        let doc = "Which way a packet goes when both ways round a ring are as long.";
+        let choice = Choice::usual("half_ring", "half-ring rule", "balanced", doc);
         let half_ring = reader.choice(
-            &Choice {
-                key: "half_ring",
-                noun: "half-ring rule",
-                default: Some("balanced"),
-                doc: "Which way a packet goes when both ways round a ring are as long.",
-                sections: false,
-            },
+            &choice,
             vec![
                 plain(
                     "balanced",
@@ -74,16 +70,10 @@ pub(super) fn read(
                positive and one last negative step that may break these rules where no deadlock can \
                come of it. `flitlab route` shows how good it is.";
     let angara = with_keys("angara", doc, |reader: &mut Reader<'_>| {
-        let algorithm = reader.choice(
-            &Choice {
-                key: "algorithm",
-                noun: "algorithm",
-                default: Some("balanced"),
-                doc: "What chooses among the shortest legal routes of each pair.",
-                sections: false,
-            },
-            features.angara().map(|it| plain(it.name, it, it.doc)).collect(),
-        );
+        let doc = "What chooses among the shortest legal routes of each pair.";
+        let choice = Choice::usual("algorithm", "algorithm", "balanced", doc);
+        let algorithm = reader
+            .choice(&choice, features.angara().map(|it| plain(it.name, it, it.doc)).collect());
         let mut freedoms = Freedoms::default();
         freedoms.first_and_last_steps = reader.value(
             "first_and_last_steps",
@@ -91,12 +81,9 @@ pub(super) fn read(
             freedoms.first_and_last_steps,
             "Whether routes may begin with a first and end with a last step.",
         );
-        freedoms.relaxation = reader.value(
-            "relaxation",
-            &Flag,
-            freedoms.relaxation,
-            "Whether these steps may break the direction order where no deadlock can come of it.",
-        );
+        let doc =
+            "Whether these steps may break the direction order where no deadlock can come of it.";
+        freedoms.relaxation = reader.value("relaxation", &Flag, freedoms.relaxation, doc);
         Some(RoutingSpec::Angara { algorithm: algorithm?, freedoms })
     });
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";

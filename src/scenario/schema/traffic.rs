@@ -86,13 +86,10 @@ fn load(
     parameters: &Parameters,
 ) -> Option<LoadSpec> {
     let pattern = pattern::read(reader, Sender::Load, senders);
-    let load = reader.required(
-        "load",
-        &Load,
-        "How much a node sends: a fraction of the fabric's capacity, all flits counted (0.3); or payload \
+    let doc = "How much a node sends: a fraction of the fabric's capacity, all flits counted (0.3); or payload \
          (\"3 GB/s\"). The capacity of [topology.torus] is what saturates its bisection under uniform \
-         traffic; of other fabrics it is the rate of a cable.",
-    );
+         traffic; of other fabrics it is the rate of a cable.";
+    let load = reader.required("load", &Load, doc);
     let process = process(reader);
     let message = match process {
         Some((_, Some(packets))) => {
@@ -117,13 +114,8 @@ fn load(
 
 /// The process, and the packets of a burst.
 fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
-    let choice = Choice {
-        key: "process",
-        noun: "process",
-        default: Some("bernoulli"),
-        doc: "When messages are created.",
-        sections: false,
-    };
+    let doc = "When messages are created.";
+    let choice = Choice::usual("process", "process", "bernoulli", doc);
     let bernoulli = "in each flit time of a cable a message with the same probability.";
     let periodic = "at equal intervals.";
     let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";

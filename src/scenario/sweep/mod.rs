@@ -200,6 +200,15 @@ impl Sweep {
         })
     }
 
+    /// Whether a key that `[sweep]` gives is set on the command line too, as for one run.
+    #[must_use]
+    pub fn is_overruled(document: &Document) -> bool {
+        let SweepTable { grid, series, .. } = table::read(&mut Reader::reading(document, None));
+        let set = |path: &str| document.get(path).is_some_and(|node| node.place.source.typed);
+        let settings = series.iter().flat_map(|step| &step.settings);
+        grid.iter().any(|key| set(&key.path)) || settings.into_iter().any(|it| set(&it.path))
+    }
+
     /// How the figures of a document's sweep look, whatever else is wrong with it.
     #[must_use]
     pub fn figures(document: &Document) -> Figures {

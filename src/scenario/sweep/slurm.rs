@@ -53,7 +53,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         "{ partition = \"batch\", time = \"2 h\", memory = \"4 GB\", points_per_task = 4 }";
     let kept = reader.resolved.len();
     let settings = reader.optional_table("slurm", example, doc, |reader| {
-        let word = |what, example| Word(Text { what, example });
+        let word = |what, example| Checked {
+            text: Text { what, example },
+            check: check_slurm_name,
+            refused: format!("must be {what}"),
+        };
         let partition = word("a partition's name", "batch");
         let partition =
             reader.optional("partition", &partition, "The partition; without it the cluster's default.");
@@ -72,7 +76,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         let qos = word("the name of a quality of service", "long");
         let qos = reader.optional("qos", &qos, "The quality of service.");
         let options = List {
-            kind: SbatchOption,
+            kind: Checked {
+                text: Text { what: "an option of sbatch", example: "--exclusive" },
+                check: check_sbatch_option,
+                refused: "is refused".into(),
+            },
             noun: "options",
             length: 0..=usize::MAX,
             example: Some("[\"--exclusive\"]"),
@@ -149,66 +157,34 @@ pub fn check_sbatch_option(option: &str) -> Result<(), String> {
     }
 }
 
-/// A name as Slurm has them, which fits into a line of a job script as it is.
-struct Word(Text);
+/// A text that has to pass a check.
+struct Checked {
+    text: Text,
+    check: fn(&str) -> Result<(), String>,
+    /// What is said of a key whose text does not pass.
+    refused: String,
+}
 
-impl Kind for Word {
+impl Kind for Checked {
     type Value = String;
 
     fn describe(&self) -> String {
-        self.0.describe()
+        self.text.describe()
     }
 
     fn example(&self) -> String {
-        self.0.example()
+        self.text.example()
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
-        let name = self.0.parse(slot, node)?;
-        match check_slurm_name(&name) {
-            Ok(()) => Ok(name),
-            Err(why) => Err(vec![
-                Diagnostic::new(&node.place, format!("{slot} must be {}", self.describe()))
-                    .label(why),
-            ]),
-        }
+        let text = self.text.parse(slot, node)?;
+        let refuse =
+            |why| vec![Diagnostic::new(&node.place, format!("{slot} {}", self.refused)).label(why)];
+        (self.check)(&text).map(|()| text).map_err(refuse)
     }
 
     fn show(&self, value: &String) -> String {
-        self.0.show(value)
-    }
-}
-
-/// An option of sbatch.
-struct SbatchOption;
-
-impl SbatchOption {
-    const TEXT: Text = Text { what: "an option of sbatch", example: "--exclusive" };
-}
-
-impl Kind for SbatchOption {
-    type Value = String;
-
-    fn describe(&self) -> String {
-        Self::TEXT.describe()
-    }
-
-    fn example(&self) -> String {
-        Self::TEXT.example()
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
-        let option = Self::TEXT.parse(slot, node)?;
-        match check_sbatch_option(&option) {
-            Ok(()) => Ok(option),
-            Err(why) => {
-                Err(vec![Diagnostic::new(&node.place, format!("{slot} is refused")).label(why)])
-            }
-        }
-    }
-
-    fn show(&self, value: &String) -> String {
-        Self::TEXT.show(value)
+        self.text.show(value)
     }
 }
 

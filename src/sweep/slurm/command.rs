@@ -20,53 +20,33 @@ impl fmt::Display for JobId {
 }
 
 /// What went wrong with a job array.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlurmError {
     /// There is no such command here.
+    #[error(
+        "there is no {command} here: type this on a login node of the cluster, or set up a Slurm of \
+         one node with scripts/slurm-local.sh"
+    )]
     NoCommand { command: &'static str },
     /// A command said no, and why.
+    #[error("{command} failed:\n    {}", message.replace('\n', "\n    "))]
     Refused { command: &'static str, message: String },
     /// Files of a submission could not be read.
+    #[error("can't read {path}: {cause}")]
     Read { path: PathBuf, cause: io::Error },
     /// A file is not as it was written.
+    #[error("{path} is not as flitlab wrote it: {what}")]
     Damaged { path: PathBuf, what: String },
     /// Files of a submission could not be written.
+    #[error("can't write {path}: {cause}")]
     Write { path: PathBuf, cause: io::Error },
     /// Slurm can't have its logs in a folder with such a name.
+    #[error(
+        "sbatch takes no log in {path}: its name has a quote, a backslash, a line break, or is no text"
+    )]
     Folder { path: PathBuf },
 }
-
-impl fmt::Display for SlurmError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCommand { command } => write!(
-                formatter,
-                "there is no {command} here: type this on a login node of the cluster, or set up a Slurm of \
-                 one node with scripts/slurm-local.sh"
-            ),
-            Self::Refused { command, message } => {
-                write!(formatter, "{command} failed:\n    {}", message.replace('\n', "\n    "))
-            }
-            Self::Read { path, cause } => {
-                write!(formatter, "can't read {}: {cause}", path.display())
-            }
-            Self::Damaged { path, what } => {
-                write!(formatter, "{} is not as flitlab wrote it: {what}", path.display())
-            }
-            Self::Write { path, cause } => {
-                write!(formatter, "can't write {}: {cause}", path.display())
-            }
-            Self::Folder { path } => write!(
-                formatter,
-                "sbatch takes no log in {}: its name has a quote, a backslash, a line break, or is no text",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SlurmError {}
 
 /// The most tasks that a job array may have here; `None` if Slurm does not say.
 ///

@@ -18,12 +18,9 @@ pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let groups = sizes.required("groups", 9, "Groups, g.");
     let routers = sizes.required("group_size", 4, "Switches of a group, a.");
-    let global = sizes.required(
-        "global_cables",
-        2,
-        "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
-         g - 1.",
-    );
+    let doc = "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
+         g - 1.";
+    let global = sizes.required("global_cables", 2, doc);
     let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,

@@ -26,7 +26,7 @@ pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
 
 use super::size::{Size, pairs, product};
-use super::{Cabling, TopologyError};
+use super::{Cabling, TopologyError, sizes_text};
 pub use sizes::Sizes;
 use sizes::TERMINALS;
 
@@ -62,11 +62,6 @@ pub static BUILDERS: [&BuilderKind; 9] = [
     &hyperx::HYPERX,
     &slim_fly::SLIM_FLY,
 ];
-
-/// Sizes as people write them, such as `6x5x5`.
-fn sizes_text(sizes: &[u32]) -> String {
-    sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
-}
 
 /// ` with 2 cables between neighbours`, if there is more than one.
 fn cables_text(cables: u32, what: &str) -> String {

@@ -26,11 +26,8 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     let kind =
         List { kind: NodeName { places }, noun: "nodes", length: 1..=usize::MAX, example: None };
     let nodes = reader.required("nodes", &kind, "The hot nodes.");
-    let share = reader.required(
-        "share",
-        &Number { above: 0.0, to: 1.0, inclusive: true },
-        "The share of messages that go to them.",
-    );
+    let doc = "The share of messages that go to them.";
+    let share = reader.required("share", &Number { above: 0.0, to: 1.0, inclusive: true }, doc);
     let nodes = nodes?;
     report_repeated(reader, "nodes", &nodes, "node", |&node| {
         places.map_or_else(String::new, |places| places.name(node))

@@ -1,8 +1,8 @@
 //! Which sizes near the given ones a pattern would accept, for its refusal.
 
-use super::error::sizes_text;
 use super::{Nodes, PatternError};
 use crate::topology::Torus;
+use crate::topology::sizes_text;
 
 impl Nodes<'_> {
     /// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below; candidates

@@ -1,13 +1,13 @@
 //! Horizontal bars.
 
-use std::fmt::Write;
-
 use super::super::bars::{Bar, BarChart};
 use super::super::look::LegendPlace;
 use super::super::palette::Colour;
 use super::super::sheet::Sheet;
 use super::table::Table;
-use super::{colour_name, definitions, escaped, file, foot, head, legend, legend_colours, number};
+use super::{
+    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, number, title,
+};
 
 /// Of the space of a group, what its bars take.
 const SHARE: f64 = 0.8;
@@ -38,17 +38,12 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     let labels: Vec<String> = chart.groups.iter().map(|group| escaped(&group.label)).collect();
     let count = chart.groups.len();
     let height = (count * most) as f64 * sheet.small_size() / SHARE;
-    let title = if chart.title.is_empty() {
-        String::new()
-    } else {
-        format!("title={}, ", escaped(&chart.title))
-    };
-    writeln!(
-        text,
+    let title = title(&chart.title);
+    text += &format!(
         "\\begin{{axis}}[{title}width={}bp, height={}bp, scale only axis, axis lines=left, \
          axis line style={{-}}, xmajorgrids, grid style={{black!10}},\n  xmin=0, xmax={}, ymin=-0.6, \
          ymax={}, y dir=reverse, ytick={{0,...,{}}}, ytick style={{draw=none}},\n  yticklabels={{{}}},\n  \
-         xlabel={}, scaled x ticks=false, xticklabel style={{/pgf/number format/fixed}},\n  {style}]",
+         xlabel={}, scaled x ticks=false, xticklabel style={{/pgf/number format/fixed}},\n  {style}]\n",
         number(sheet.width() * 0.6),
         number(height),
         number(chart.axis.high),
@@ -56,8 +51,7 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
         count.saturating_sub(1),
         labels.join(","),
         escaped(&chart.axis.title)
-    )
-    .expect("a text");
+    );
     for (plot, (colour, bars)) in plots.iter().enumerate() {
         let number_of = plot + 1;
         let series = bars.first().map_or("", |(_, bar)| bar.series.as_str());
@@ -77,20 +71,18 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
             errors = ", error bars/.cd, x dir=both, x explicit, error bar style={black}".into();
             columns = format!(", x error minus=below-{number_of}, x error plus=above-{number_of}");
         }
-        writeln!(
-            text,
+        text += &format!(
             "\\addplot[xbar, bar shift=0pt, bar width={}bp, draw=none, fill={}, forget plot{errors}] \
-             table[x=value-{number_of}, y=place-{number_of}{columns}] {};",
+             table[x=value-{number_of}, y=place-{number_of}{columns}] {};\n",
             number(sheet.small_size() * 0.92),
             colour_name(*colour),
             file(name)
-        )
-        .expect("a text");
+        );
     }
     text += &images;
     text += "\\end{axis}\n";
     if let Some(note) = &chart.legend.note {
-        writeln!(text, "% {note}").expect("a text");
+        text += &format!("% {note}\n");
     }
     (text + foot(), table.text())
 }

@@ -1,7 +1,5 @@
 //! Plots with number axes.
 
-use std::fmt::Write;
-
 use super::super::axis::Axis;
 use super::super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
 use super::super::look::Intervals;
@@ -45,12 +43,10 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     );
     let mut numbers = 0;
     if several {
-        writeln!(
-            text,
+        text += &format!(
             "\\begin{{groupplot}}[group style={{group size={columns} by {rows}, vertical sep=8pt, horizontal sep=8pt, \
-             x descriptions at=edge bottom, y descriptions at=edge left}},\n  {common}]"
-        )
-        .expect("a text");
+             x descriptions at=edge bottom, y descriptions at=edge left}},\n  {common}]\n"
+        );
     }
     for (place, panel) in panels.iter().enumerate() {
         let (last, left) = (place + 1 == panels.len(), place % columns == 0);
@@ -73,7 +69,7 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
         if last && !legend_style.is_empty() {
             options.push(legend_style.clone());
         }
-        writeln!(text, "{begin}[{}]", options.join(",\n  ")).expect("a text");
+        text += &format!("{begin}[{}]\n", options.join(",\n  "));
         text += &of_panel(panel, chart, name, &mut table, &mut numbers);
         if last {
             text += &images;
@@ -86,7 +82,7 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
         text += "\\end{groupplot}\n";
     }
     if let Some(note) = &chart.legend.note {
-        writeln!(text, "% {note}").expect("a text");
+        text += &format!("% {note}\n");
     }
     (text + foot(), table.text())
 }
@@ -130,27 +126,23 @@ fn of_panel(
         table.column("to".into(), panel.bins.iter().map(|bin| bin.to).collect());
         table.column("height".into(), panel.bins.iter().map(|bin| bin.height).collect());
         let width = panel.bins.first().map_or(1.0, |bin| bin.to - bin.from);
-        writeln!(
-            text,
+        text += &format!(
             "\\addplot[ybar, bar width={}, draw=none, fill={}, forget plot] \
-             table[x expr=(\\thisrow{{from}}+\\thisrow{{to}})/2, y=height] {};",
+             table[x expr=(\\thisrow{{from}}+\\thisrow{{to}})/2, y=height] {};\n",
             number(width * 0.88),
             colour_name(BAR),
             file(name)
-        )
-        .expect("a text");
+        );
     }
     for rule in &panel.rules {
         let places = rule.places(&chart.x, &panel.y);
         let place = |(x, y): &(f64, f64)| format!("({},{})", number(*x), number(*y));
-        writeln!(
-            text,
-            "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{}}};",
+        text += &format!(
+            "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{}}};\n",
             colour_name(rule.colour),
             if rule.dashed { ", dashed" } else { "" },
             places.iter().map(place).collect::<Vec<_>>().join(" ")
-        )
-        .expect("a text");
+        );
     }
     let (mut bands, mut lines) = (String::new(), String::new());
     for curve in &panel.curves {
@@ -171,15 +163,13 @@ fn of_panel(
         if point.y.is_none() {
             taken.push(point.x);
         }
-        writeln!(
-            text,
-            "\\addplot[only marks, {}, {}, forget plot] coordinates {{({},{})}};",
+        text += &format!(
+            "\\addplot[only marks, {}, {}, forget plot] coordinates {{({},{})}};\n",
             colour_name(point.colour),
             mark(point.marker, point.colour, point.hollow),
             number(point.x),
             number(y)
-        )
-        .expect("a text");
+        );
     }
     text
 }
@@ -219,19 +209,15 @@ fn of_run(
                 sample.interval.map_or(f64::NAN, |(low, high)| if of == 0 { low } else { high })
             };
             table.column(format!("{end}-{number}"), run.iter().map(value).collect());
-            writeln!(
-                band,
+            band += &format!(
                 "\\addplot[draw=none, no marks, forget plot, name path={end}{number}] \
-                 table[x=x-{number}, y={end}-{number}] {file};"
-            )
-            .expect("a text");
+                 table[x=x-{number}, y={end}-{number}] {file};\n"
+            );
         }
-        writeln!(
-            band,
+        band += &format!(
             "\\addplot[fill={colour}, fill opacity=0.22, forget plot] \
-             fill between[of=low{number} and high{number}];"
-        )
-        .expect("a text");
+             fill between[of=low{number} and high{number}];\n"
+        );
     }
     let stroke = match curve.stroke {
         Stroke::Full(dash) => line_style(dash),
@@ -257,12 +243,10 @@ fn of_run(
         table.column(format!("hollow-{number}"), run.iter().map(value).collect());
         let marker =
             curve.markers.at(0).map_or_else(String::new, |it| mark(it, curve.colour, true));
-        writeln!(
-            line,
+        line += &format!(
             "\\addplot[only marks, {colour}, {marker}, forget plot] \
-             table[x=x-{number}, y=hollow-{number}] {file};"
-        )
-        .expect("a text");
+             table[x=x-{number}, y=hollow-{number}] {file};\n"
+        );
     }
     (band, line)
 }

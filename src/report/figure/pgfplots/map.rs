@@ -1,12 +1,10 @@
 //! Heat maps: squares in the places that they have in the other formats.
 
-use std::fmt::Write;
-
 use super::super::heat_map::{HeatMap, Layout, note};
 use super::super::palette::shade;
 use super::super::sheet::Sheet;
 use super::table::Table;
-use super::{escaped, file, foot, head, number};
+use super::{escaped, file, foot, head, number, title};
 
 pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (String, String) {
     let layout = Layout::new(map, sheet);
@@ -22,17 +20,14 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
             let (x, y) = layout.place(&cell.coordinates);
             places.push((x / side + 0.5, (top + y) / side + 0.5, cell.value));
         }
-        writeln!(
-            labels,
-            "\\node[anchor=east] at (axis cs:-0.5,{}) {{${direction}$}};",
+        labels += &format!(
+            "\\node[anchor=east] at (axis cs:-0.5,{}) {{${direction}$}};\n",
             number((top + layout.band() / 2.0) / side)
-        )
-        .expect("a text");
+        );
     }
     for (across, name) in layout.headings() {
         let across = number(across / side);
-        writeln!(labels, "\\node[anchor=south] at (axis cs:{across},0) {};", escaped(&name))
-            .expect("a text");
+        labels += &format!("\\node[anchor=south] at (axis cs:{across},0) {};\n", escaped(&name));
     }
     let coordinates = directions.len() as f64 * layout.band() / side;
     table.column("across".into(), places.iter().map(|place| place.0).collect());
@@ -44,22 +39,17 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
             format!("rgb255=({red},{green},{blue})")
         })
         .collect();
-    let title = if map.title.is_empty() {
-        String::new()
-    } else {
-        format!("title={}, ", escaped(&map.title))
-    };
+    let title = title(&map.title);
     let widest = places.iter().map(|place| place.0).fold(1.0, f64::max) + 0.5;
     let mut text = head(name, sheet);
-    writeln!(
-        text,
+    text += &format!(
         "\\begin{{axis}}[{title}x={side}bp, y={side}bp, y dir=reverse, xmin=0, xmax={}, ymin=0, ymax={},\n  \
          axis lines=none, clip=false, title style={{yshift=1.2em}}, colormap={{flitlab}}{{{}}}, point meta min=0, point meta max={},\n  \
          colorbar horizontal, colorbar style={{height=6bp, at={{(0.5,-0.05)}}, anchor=north, \
          width=110bp, xlabel={}, xticklabel style={{/pgf/number format/fixed}}}}]\n\
          \\addplot[scatter, only marks, mark=square*, mark size={}bp, scatter src=explicit,\n  \
          scatter/use mapped color={{draw=mapped color, fill=mapped color, line width=0pt}}] \
-         table[x=across, y=down, meta=value] {};",
+         table[x=across, y=down, meta=value] {};\n",
         number(widest),
         number(coordinates),
         shades.join(" "),
@@ -67,8 +57,7 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
         escaped(&map.scale),
         number(side / 2.0),
         file(name)
-    )
-    .expect("a text");
+    );
     text += &labels;
     text += "\\end{axis}\n";
     (text + foot(), table.text())

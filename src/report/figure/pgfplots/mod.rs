@@ -9,15 +9,13 @@ mod chart;
 mod map;
 mod table;
 
-use crate::printable::printable;
-use std::collections::BTreeSet;
-use std::fmt::Write;
-
 use super::legend::{Legend, Sample};
 use super::look::LegendPlace;
 use super::palette::{Colour, Dash, Marker, Pen};
 use super::sheet::Sheet;
 use crate::narrow::{narrow, rounded_down};
+use crate::printable::printable;
+use std::collections::BTreeSet;
 
 pub(super) use bars::of_bars;
 pub(super) use chart::of_chart;
@@ -34,11 +32,9 @@ pub(super) fn document(names: &[&str]) -> String {
          {PREAMBLE}\\pagestyle{{empty}}\n\\begin{{document}}\n"
     );
     for name in names {
-        writeln!(
-            text,
-            "\\begin{{figure}}[p]\\centering\\input{{{name}.tex}}\\end{{figure}}\\clearpage"
-        )
-        .expect("a text");
+        text += &format!(
+            "\\begin{{figure}}[p]\\centering\\input{{{name}.tex}}\\end{{figure}}\\clearpage\n"
+        );
     }
     text + "\\end{document}\n"
 }
@@ -59,6 +55,11 @@ fn head(name: &str, sheet: &Sheet) -> String {
 /// The table's file as a figure names it.
 fn file(name: &str) -> String {
     format!("{{\\flitlabfolder {name}.dat}}")
+}
+
+/// The option for the title above an axis, if there is one.
+fn title(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("title={}, ", escaped(title)) }
 }
 
 fn foot() -> &'static str {
@@ -135,8 +136,7 @@ fn legend(legend: &Legend, sheet: &Sheet, place: LegendPlace) -> (String, String
     let mut images = String::new();
     for (sample, label) in entries {
         let image = image(*sample);
-        writeln!(images, "\\addlegendimage{{{image}}}\\addlegendentry{{{}}}", escaped(label))
-            .expect("a text");
+        images += &format!("\\addlegendimage{{{image}}}\\addlegendentry{{{}}}\n", escaped(label));
     }
     (style, images)
 }

@@ -25,12 +25,8 @@ pub(in crate::scenario::schema) fn read(
         |reader| cable(reader, fabric),
     );
     let kind = List { kind: switch, noun: "switches", length: 0..=usize::MAX, example: None };
-    let routers = reader.value(
-        "failed_switches",
-        &kind,
-        Vec::new(),
-        "Switches out of service, with all their cables and terminals.",
-    );
+    let doc = "Switches out of service, with all their cables and terminals.";
+    let routers = reader.value("failed_switches", &kind, Vec::new(), doc);
     if let Some(fabric) = fabric {
         report_repeated(reader, "failed_switches", &routers, "switch", |&at| {
             fabric.router_name(at)
@@ -67,11 +63,8 @@ fn cable(reader: &mut Reader<'_>, fabric: Option<&Fabric>) -> Option<Vec<Channel
     let kind = SwitchName { fabric };
     let switch = reader.required("switch", &kind, "One end.");
     let port = reader.optional("port", &Whole { range: 1..=65_535 }, "The cable's port there.");
-    let to = reader.optional(
-        "to",
-        &kind,
-        "The other end, instead of `port`: all cables between the two.",
-    );
+    let doc = "The other end, instead of `port`: all cables between the two.";
+    let to = reader.optional("to", &kind, doc);
     let place = reader.scope.place.clone();
     if reader.has("port") == reader.has("to") {
         if let (Some(place), Some(_)) = (place, switch) {

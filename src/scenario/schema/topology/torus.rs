@@ -19,11 +19,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
         length: 1..=MAXIMUM_DIMENSIONS,
         example: Some("[4, 2, 2, 2]"),
     };
-    let sizes = reader.required(
-        "dimensions",
-        &sizes,
-        "Nodes along x, y, z, k, l, m; a node's number runs with x fastest.",
-    );
+    let doc = "Nodes along x, y, z, k, l, m; a node's number runs with x fastest.";
+    let sizes = reader.required("dimensions", &sizes, doc);
     let open = List {
         kind: DimensionName { dimensions: sizes.as_ref().map_or(MAXIMUM_DIMENSIONS, Vec::len) },
         noun: "dimensions' names",
@@ -62,21 +59,14 @@ fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
         "Cables out of service in both directions, each named by one of its ends.",
         |reader| {
             let node = reader.required("node", &node, "One end.");
-            let direction = reader.required(
-                "direction",
-                &DirectionName { torus },
-                "The cable's direction from there.",
-            );
+            let doc = "The cable's direction from there.";
+            let direction = reader.required("direction", &DirectionName { torus }, doc);
             Some((node?, direction?))
         },
     );
     let nodes = List { kind: node, noun: "nodes", length: 0..=usize::MAX, example: None };
-    let nodes = reader.value(
-        "failed_nodes",
-        &nodes,
-        Vec::new(),
-        "Nodes out of service, with all their cables: they neither send nor forward.",
-    );
+    let doc = "Nodes out of service, with all their cables: they neither send nor forward.";
+    let nodes = reader.value("failed_nodes", &nodes, Vec::new(), doc);
     let inside = node_set(reader, torus);
     if let Some(torus) = torus {
         report_repeated(reader, "failed_nodes", &nodes, "node", |&at| torus.node_name(at));
@@ -94,14 +84,9 @@ fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
 
 /// The nodes of the node set, ascending; `None` for all.
 fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> {
-    let choice = Choice {
-        key: "node_set",
-        noun: "node set",
-        default: Some("all"),
-        doc: "The nodes that take part, as a job's allocation does. The others neither send nor \
-              forward. Load 1 stays that of the whole torus.",
-        sections: false,
-    };
+    let doc = "The nodes that take part, as a job's allocation does. The others neither send nor \
+              forward. Load 1 stays that of the whole torus.";
+    let choice = Choice::usual("node_set", "node set", "all", doc);
     let all = plain("all", None, "every node that has not failed.");
     let doc = "a box of nodes; it may go round where a dimension closes into rings.";
     let part = with_keys("box", doc, |reader: &mut Reader<'_>| {
@@ -121,7 +106,7 @@ fn node_set(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Option<Vec<u32>> 
             None => {
                 if let Some(place) = reader.place("size") {
                     let problem = Diagnostic::new(&place, "the box reaches beyond the torus")
-                        .label(format!("the torus is {}", sizes_text(torus)));
+                        .label(format!("the torus is {}", sizes_text(torus.sizes())));
                     reader.problems.push(problem);
                 }
                 None

@@ -88,12 +88,9 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     };
     let recorded = reader.resolved.len();
     let place = reader.place("file");
-    let file = reader.optional(
-        "file",
-        &file_kind,
-        "A CSV file beside the scenario, with the header `source,destination,weight`; nodes are \
-         numbers, coordinates such as `0;1;3` (in a torus) or names (elsewhere).",
-    );
+    let doc = "A CSV file beside the scenario, with the header `source,destination,weight`; nodes are \
+         numbers, coordinates such as `0;1;3` (in a torus) or names (elsewhere).";
+    let file = reader.optional("file", &file_kind, doc);
     let both = file.is_some() && reader.has("list");
     let list = reader.optional("list", &list_kind, "The weights themselves, instead of `file`.");
     let entries = match (file, list) {

@@ -76,8 +76,7 @@ impl Machine {
     /// What a packet of so much payload takes from adapter to sink in an empty network.
     fn alone(&self, from: u32, to: u32, bytes: u64) -> Picoseconds {
         let flits = self.parameters.packet_flits(bytes);
-        let overheads = self.parameters.send_overhead + self.parameters.receive_overhead;
-        zero_load_latency(&self.parameters, self.hops(from, to), flits) - overheads
+        zero_load_latency(&self.parameters, self.hops(from, to), flits)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::terminal;
 use flitlab::engine::ChannelKind;
+use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, Status};
 use flitlab::scenario::{Network, TopologySpec};
 use flitlab::sweep::{Simulation, Work};
@@ -106,6 +107,33 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
     }
+    let of_path = [
+        row.path_compute,
+        row.path_host,
+        row.path_partner,
+        row.path_injection,
+        row.path_queueing,
+        row.path_flight,
+    ];
+    let of_ranks = [
+        row.ranks_compute,
+        row.ranks_host,
+        row.ranks_partner,
+        row.ranks_injection,
+        row.ranks_queueing,
+        row.ranks_flight,
+    ];
+    for (name, times) in [("critical path", of_path), ("ranks, mean", of_ranks)] {
+        let sum: f64 = times.iter().flatten().map(|&time| time as f64).sum();
+        let share = |(spent, time): (Spent, Option<Picoseconds>)| {
+            let time = time.filter(|&time| time > 0)? as f64;
+            Some(format!("{} {:.1}%", spent.name(), time / sum * 100.0))
+        };
+        let shares: Vec<String> = Spent::ALL.into_iter().zip(times).filter_map(share).collect();
+        if !shares.is_empty() {
+            line(name, shares.join(", "));
+        }
+    }
     type Named = (&'static str, Option<Picoseconds>);
     let latency = |mean: Option<Picoseconds>, half: Option<Picoseconds>, rest: [Named; 5]| {
         let (number, unit) = latency_unit(rest.iter().filter_map(|it| it.1).max().max(mean)?);
@@ -179,6 +207,11 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
                 channel.stalled_input_busy * 100.0
             ),
         );
+    }
+    if work.counters.grants == 0 {
+        let time = work.elapsed.as_secs_f64();
+        line("simulated", format!("no network, in {time:.2} s"));
+        return text;
     }
     line(
         "simulated",

@@ -12,7 +12,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::label::{Label, Labels};
-use super::{ChannelRow, LatencyRow, Measured, ReportError, Sustained, WindowRow};
+use super::{
+    ActivityRow, ChannelRow, LatencyRow, Measured, PathRow, ReportError, Sustained, WindowRow,
+};
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {
@@ -21,7 +23,22 @@ pub trait Row: Serialize + DeserializeOwned + Default {
 }
 
 impl Row for Measured {
-    const LATER: &[&str] = &["nodes", "capacity_GB_per_s_per_node"];
+    const LATER: &[&str] = &[
+        "nodes",
+        "capacity_GB_per_s_per_node",
+        "path_compute_us",
+        "path_host_us",
+        "path_partner_us",
+        "path_injection_us",
+        "path_queueing_us",
+        "path_flight_us",
+        "ranks_compute_us",
+        "ranks_host_us",
+        "ranks_partner_us",
+        "ranks_injection_us",
+        "ranks_queueing_us",
+        "ranks_flight_us",
+    ];
 }
 impl Row for Label {
     const LATER: &[&str] = &["repetition"];
@@ -29,6 +46,8 @@ impl Row for Label {
 impl Row for ChannelRow {}
 impl Row for LatencyRow {}
 impl Row for WindowRow {}
+impl Row for ActivityRow {}
+impl Row for PathRow {}
 impl Row for Sustained {}
 
 /// What a result file holds.

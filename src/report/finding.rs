@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ChannelRow, Label, Labelled, LatencyRow, Measured, WindowRow};
+use super::{ChannelRow, Explained, Label, Labelled, LatencyRow, Measured, WindowRow};
 use crate::engine::Deadlock;
 use crate::units::Picoseconds;
 
@@ -28,6 +28,7 @@ pub struct Finding {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    pub explained: Explained,
     /// What the user should know, and what to do about it.
     pub warnings: Vec<String>,
     pub deadlock: Option<FoundDeadlock>,
@@ -41,10 +42,11 @@ pub struct Point {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    pub explained: Explained,
 }
 
 impl Serialize for Point {
-    /// One object: the label and what was measured, without channels, latencies and windows.
+    /// One object: the label and what was measured, without channels, latencies, windows and explanations.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Labelled::new(&self.label, &self.measured).serialize(serializer)
     }
@@ -54,7 +56,7 @@ impl Point {
     /// A finding under its name, without its warnings.
     #[must_use]
     pub fn new(label: Label, found: Finding) -> Self {
-        let Finding { measured, channels, latencies, windows, .. } = found;
-        Self { label, measured, channels, latencies, windows }
+        let Finding { measured, channels, latencies, windows, explained, .. } = found;
+        Self { label, measured, channels, latencies, windows, explained }
     }
 }

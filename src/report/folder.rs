@@ -17,6 +17,12 @@ pub const CHANNELS: &str = "channels.csv";
 pub const LATENCIES: &str = "latencies.csv";
 /// A row for each window of a point.
 pub const WINDOWS: &str = "windows.csv";
+/// A row for each rank of an application.
+pub const RANKS: &str = "ranks.csv";
+/// A row for each group of an application's ranks in each stretch of time.
+pub const ACTIVITY: &str = "activity.csv";
+/// A row for each stretch of an application's critical path.
+pub const PATH: &str = "path.csv";
 /// A row for each search for saturation.
 pub const SATURATION: &str = "saturation.csv";
 /// A row for the repetitions of a point.
@@ -40,7 +46,9 @@ impl ResultFolder {
     /// # Errors
     /// If a file can't be removed or written.
     pub fn begin(folder: &Path, keys: Vec<String>) -> Result<Self, ReportError> {
-        for name in [SUMMARY, POINTS, CHANNELS, LATENCIES, WINDOWS, SATURATION, MEANS] {
+        for name in [
+            SUMMARY, POINTS, CHANNELS, LATENCIES, WINDOWS, RANKS, ACTIVITY, PATH, SATURATION, MEANS,
+        ] {
             remove(&folder.join(name))?;
         }
         let labels = Labels::All(keys);
@@ -63,7 +71,7 @@ impl ResultFolder {
     }
 
     /// Writes the files with these points, in this order, and what is written of all points only: distributions,
-    /// windows if there are any, what searches for saturation found, or means if points are repeated.
+    /// windows and explanations if there are any, what searches for saturation found, or means if points are repeated.
     ///
     /// # Errors
     /// If a file can't be written.
@@ -74,6 +82,11 @@ impl ResultFolder {
         put.file(LATENCIES, Labels::Place, |point| &point.latencies)?;
         if points.iter().any(|point| !point.windows.is_empty()) {
             put.file(WINDOWS, Labels::Place, |point| &point.windows)?;
+        }
+        if points.iter().any(|point| !point.explained.ranks.is_empty()) {
+            put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
+            put.file(ACTIVITY, Labels::Place, |point| &point.explained.activity)?;
+            put.file(PATH, Labels::Place, |point| &point.explained.path)?;
         }
         if !found.is_empty() {
             let rows = found.iter().map(|it| (&it.label, &it.found));

@@ -6,6 +6,7 @@
 //! them back. [`figure`] draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a
 //! page of them. [`comparison`] says what differs between two results.
 
+mod application;
 mod channel;
 pub mod comparison;
 mod csv;
@@ -26,6 +27,7 @@ mod saturation;
 mod table;
 mod window;
 
+pub use application::{ActivityRow, Explained, PathRow, SpentOn};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

@@ -189,6 +189,30 @@ table! {
         completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
         /// Finite workloads: payload received by a node that sends over the completion time.
         bandwidth: Option<f64> as RateOfNode, "bandwidth_GB_per_s_per_node", "bandwidth", Completion, usual;
+        /// Applications: what of the critical path went into computing.
+        path_compute: Option<Picoseconds> as Microseconds, "path_compute_us", "critical path: compute", Completion, more;
+        /// Applications: what of the critical path went into hosts' overheads.
+        path_host: Option<Picoseconds> as Microseconds, "path_host_us", "critical path: host overhead", Completion, more;
+        /// Applications: what of the critical path went into waiting for partners.
+        path_partner: Option<Picoseconds> as Microseconds, "path_partner_us", "critical path: waiting for a partner", Completion, more;
+        /// Applications: what of the critical path went into messages that wait in their adapters.
+        path_injection: Option<Picoseconds> as Microseconds, "path_injection_us", "critical path: injection", Completion, more;
+        /// Applications: what of the critical path went into messages that wait in the network.
+        path_queueing: Option<Picoseconds> as Microseconds, "path_queueing_us", "critical path: queueing", Completion, more;
+        /// Applications: what of the critical path went into messages that cross the network unhindered.
+        path_flight: Option<Picoseconds> as Microseconds, "path_flight_us", "critical path: flight", Completion, more;
+        /// Applications: what of a rank's time went into computing, a mean over ranks.
+        ranks_compute: Option<Picoseconds> as Microseconds, "ranks_compute_us", "ranks: compute", Completion, more;
+        /// Applications: what of a rank's time went into hosts' overheads, a mean over ranks.
+        ranks_host: Option<Picoseconds> as Microseconds, "ranks_host_us", "ranks: host overhead", Completion, more;
+        /// Applications: what of a rank's time went into waiting for partners, a mean over ranks.
+        ranks_partner: Option<Picoseconds> as Microseconds, "ranks_partner_us", "ranks: waiting for a partner", Completion, more;
+        /// Applications: what of a rank's time went into messages that wait in their adapters, a mean over ranks.
+        ranks_injection: Option<Picoseconds> as Microseconds, "ranks_injection_us", "ranks: injection", Completion, more;
+        /// Applications: what of a rank's time went into messages that wait in the network, a mean over ranks.
+        ranks_queueing: Option<Picoseconds> as Microseconds, "ranks_queueing_us", "ranks: queueing", Completion, more;
+        /// Applications: what of a rank's time went into messages that cross the network unhindered, a mean over ranks.
+        ranks_flight: Option<Picoseconds> as Microseconds, "ranks_flight_us", "ranks: flight", Completion, more;
         /// How much was simulated in all.
         simulated_time: Option<Picoseconds> as Microseconds, "simulated_time_us", "simulated time", Count, more;
         /// How long was waited for a steady state before measuring.

@@ -8,7 +8,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::csv::{Row, read};
-use super::folder::{CHANNELS, LATENCIES, POINTS, SATURATION, SUMMARY, WINDOWS};
+use super::folder::{
+    ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
+};
 use super::{Label, Labels, Measured, Point, ReportError, Sustained, SustainedLoad};
 
 /// What a run or a sweep left, or several of them together.
@@ -45,6 +47,9 @@ impl ResultRows {
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut cut_short)?;
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut cut_short)?;
+        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut cut_short)?;
+        attach(points, &of(ACTIVITY), |point| &mut point.explained.activity, &mut cut_short)?;
+        attach(points, &of(PATH), |point| &mut point.explained.path, &mut cut_short)?;
         let summary = summary(&of(SUMMARY))?;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
         Ok(rows)

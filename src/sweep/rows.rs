@@ -1,10 +1,11 @@
 //! Result rows from what was measured, without knowing the fabric.
 
 use crate::engine::ChannelReport;
-use crate::measure::{Delivered, Distribution, Ending, FiniteMeasurement, Phase, Quantile, Window};
+use crate::measure::{
+    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Window,
+};
 use crate::narrow::rounded;
 use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
-use crate::traffic::Outcome;
 use crate::units::Picoseconds;
 
 /// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
@@ -53,16 +54,32 @@ pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measure
 /// With the time at which the last rank of an application was done.
 pub(super) fn application_row(
     row: Measured,
-    outcome: &Outcome,
+    completion: Picoseconds,
     measured: &FiniteMeasurement,
+    explanation: &Explanation,
 ) -> Measured {
-    let completion = outcome.time();
+    let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
+        explanation.path_times().map(Some);
+    let [ranks_compute, ranks_host, ranks_partner, ranks_injection, ranks_queueing, ranks_flight] =
+        explanation.rank_times().map(Some);
     Measured {
         completion_time: Some(completion),
         bandwidth: Some(
             measured.bandwidth / 1e9 * measured.completion as f64 / completion.max(1) as f64,
         ),
         simulated_time: Some(completion),
+        path_compute,
+        path_host,
+        path_partner,
+        path_injection,
+        path_queueing,
+        path_flight,
+        ranks_compute,
+        ranks_host,
+        ranks_partner,
+        ranks_injection,
+        ranks_queueing,
+        ranks_flight,
         ..row
     }
 }

@@ -16,23 +16,25 @@ use super::rows::{
 };
 use super::warnings::{channels_warning, load_warnings};
 use crate::adaptive::Derouting;
-use crate::engine::{Counters, Deadlock, Engine, EngineState, Interruption, memory_needed};
+use crate::engine::{
+    Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
+};
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Offered, Outlook, Progress, Snapshot, Watch,
-    ZeroLoad, application_bound, completion_bound, looks_at_all_pairs, measure_finite,
-    measure_interruption, measure_load, outlook,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Offered, Outlook, Progress,
+    Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain, looks_at_all_pairs,
+    measure_finite, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
-use crate::report::{DigestLog, Finding, FoundDeadlock, Measured, Status, WindowRow};
+use crate::report::{DigestLog, Explained, Finding, FoundDeadlock, Measured, Status, WindowRow};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
 use crate::topology::Fabric;
 use crate::traffic::{
-    Access, Application, ApplicationSpec, Carrier, Exchange, LoadError, LoadSpec, OpenLoad,
-    Pattern, PatternError, PlacementError, Workload,
+    self, Access, Application, ApplicationSpec, Carrier, Exchange, Leg, LegKind, LoadError,
+    LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 use crate::units::Picoseconds;
 
@@ -463,6 +465,7 @@ impl Simulation {
             channels,
             latencies,
             windows,
+            explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(FoundDeadlock::from),
         };
@@ -523,6 +526,24 @@ impl Simulation {
         }
     }
 
+    /// Where an application's time went.
+    fn explain(&self, spec: &ApplicationSpec, outcome: &traffic::Outcome) -> Explanation {
+        let parameters = &self.scenario.parameters;
+        let flight = |leg: &Leg| {
+            if leg.in_memory {
+                return leg.delivered - leg.injected;
+            }
+            let bytes = match leg.kind {
+                LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
+                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
+            };
+            let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
+            let flits = parameters.packet_flits(last);
+            zero_load_latency(parameters, leg.hops.into(), flits)
+        };
+        explain(&spec.schedule, &outcome.records, flight)
+    }
+
     /// How many messages a finite workload sends, about.
     fn messages(&self, workload: &Workload) -> u64 {
         match (workload, &self.traffic) {
@@ -569,9 +590,14 @@ impl Simulation {
             }
         };
         let mut row = finite_row(row.clone(), &measured);
+        let mut explained = Explained::default();
         if let WorkloadSpec::Application(spec) = &self.scenario.workload {
             match Application::outcome(engine.applications()) {
-                Ok(outcome) => row = application_row(row, &outcome, &measured),
+                Ok(outcome) => {
+                    let explanation = self.explain(spec, &outcome);
+                    row = application_row(row, outcome.time(), &measured, &explanation);
+                    explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
+                }
                 Err(stuck) => {
                     let measured = unfinished(Status::Stuck, engine.now());
                     let found = Finding { measured, ..Finding::default() };
@@ -588,6 +614,7 @@ impl Simulation {
             channels,
             latencies: latency_rows(&measured.packet_latency_quantiles),
             windows: Vec::new(),
+            explained,
             warnings: warnings.into_iter().collect(),
             deadlock: None,
         };

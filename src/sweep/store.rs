@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::claims::{Claim, Claims};
-use crate::report::{Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
+use crate::report::{Explained, Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
 use crate::scenario::Identity;
 
 /// The folder of the points in the folder of their sweep's results.
@@ -32,12 +32,12 @@ const EXTENSION: &str = "point";
 const PARTIAL: &str = "partial";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 3";
+const MAGIC: &str = "flitlab point 4";
 
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
 
-/// All but the channels, the latencies and the windows, which follow as CSV, each after an empty line.
+/// All but the channels, the latencies, the windows and an application's explanation, which follow as CSV, each after an empty line.
 #[derive(Serialize, Deserialize)]
 struct Head<'f> {
     point: Cow<'f, Measured>,
@@ -55,6 +55,11 @@ fn parse(text: &str) -> Option<Finding> {
         channels: rows_of_text(parts.next()?).ok()?,
         latencies: rows_of_text(parts.next()?).ok()?,
         windows: rows_of_text(parts.next()?).ok()?,
+        explained: Explained {
+            ranks: rows_of_text(parts.next()?).ok()?,
+            activity: rows_of_text(parts.next()?).ok()?,
+            path: rows_of_text(parts.next()?).ok()?,
+        },
         warnings: warnings.into_owned(),
         deadlock: deadlock.into_owned(),
     })
@@ -68,7 +73,15 @@ fn text(found: &Finding) -> String {
         deadlock: Cow::Borrowed(&found.deadlock),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    let rows = [rows_text(&found.channels), rows_text(&found.latencies), rows_text(&found.windows)];
+    let Explained { ranks, activity, path } = &found.explained;
+    let rows = [
+        rows_text(&found.channels),
+        rows_text(&found.latencies),
+        rows_text(&found.windows),
+        rows_text(ranks),
+        rows_text(activity),
+        rows_text(path),
+    ];
     [&[head], &rows[..]].concat().join(BETWEEN)
 }
 

@@ -1,0 +1,149 @@
+//! Where an application's time went, as rows: `ranks.csv`, `activity.csv` and `path.csv`.
+
+use serde::{Deserialize, Serialize};
+
+use super::table::{Count, Given, Microseconds, Text, table};
+use crate::application::Schedule;
+use crate::measure::{Explanation, Spent, Times};
+use crate::units::Picoseconds;
+
+/// What a time went into, in files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpentOn {
+    #[default]
+    Compute,
+    Host,
+    Partner,
+    Injection,
+    Queueing,
+    Flight,
+}
+
+impl From<Spent> for SpentOn {
+    fn from(spent: Spent) -> Self {
+        match spent {
+            Spent::Compute => Self::Compute,
+            Spent::Host => Self::Host,
+            Spent::Partner => Self::Partner,
+            Spent::Injection => Self::Injection,
+            Spent::Queueing => Self::Queueing,
+            Spent::Flight => Self::Flight,
+        }
+    }
+}
+
+table! {
+    /// What the ranks of a group did in a stretch of time: times of all these ranks together.
+    pub struct ActivityRow {
+        /// The first rank of the group.
+        first_rank: u32 as Given<Count<u32>>, "first_rank", "first rank", Label, usual;
+        /// The last rank of the group.
+        last_rank: u32 as Given<Count<u32>>, "last_rank", "last rank", Label, usual;
+        /// When the stretch begins.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ends.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// Computing.
+        compute: Picoseconds as Given<Microseconds>, "compute_us", "compute", Completion, usual;
+        /// Sending, taking and copying messages: hosts' overheads.
+        host: Picoseconds as Given<Microseconds>, "host_us", "host overhead", Completion, usual;
+        /// Waiting for partners that have not sent yet, or not begun their receipts.
+        partner: Picoseconds as Given<Microseconds>, "partner_us", "waiting for a partner", Completion, usual;
+        /// Waiting for a message that waits in its adapter.
+        injection: Picoseconds as Given<Microseconds>, "injection_us", "injection", Completion, usual;
+        /// Waiting for a message that waits in the network.
+        queueing: Picoseconds as Given<Microseconds>, "queueing_us", "queueing", Completion, usual;
+        /// Waiting for a message that crosses the network unhindered.
+        flight: Picoseconds as Given<Microseconds>, "flight_us", "flight", Completion, usual;
+    }
+}
+
+table! {
+    /// A stretch of the critical path: each begins where the one before it ended.
+    pub struct PathRow {
+        /// When it begins.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ends.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// What it went into: `compute`, `host`, `partner`, `injection`, `queueing` or `flight`.
+        spent_on: SpentOn as Text<SpentOn>, "spent_on", "spent on", Label, usual;
+        /// The rank that is busy, or whose message is under way.
+        rank: u32 as Given<Count<u32>>, "rank", "rank", Label, usual;
+        /// The operation, in words; of a message that of its sender.
+        operation: String as Text<String>, "operation", "operation", Label, usual;
+    }
+}
+
+/// Where an application's time went; empty of other workloads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explained {
+    /// A row a rank.
+    pub ranks: Vec<ActivityRow>,
+    /// A row for each group of ranks and stretch of time.
+    pub activity: Vec<ActivityRow>,
+    /// The critical path.
+    pub path: Vec<PathRow>,
+}
+
+impl Explained {
+    #[must_use]
+    pub fn new(explanation: &Explanation, finished: &[Picoseconds], schedule: &Schedule) -> Self {
+        Self {
+            ranks: ActivityRow::of_ranks(explanation, finished),
+            activity: ActivityRow::of_groups(explanation),
+            path: PathRow::of(explanation, schedule),
+        }
+    }
+}
+
+fn row(
+    (first_rank, last_rank): (u32, u32),
+    (start, end): (u64, u64),
+    times: &Times,
+) -> ActivityRow {
+    let [compute, host, partner, injection, queueing, flight] = *times;
+    ActivityRow {
+        first_rank,
+        last_rank,
+        start,
+        end,
+        compute,
+        host,
+        partner,
+        injection,
+        queueing,
+        flight,
+    }
+}
+
+impl ActivityRow {
+    /// What groups of ranks did, stretch by stretch.
+    fn of_groups(explanation: &Explanation) -> Vec<Self> {
+        let activity = explanation.activity.iter();
+        activity
+            .map(|it| row((it.first_rank, it.last_rank), (it.start, it.end), &it.times))
+            .collect()
+    }
+
+    /// What each rank did, from the start to when it was done.
+    fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
+        let ranks = (0..).zip(finished).zip(&explanation.ranks);
+        ranks.map(|((rank, &end), times)| row((rank, rank), (0, end), times)).collect()
+    }
+}
+
+impl PathRow {
+    /// The critical path, from the start.
+    fn of(explanation: &Explanation, schedule: &Schedule) -> Vec<Self> {
+        let stretches = explanation.path.iter();
+        let row = |it: &crate::measure::Stretch| Self {
+            start: it.start,
+            end: it.end,
+            spent_on: it.spent.into(),
+            rank: it.rank,
+            operation: schedule.describe(it.operation),
+        };
+        stretches.map(row).collect()
+    }
+}

@@ -2,12 +2,17 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | `check` | messages that nobody receives, found without carrying a schedule out |
+//! | [`generate`] | schedules made in: collective operations, benchmarks, motifs |
 //! | [`goal`] | GOAL files, in and out |
 //! | `schedule` | operations of ranks and their dependencies |
 
+mod check;
+pub mod generate;
 pub mod goal;
 mod schedule;
 
+pub use check::{Unmatched, check};
 pub use schedule::{
     ANY, Action, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder, ScheduleError, Until,
 };

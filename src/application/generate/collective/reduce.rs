@@ -1,7 +1,7 @@
 //! Reduce: the vectors of all ranks, combined, to the root.
 
 use super::broadcast::SEGMENT;
-use super::fold::{Fold, Role, doubling};
+use super::fold::{Fold, doubling};
 use super::{Algorithm, Call, Collective, mpich, open_mpi, reduce_scatter, tree};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
@@ -63,13 +63,5 @@ fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Ca
             return;
         }
         members.receive(program, blocks.span(number + distance, distance), other, tags.at(round));
-    }
-}
-
-/// The number of a member among those that stay.
-pub(super) fn staying(fold: &Fold, place: u32) -> Option<u32> {
-    match fold.role(place) {
-        Role::Stays(number, _) => Some(number),
-        Role::Leaves(_) => None,
     }
 }

@@ -45,6 +45,7 @@ mod report;
 mod result_files;
 mod robust;
 mod route_check;
+mod schedule;
 mod shell;
 mod slurm;
 mod steady;

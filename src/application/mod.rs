@@ -2,21 +2,29 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | `check` | messages that nobody receives, found without carrying a schedule out |
+//! | [`generate`] | schedules made in: collective operations, benchmarks, motifs |
 //! | [`goal`] | GOAL files, in and out |
 //! | `schedule` | operations of ranks and their dependencies |
 //! | `stuck` | operations that can't go on |
 //! | `matching` | messages and receipts that wait for each other |
 //! | [`loggops`] | a schedule's time without a network: the LogGOPS model |
+//! | `tally` | a schedule, counted |
 
+mod check;
+pub mod generate;
 pub mod goal;
 pub mod loggops;
 mod matching;
 mod schedule;
 mod stuck;
+mod tally;
 
 pub(crate) use matching::{Matching, Mix};
 
+pub use check::{Unmatched, check};
 pub use schedule::{
     ANY, Action, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder, ScheduleError, Until,
 };
 pub use stuck::Stuck;
+pub use tally::{Share, SizeClass, Tally};

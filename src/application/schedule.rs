@@ -288,6 +288,12 @@ impl ScheduleBuilder {
         narrow::<u32>(self.schedule.operations.len()) - self.first_of_rank()
     }
 
+    /// How many operations all ranks have so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.schedule.operations.len() as u64
+    }
+
     /// The operation of the rank that is being made at this place, to be changed.
     pub fn operation(&mut self, place: u32) -> &mut Operation {
         let place = self.first_of_rank() + place;

@@ -25,6 +25,7 @@ mod results;
 mod route;
 mod run;
 mod say;
+mod schedule;
 mod summary;
 mod sweep;
 mod terminal;
@@ -66,6 +67,7 @@ enum Command {
     Check(check::Check),
     Route(route::Route),
     Failures(failures::Failures),
+    Schedule(schedule::Schedule),
     Compare(compare::Compare),
     Plot(plot::Plot),
     Report(report::Report),
@@ -85,6 +87,7 @@ impl Arguments {
             Command::Check(check) => check.execute(),
             Command::Route(route) => route.execute(),
             Command::Failures(failures) => failures.execute(),
+            Command::Schedule(schedule) => schedule.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
             Command::Report(report) => report.execute(),

@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use super::traffic::LARGEST_MESSAGE;
 use crate::{
-    application::{Schedule, goal, loggops},
-    document::{
-        Choice, InputFile, Number, Reader, Text, Whole, plain, rate, read_other, size, time,
-        with_keys,
+    application::{
+        Action, Schedule, Unmatched, check,
+        generate::{GENERATORS, Generator, Parameters, make},
+        goal, loggops,
     },
-    engine::Parameters,
+    document::{
+        Choice, Diagnostic, InputFile, List, Listed, Number, Reader, Text, Whole, plain, rate,
+        read_other, size, time, with_keys,
+    },
+    engine,
     narrow::{narrow, rounded},
     topology::{NodeName, Places},
     traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement},
@@ -19,7 +23,7 @@ use crate::{
 pub(super) fn read(
     reader: &mut Reader<'_>,
     places: Option<Places<'_>>,
-    parameters: &Parameters,
+    parameters: &engine::Parameters,
 ) -> Option<ApplicationSpec> {
     let schedule = schedule(reader);
     let placement = placement(reader, places);
@@ -40,11 +44,151 @@ pub(super) fn read(
     })
 }
 
-/// The schedule of `file`.
+/// The schedule, from a file or made in.
 fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
+    let (file, made) = (reader.has("file"), reader.has("schedule"));
+    if let (true, true, Some(place)) = (file, made, reader.key_place("schedule")) {
+        let problem = Diagnostic::new(&place, "an application has `file` or `schedule`, not both");
+        reader.problems.push(problem.help("keep one of the two"));
+    }
+    let schedule = if reader.is_documenting() {
+        from_file(reader);
+        made_in(reader)
+    } else if made {
+        reader.ignore("file");
+        made_in(reader)
+    } else {
+        reader.ignore("schedule");
+        from_file(reader)
+    }?;
+    let key = if made { "schedule" } else { "file" };
+    let unmatched = check(&schedule);
+    let place = reader.place(key)?;
+    for Unmatched { action, count, example } in &unmatched {
+        let which = schedule.describe(*example);
+        let message = match action {
+            Action::Receive => format!("{which} waits for a message that nobody sends"),
+            _ => format!("nobody receives what {which} sends"),
+        };
+        let problem = Diagnostic::new(&place, message);
+        reader.problems.push(match count {
+            1 => problem,
+            _ => {
+                problem.help(format!("{count} of this kind are too many; this is the last of them"))
+            }
+        });
+    }
+    unmatched.is_empty().then(|| Arc::new(schedule))
+}
+
+fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     let kind = Text { what: "a file's path", example: "allreduce.goal" };
-    let doc = "A GOAL file beside the scenario, text or binary: what each rank sends, receives and computes.";
-    read_other(reader, "file", &kind, doc, goal::read).map(Arc::new)
+    let doc = "A GOAL file beside the scenario, text or binary, with what each rank sends, receives and computes; or \
+               `schedule` in its place. docs/schedules.md.";
+    read_other(reader, "file", &kind, doc, goal::read)
+}
+
+/// The schedule of a generator.
+fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
+    let choice = Choice {
+        key: "schedule",
+        noun: "schedule",
+        default: None,
+        doc: "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.",
+        sections: false,
+    };
+    let place = reader.place("schedule");
+    let variants = GENERATORS.iter().map(|generator| {
+        with_keys(generator.name, generator.doc, move |reader: &mut Reader<'_>| {
+            Some((generator.name, parameters(reader, generator)))
+        })
+    });
+    let (name, parameters) = reader.choice(&choice, variants.collect())?;
+    match make(name, &parameters) {
+        Ok(schedule) => Some(schedule),
+        Err(message) => {
+            // A key that is wrong by itself has been reported.
+            if let Some(place) = place.filter(|_| !reader.broken.contains("application.schedule")) {
+                reader.problems.push(Diagnostic::new(&place, message));
+            }
+            reader.mark_broken("schedule");
+            None
+        }
+    }
+}
+
+/// The parameters that a generator takes.
+fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
+    let takes = |key: &str| generator.takes.contains(&key);
+    let count = |range| Whole { range };
+    let mut parameters = Parameters::default();
+    let doc = "How many ranks there are.";
+    let ranks = reader.required("ranks", &count(1..=1 << 27), doc);
+    parameters.ranks = ranks.map(narrow);
+    let doc = "How often it is done: once, or as often as a benchmark's class says, if absent.";
+    let iterations = reader.optional("iterations", &count(1..=1_000_000_000), doc);
+    parameters.iterations = iterations.map(narrow);
+    let name = |example| Text { what: "a name", example };
+    if takes("algorithm") {
+        let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
+        parameters.algorithm = reader.optional("algorithm", &name("ring"), doc);
+    }
+    if takes("bytes") {
+        let doc = "Bytes of each rank's contribution.";
+        let bytes = reader.optional("bytes", &size(0, LARGEST_MESSAGE), doc);
+        parameters.bytes = bytes.map(|bytes| bytes.0);
+    }
+    if takes("root") {
+        let doc = "The rank that all comes from, or goes to: 0 if absent.";
+        parameters.root = reader.optional("root", &count(0..=1 << 27), doc).map(narrow);
+    }
+    if takes("segment") {
+        let doc = "The most bytes that algorithms in segments send at once.";
+        let segment = reader.optional("segment", &size(1, LARGEST_MESSAGE), doc);
+        parameters.segment = segment.map(|bytes| bytes.0);
+    }
+    let rate = Number { above: 0.0, to: 1e18, inclusive: true };
+    if takes("combine_ns_per_byte") {
+        let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
+        parameters.combine_ns_per_byte = reader.optional("combine_ns_per_byte", &rate, doc);
+    }
+    if takes("benchmark") {
+        let doc = "The benchmark: lu, mg, cg, ft or is.";
+        parameters.benchmark = reader.required("benchmark", &name("ft"), doc);
+    }
+    if takes("class") {
+        let doc = "Its class: S, W, A, B, C or D.";
+        parameters.class = reader.required("class", &name("C"), doc);
+    }
+    if takes("flops_per_second") {
+        let doc = "Operations that a rank computes a second; computing takes no time if absent.";
+        parameters.flops_per_second = reader.optional("flops_per_second", &rate, doc);
+    }
+    let list = |noun, example| List {
+        kind: Whole { range: 1..=1 << 27 },
+        noun,
+        length: 1..=3,
+        example: Some(example),
+    };
+    let numbers = |list: Vec<Listed<u64>>| Listed::values(list).into_iter().map(narrow).collect();
+    if takes("points") {
+        let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
+        let points = reader.optional("points", &list("points", "[100, 100, 100]"), doc);
+        parameters.points = points.map(numbers);
+    }
+    if takes("grid") {
+        let doc = "Ranks by dimension; as near to equal as possible if absent.";
+        parameters.grid = reader.optional("grid", &list("ranks", "[4, 4, 8]"), doc).map(numbers);
+    }
+    if takes("fields") {
+        let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
+        parameters.fields = reader.optional("fields", &count(1..=1_000_000), doc).map(narrow);
+    }
+    if takes("block") {
+        let doc = "Planes that are computed and sent together: 1 if absent.";
+        parameters.block = reader.optional("block", &count(1..=1_000_000), doc).map(narrow);
+    }
+    parameters
 }
 
 fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {
@@ -96,7 +240,7 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
     Some(Placement::Given(nodes.into()))
 }
 
-fn host(reader: &mut Reader<'_>, parameters: &Parameters) -> Option<HostParameters> {
+fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<HostParameters> {
     let usual = HostParameters::default();
     let eager_limit = reader.value(
         "eager_limit",

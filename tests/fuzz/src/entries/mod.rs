@@ -9,6 +9,7 @@ mod engines;
 mod files;
 mod forwarding;
 mod gate;
+mod goal;
 mod netlist;
 mod results;
 mod routes;
@@ -16,6 +17,7 @@ mod scenario;
 
 pub use engines::engines;
 pub use forwarding::{lfts, paths, sl2vl};
+pub use goal::goal;
 pub use netlist::netlist;
 pub use results::{points, stored};
 pub use routes::routes;
@@ -25,7 +27,7 @@ pub use scenario::{matrix, scenario, set};
 pub type Entry = fn(&[u8]);
 
 /// Every target by its name, which is that of its corpus.
-pub const ENTRIES: [(&str, Entry); 11] = [
+pub const ENTRIES: [(&str, Entry); 12] = [
     ("scenario", scenario),
     ("set", set),
     ("netlist", netlist),
@@ -36,6 +38,7 @@ pub const ENTRIES: [(&str, Entry); 11] = [
     ("matrix", matrix),
     ("points", points),
     ("stored", stored),
+    ("goal", goal),
     ("engines", engines),
 ];
 

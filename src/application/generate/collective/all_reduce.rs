@@ -1,0 +1,100 @@
+//! All-reduce: the vectors of all ranks, combined, to all.
+
+use super::fold::{Fold, Role, doubling};
+use super::{
+    Algorithm, Call, Collective, all_gather, mpich, open_mpi, reduce, reduce_scatter, tree,
+};
+use crate::application::generate::communicator::Communicator;
+use crate::application::generate::program::{Blocks, Program};
+
+/// Bytes of an element: a vector of fewer elements than ranks can't go around a ring.
+const ELEMENT: u64 = 8;
+
+pub(super) static ALL_REDUCE: Collective = Collective {
+    name: "all-reduce",
+    algorithms: &[
+        Algorithm::new(
+            "recursive-doubling",
+            "whole vectors exchanged at distances 1, 2, 4 and so on.",
+            recursive_doubling,
+        ),
+        Algorithm::new(
+            "ring",
+            "a reduce-scatter and an all-gather around a ring; recursive doubling for fewer numbers of 8 B than ranks.",
+            ring,
+        ),
+        Algorithm::new(
+            "rabenseifner",
+            "a reduce-scatter by recursive halving, an all-gather by recursive doubling.",
+            rabenseifner,
+        ),
+        Algorithm::new(
+            "reduce-broadcast",
+            "a binomial reduce, then a binomial broadcast.",
+            |program, members, call| {
+                reduce::binomial(program, members, call);
+                let family = tree::binomial(members.place(), members.size());
+                tree::down(program, members, call, u64::MAX, &family);
+            },
+        ),
+    ],
+    open_mpi: open_mpi::ALL_REDUCE,
+    mpich: mpich::all_reduce,
+};
+
+pub(super) fn recursive_doubling(
+    program: &mut Program,
+    members: &mut Communicator<'_>,
+    call: &Call,
+) {
+    let fold = Fold::new(members.size(), 1);
+    let number = reduce_scatter::fold_in(program, members, call, &fold);
+    let tags = members.tags(fold.power.ilog2());
+    if let Some(number) = number {
+        for (round, distance) in (0..).zip(doubling(fold.power)) {
+            let other = fold.place(number ^ distance);
+            let whole = (call.bytes, other);
+            members.exchange(program, whole, whole, tags.at(round));
+            call.combine(program, call.bytes);
+        }
+    }
+    fold_out(program, members, call.bytes, &fold);
+}
+
+/// Those that left get the result.
+fn fold_out(program: &mut Program, members: &mut Communicator<'_>, bytes: u64, fold: &Fold) {
+    let tag = members.tags(1).at(0);
+    match fold.role(members.place()) {
+        Role::Leaves(other) => members.receive(program, bytes, other, tag),
+        Role::Stays(_, Some(other)) => members.send(program, bytes, other, tag),
+        Role::Stays(_, None) => {}
+    }
+}
+
+fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    if call.bytes / ELEMENT < u64::from(members.size()) {
+        return recursive_doubling(program, members, call);
+    }
+    reduce_scatter::ring(program, members, call);
+    all_gather::ring(program, members, Blocks::of(call.bytes, members.size()));
+}
+
+fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let fold = Fold::new(members.size(), 1);
+    let number = reduce_scatter::fold_in(program, members, call, &fold);
+    let blocks = Blocks::of(call.bytes, fold.power);
+    let tags = members.tags(2 * fold.power.ilog2());
+    if let Some(number) = number {
+        reduce_scatter::halve(program, members, call, &fold, number, tags, |range| {
+            blocks.span(range.start, range.end - range.start)
+        });
+        for (round, distance) in (fold.power.ilog2()..).zip(doubling(fold.power)) {
+            let own = number & !(distance - 1);
+            let sent = blocks.span(own, distance);
+            let received = blocks.span(own ^ distance, distance);
+            let other = fold.place(number ^ distance);
+            members.exchange(program, (sent, other), (received, other), tags.at(round));
+        }
+    }
+    fold_out(program, members, call.bytes, &fold);
+}

@@ -1,0 +1,44 @@
+//! Barrier: nobody goes on before all have come.
+//!
+//! Its messages have a byte: LogGOPSim charges for all bytes but one, and can't do with none.
+
+use super::fold::doubling;
+use super::{Algorithm, Call, Collective, all_reduce, mpich, open_mpi, reduce, tree};
+use crate::application::generate::communicator::Communicator;
+use crate::application::generate::program::Program;
+
+pub(super) static BARRIER: Collective = Collective {
+    name: "barrier",
+    algorithms: &[
+        Algorithm::new(
+            "dissemination",
+            "in rounds to the rank 1, 2, 4 and so on above.",
+            dissemination,
+        ),
+        Algorithm::new(
+            "recursive-doubling",
+            "exchanges at distances 1, 2, 4 and so on.",
+            all_reduce::recursive_doubling,
+        ),
+        Algorithm::new("tree", "up and down a binomial tree.", |program, members, call| {
+            reduce::binomial(program, members, call);
+            let family = tree::binomial(members.place(), members.size());
+            tree::down(program, members, call, u64::MAX, &family);
+        }),
+        Algorithm::new("linear", "all to the first rank, then back.", |program, members, call| {
+            let family = tree::linear(members.place(), members.size());
+            tree::up(program, members, call, u64::MAX, &family);
+            tree::down(program, members, call, u64::MAX, &family);
+        }),
+    ],
+    open_mpi: open_mpi::BARRIER,
+    mpich: mpich::barrier,
+};
+
+fn dissemination(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let tags = members.tags(members.size().next_power_of_two().ilog2());
+    for (round, distance) in (0..).zip(doubling(members.size())) {
+        let sent = (call.bytes, members.up(distance));
+        members.exchange(program, sent, (call.bytes, members.down(distance)), tags.at(round));
+    }
+}

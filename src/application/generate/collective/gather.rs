@@ -1,0 +1,39 @@
+//! Gather: a part of each rank to the root.
+
+use super::tree::{self, binomial_descendants};
+use super::{Algorithm, Call, Collective, mpich, open_mpi};
+use crate::application::generate::communicator::Communicator;
+use crate::application::generate::program::Program;
+
+pub(super) static GATHER: Collective = Collective {
+    name: "gather",
+    algorithms: &[
+        Algorithm::new("binomial", "along a binomial tree, more on each level.", binomial),
+        Algorithm::new("linear", "from each rank to the root.", linear),
+    ],
+    open_mpi: open_mpi::GATHER,
+    mpich: mpich::binomial,
+};
+
+fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let tag = members.tags(1).at(0);
+    let family = tree::binomial(members.place(), members.size());
+    let bytes = |place: u32| call.bytes * u64::from(binomial_descendants(place, members.size()));
+    for &from in &family.children {
+        members.receive(program, bytes(from), from, tag);
+    }
+    if let Some(parent) = family.parent {
+        members.send(program, bytes(members.place()), parent, tag);
+    }
+}
+
+fn linear(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let tag = members.tags(1).at(0);
+    if members.place() > 0 {
+        return members.send(program, call.bytes, 0, tag);
+    }
+    let others = 1..members.size();
+    let receives: Vec<_> =
+        others.map(|from| members.begin_receive(program, call.bytes, from, tag)).collect();
+    program.wait(&receives);
+}

@@ -1,0 +1,67 @@
+//! Reduce: the vectors of all ranks, combined, to the root.
+
+use super::broadcast::SEGMENT;
+use super::fold::{Fold, doubling};
+use super::{Algorithm, Call, Collective, mpich, open_mpi, reduce_scatter, tree};
+use crate::application::generate::communicator::Communicator;
+use crate::application::generate::program::{Blocks, Program};
+
+pub(super) static REDUCE: Collective = Collective {
+    name: "reduce",
+    algorithms: &[
+        Algorithm::new("binomial", "along a binomial tree, whole.", binomial),
+        Algorithm::new(
+            "binary",
+            "along a binary tree, in segments of 64 KiB.",
+            |program, members, call| {
+                let family = tree::binary(members.place(), members.size());
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+            },
+        ),
+        Algorithm::new(
+            "chain",
+            "from rank to rank, in segments of 64 KiB (pipelined).",
+            |program, members, call| {
+                let family = tree::chain(members.place(), members.size());
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+            },
+        ),
+        Algorithm::new("linear", "from each rank to the root.", |program, members, call| {
+            let family = tree::linear(members.place(), members.size());
+            tree::up(program, members, call, u64::MAX, &family);
+        }),
+        Algorithm::new(
+            "rabenseifner",
+            "parts combined by recursive halving, then gathered along a binomial tree.",
+            rabenseifner,
+        ),
+    ],
+    open_mpi: open_mpi::REDUCE,
+    mpich: mpich::reduce,
+};
+
+pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let family = tree::binomial(members.place(), members.size());
+    tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), &family);
+}
+
+fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    // The root, at place 0, stays.
+    let fold = Fold::new(members.size(), 0);
+    let number = reduce_scatter::fold_in(program, members, call, &fold);
+    let blocks = Blocks::of(call.bytes, fold.power);
+    let tags = members.tags(2 * fold.power.ilog2());
+    let Some(number) = number else { return };
+    reduce_scatter::halve(program, members, call, &fold, number, tags, |range| {
+        blocks.span(range.start, range.end - range.start)
+    });
+    // Who has the higher half gives it to who has the lower one.
+    for (round, distance) in (fold.power.ilog2()..).zip(doubling(fold.power)) {
+        let other = fold.place(number ^ distance);
+        if number & distance != 0 {
+            members.send(program, blocks.span(number, distance), other, tags.at(round));
+            return;
+        }
+        members.receive(program, blocks.span(number + distance, distance), other, tags.at(round));
+    }
+}

@@ -1,0 +1,125 @@
+//! Reduce-scatter: the vectors of all ranks, combined, a part to each.
+
+use std::ops::Range;
+
+use super::fold::{Fold, Role, doubling};
+use super::{Algorithm, Call, Collective, mpich, open_mpi, reduce, scatter};
+use crate::application::generate::communicator::{Communicator, Tags};
+use crate::application::generate::program::{Blocks, Program};
+
+pub(super) static REDUCE_SCATTER: Collective = Collective {
+    name: "reduce-scatter",
+    algorithms: &[
+        Algorithm::new(
+            "recursive-halving",
+            "each round halves the distance and what is sent.",
+            recursive_halving,
+        ),
+        Algorithm::new("pairwise", "each rank's part straight to it, a partner a round.", pairwise),
+        Algorithm::new(
+            "ring",
+            "parts around a ring, combined on the way.",
+            |program, members, call| {
+                ring(program, members, call);
+            },
+        ),
+        Algorithm::new(
+            "reduce-then-scatter",
+            "a binomial reduce, then a linear scatter.",
+            |program, members, call| {
+                reduce::binomial(program, members, call);
+                scatter::linear(program, members, Blocks::of(call.bytes, members.size()));
+            },
+        ),
+    ],
+    open_mpi: open_mpi::REDUCE_SCATTER,
+    mpich: mpich::reduce_scatter,
+};
+
+/// Those that leave give their vectors to the others of their pairs. The number of those that stay.
+pub(super) fn fold_in(
+    program: &mut Program,
+    members: &mut Communicator<'_>,
+    call: &Call,
+    fold: &Fold,
+) -> Option<u32> {
+    let tag = members.tags(1).at(0);
+    match fold.role(members.place()) {
+        Role::Leaves(other) => {
+            members.send(program, call.bytes, other, tag);
+            None
+        }
+        Role::Stays(number, pair) => {
+            if let Some(other) = pair {
+                members.receive(program, call.bytes, other, tag);
+                call.combine(program, call.bytes);
+            }
+            Some(number)
+        }
+    }
+}
+
+/// Those that stay exchange halves, quarters and so on, at half of them, a quarter and so on distance. In the end
+/// each has its own part. `bytes` says how many those have that some of them stand for.
+pub(super) fn halve(
+    program: &mut Program,
+    members: &Communicator<'_>,
+    call: &Call,
+    fold: &Fold,
+    number: u32,
+    tags: Tags,
+    bytes: impl Fn(Range<u32>) -> u64,
+) {
+    for (round, distance) in (0..).zip(doubling(fold.power).rev()) {
+        let own = number & !(distance - 1);
+        let others = own ^ distance;
+        let (sent, kept) = (bytes(others..others + distance), bytes(own..own + distance));
+        let other = fold.place(number ^ distance);
+        members.exchange(program, (sent, other), (kept, other), tags.at(round));
+        call.combine(program, kept);
+    }
+}
+
+fn recursive_halving(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let fold = Fold::new(members.size(), 1);
+    let blocks = Blocks::of(call.bytes, members.size());
+    let number = fold_in(program, members, call, &fold);
+    let tags = members.tags(fold.power.ilog2() + 1);
+    if let Some(number) = number {
+        halve(program, members, call, &fold, number, tags, |range| {
+            let (first, count) = fold.places(range);
+            blocks.span(first, count)
+        });
+    }
+    let last = tags.at(fold.power.ilog2());
+    match fold.role(members.place()) {
+        Role::Leaves(other) => {
+            members.receive(program, blocks.at(members.place()), other, last);
+        }
+        Role::Stays(_, Some(other)) => members.send(program, blocks.at(other), other, last),
+        Role::Stays(_, None) => {}
+    }
+}
+
+fn pairwise(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let blocks = Blocks::of(call.bytes, members.size());
+    let tags = members.tags(members.size());
+    let own = blocks.at(members.place());
+    for round in 1..members.size() {
+        let (to, from) = (members.up(round), members.down(round));
+        members.exchange(program, (blocks.at(to), to), (own, from), tags.at(round));
+        call.combine(program, own);
+    }
+}
+
+/// Each rank ends with its own part.
+pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let blocks = Blocks::of(call.bytes, members.size());
+    let tags = members.tags(members.size());
+    for round in 1..members.size() {
+        let received = blocks.at(members.down(round + 1));
+        let sent = (blocks.at(members.down(round)), members.up(1));
+        members.exchange(program, sent, (received, members.down(1)), tags.at(round));
+        call.combine(program, received);
+    }
+}

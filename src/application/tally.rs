@@ -1,0 +1,135 @@
+//! What a schedule amounts to: operations, messages by size, and how evenly ranks share them.
+
+use serde::Serialize;
+
+use super::{Action, Schedule};
+
+/// The largest messages of each class but the last, in bytes.
+const CLASSES: [u64; 5] = [64, 1 << 10, 16 << 10, 256 << 10, 4 << 20];
+
+/// Of a schedule, counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tally {
+    pub ranks: u32,
+    pub operations: u64,
+    pub dependencies: u64,
+    pub sends: u64,
+    pub receives: u64,
+    pub computations: u64,
+    /// Of all messages.
+    pub bytes: u64,
+    /// Those classes of sizes that have messages, from small to large.
+    pub sizes: Vec<SizeClass>,
+    /// Messages that a rank sends.
+    pub messages_sent: Share,
+    /// Bytes that a rank sends.
+    pub bytes_sent: Share,
+    /// Nanoseconds that a rank computes.
+    pub compute_ns: Share,
+}
+
+/// Messages of a class of sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// The class before ends below this many bytes.
+    pub from_bytes: u64,
+    /// None has more bytes; without a limit in the last class.
+    pub to_bytes: Option<u64>,
+    pub messages: u64,
+    pub bytes: u64,
+}
+
+/// How a sum is shared by ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    pub least: u64,
+    pub mean: f64,
+    pub most: u64,
+}
+
+impl Tally {
+    /// Counts a schedule. Sums beyond 2^64 stay there.
+    #[must_use]
+    pub fn new(schedule: &Schedule) -> Self {
+        let ranks = schedule.ranks();
+        let mut classes = [(0u64, 0u64); CLASSES.len() + 1];
+        let (mut counts, mut dependencies) = ([0u64; 3], 0);
+        let mut shares = [Vec::new(), Vec::new(), Vec::new()];
+        for rank in 0..ranks {
+            let mut own = [0u64; 3];
+            for number in schedule.of_rank(rank) {
+                let operation = schedule.operation(number);
+                dependencies += u64::from(schedule.waits(number));
+                counts[operation.action as usize] += 1;
+                match operation.action {
+                    Action::Send => {
+                        let class = CLASSES.partition_point(|&limit| limit < operation.amount);
+                        classes[class].0 += 1;
+                        classes[class].1 = classes[class].1.saturating_add(operation.amount);
+                        own[0] += 1;
+                        own[1] = own[1].saturating_add(operation.amount);
+                    }
+                    Action::Receive => {}
+                    Action::Compute => own[2] = own[2].saturating_add(operation.amount),
+                }
+            }
+            for (shares, own) in shares.iter_mut().zip(own) {
+                shares.push(own);
+            }
+        }
+        let limits = |class: usize| {
+            let from_bytes = class.checked_sub(1).map_or(0, |before| CLASSES[before] + 1);
+            (from_bytes, CLASSES.get(class).copied())
+        };
+        let sizes = classes.iter().enumerate().filter(|(_, found)| found.0 > 0);
+        let sizes = sizes.map(|(class, &(messages, bytes))| {
+            let (from_bytes, to_bytes) = limits(class);
+            SizeClass { from_bytes, to_bytes, messages, bytes }
+        });
+        let [messages_sent, bytes_sent, compute_ns] = shares.map(|own| Share::of(&own));
+        Self {
+            ranks,
+            operations: schedule.operations().len() as u64,
+            dependencies,
+            sends: counts[Action::Send as usize],
+            receives: counts[Action::Receive as usize],
+            computations: counts[Action::Compute as usize],
+            bytes: classes.iter().fold(0, |sum, class| sum.saturating_add(class.1)),
+            sizes: sizes.collect(),
+            messages_sent,
+            bytes_sent,
+            compute_ns,
+        }
+    }
+}
+
+impl Share {
+    fn of(values: &[u64]) -> Self {
+        let sum: f64 = values.iter().map(|&value| value as f64).sum();
+        Self {
+            least: values.iter().min().copied().unwrap_or(0),
+            mean: sum / values.len().max(1) as f64,
+            most: values.iter().max().copied().unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::application::goal;
+
+    #[test]
+    fn messages_are_counted_by_size_and_by_rank() {
+        let text = "num_ranks 2\nrank 0 {\na: send 64b to 1\nb: send 65b to 1\nsend 5000000b to 1\ncalc 7\nb requires a\n}\n\
+                    rank 1 {\nrecv 64b from 0\n}\n";
+        let tally = Tally::new(&goal::read_from("x.goal", &mut text.as_bytes()).unwrap());
+        assert_eq!((tally.operations, tally.dependencies, tally.bytes), (5, 1, 5_000_129));
+        assert_eq!((tally.sends, tally.receives, tally.computations), (3, 1, 1));
+        let sizes: Vec<_> =
+            tally.sizes.iter().map(|it| (it.from_bytes, it.to_bytes, it.messages)).collect();
+        assert_eq!(sizes, [(0, Some(64), 1), (65, Some(1024), 1), (4 << 20 | 1, None, 1)]);
+        assert_eq!(tally.messages_sent, Share { least: 0, mean: 1.5, most: 3 });
+        assert_eq!(tally.compute_ns.mean, 3.5);
+    }
+}

@@ -1,0 +1,206 @@
+//! `flitlab schedule`: makes schedules of applications, and looks at those that others made.
+
+mod check;
+mod list;
+mod text;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::Failure;
+use super::interrupt::Interrupt;
+use super::progress::Bar;
+use super::say::say;
+use super::summary::print_json;
+use flitlab::application::Tally;
+use flitlab::application::generate::{GENERATORS, Parameters, make};
+use flitlab::application::goal::{self, Form};
+use flitlab::units::{Bytes, parse_bytes};
+
+/// Make the schedule of a collective operation, benchmark or motif, as a GOAL file
+///
+/// Prints it, or writes it to the file that --out names; a count of its messages goes to standard error. docs/schedules.md
+/// describes each of them.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "Examples:\n  \
+    flitlab schedule all-reduce --algorithm ring --ranks 64 --bytes 1MiB --out ring.goal\n  \
+    flitlab schedule npb --benchmark lu --class C --ranks 128 --iterations 2 --out lu.bin\n  \
+    flitlab schedule check ring.goal\n  \
+    flitlab schedule --list")]
+pub(super) struct Schedule {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    make: Make,
+}
+
+#[derive(Debug, Subcommand)]
+enum Step {
+    Check(check::Check),
+}
+
+#[derive(Debug, Args)]
+struct Make {
+    /// What is made; --list names and describes all
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names(), required_unless_present = "list")]
+    name: Option<String>,
+    /// Print what can be made, with all algorithms, benchmarks and classes
+    #[arg(long)]
+    list: bool,
+    /// How many ranks there are
+    #[arg(long)]
+    ranks: Option<u32>,
+    /// An algorithm, or the library that chooses one, such as mpich-3 or open-mpi-4.1
+    #[arg(long)]
+    algorithm: Option<String>,
+    /// Bytes of the operation, such as 1MiB or 4096: a whole vector, or a rank's or pair's part
+    #[arg(long, value_parser = bytes)]
+    bytes: Option<u64>,
+    /// The rank that a broadcast comes from, or that is reduced to [default: 0]
+    #[arg(long, value_name = "RANK")]
+    root: Option<u32>,
+    /// The most bytes that pipelined algorithms send at once [default: 64KiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    segment: Option<u64>,
+    /// How long it takes to combine two bytes into one [default: no time]
+    #[arg(long, value_name = "NS")]
+    combine_ns_per_byte: Option<f64>,
+    /// A NAS Parallel Benchmark: lu, mg, cg, ft or is
+    #[arg(long)]
+    benchmark: Option<String>,
+    /// The benchmark's class: S, W, A, B, C or D
+    #[arg(long)]
+    class: Option<String>,
+    /// How often it is done [default: once, or as often as the class says]
+    #[arg(long)]
+    iterations: Option<u32>,
+    /// Operations that a rank computes a second, such as 5e9 [default: computing takes no time]
+    #[arg(long, value_name = "RATE")]
+    flops_per_second: Option<f64>,
+    /// Points of a motif's grid, such as 100,100,100: of a rank, or of all in fft3d
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',')]
+    points: Option<Vec<u32>>,
+    /// Ranks of a motif by dimension, such as 4,4,2 [default: as equal as possible]
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',')]
+    grid: Option<Vec<u32>>,
+    /// Numbers of 8 B that a point of a motif has
+    #[arg(long)]
+    fields: Option<u32>,
+    /// Planes that sweep3d computes and sends together
+    #[arg(long, value_name = "PLANES")]
+    block: Option<u32>,
+    /// The file to write, binary if it ends in .bin [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write GOAL's binary form
+    #[arg(long)]
+    binary: bool,
+    /// Print the count as one JSON object on standard output
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        GENERATORS
+            .iter()
+            .map(|generator| clap::builder::PossibleValue::new(generator.name).help(generator.doc)),
+    )
+}
+
+/// A size as in scenarios, or a plain number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => parse_bytes(text).map(|Bytes(bytes)| bytes).map_err(|error| error.to_string()),
+    }
+}
+
+impl Schedule {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        match self.step {
+            Some(Step::Check(check)) => check.execute(),
+            None => self.make.execute(),
+        }
+    }
+}
+
+impl Make {
+    fn execute(self) -> Result<(), Failure> {
+        if self.list {
+            return list::print();
+        }
+        let form = match &self.out {
+            _ if self.binary => Form::Binary,
+            Some(out) if out.extension().is_some_and(|ending| ending == "bin") => Form::Binary,
+            _ => Form::Text,
+        };
+        let bar = Bar::of_work("making the schedule");
+        let _interrupt = Interrupt::clear(&bar)?;
+        let name = self.name.as_deref().unwrap_or_default();
+        let made = make(name, &self.parameters());
+        let schedule = made.map_err(|error| Failure::Input(format!("error: {error}")))?;
+        bar.doing("writing it");
+        let written = match &self.out {
+            Some(out) if out.as_os_str() != "-" => write_file(&schedule, form, out),
+            _ => match goal::write(&schedule, form, &mut BufWriter::new(stdout().lock())) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                Err(error) => Err(format!("can't write to standard output: {error}")),
+                Ok(()) => Ok(()),
+            },
+        };
+        bar.finish();
+        written.map_err(Failure::Run)?;
+        let tally = Tally::new(&schedule);
+        if self.json {
+            return print_json(&tally);
+        }
+        say(text::tally(&tally).trim_end());
+        Ok(())
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            ranks: self.ranks,
+            algorithm: self.algorithm.clone(),
+            bytes: self.bytes,
+            root: self.root,
+            segment: self.segment,
+            combine_ns_per_byte: self.combine_ns_per_byte,
+            benchmark: self.benchmark.clone(),
+            class: self.class.clone(),
+            iterations: self.iterations,
+            flops_per_second: self.flops_per_second,
+            points: self.points.clone(),
+            grid: self.grid.clone(),
+            fields: self.fields,
+            block: self.block,
+        }
+    }
+}
+
+/// Writes beside the place and moves the file there: whoever reads it finds all of it.
+fn write_file(
+    schedule: &flitlab::application::Schedule,
+    form: Form,
+    out: &Path,
+) -> Result<(), String> {
+    let mut partial = out.as_os_str().to_owned();
+    partial.push(".partial");
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial)?);
+        goal::write(schedule, form, &mut file)?;
+        file.flush()?;
+        drop(file);
+        fs::rename(&partial, out)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&partial);
+        format!("can't write {}: {error}", out.display())
+    })
+}

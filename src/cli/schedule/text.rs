@@ -1,0 +1,53 @@
+//! A schedule's count as text for people.
+
+use super::super::terminal::fact;
+use flitlab::application::{Share, Tally};
+use flitlab::units::{Bytes, bytes_text};
+
+/// Where values begin.
+const COLUMN: usize = 20;
+
+pub(super) fn tally(tally: &Tally) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text += &fact(name, &value, COLUMN);
+    line("ranks", tally.ranks.to_string());
+    line(
+        "operations",
+        format!(
+            "{}: {} sends, {} receives, {} computations; {} dependencies",
+            tally.operations, tally.sends, tally.receives, tally.computations, tally.dependencies
+        ),
+    );
+    line("bytes sent", format!("{} in all", size(tally.bytes as f64)));
+    for class in &tally.sizes {
+        let name = match class.to_bytes {
+            Some(to) => format!("  up to {}", bytes_text(Bytes(to))),
+            None => format!("  above {}", bytes_text(Bytes(class.from_bytes - 1))),
+        };
+        line(&name, format!("{} messages, {}", class.messages, size(class.bytes as f64)));
+    }
+    let share = |share: &Share, text: fn(f64) -> String| {
+        let (least, most) = (text(share.least as f64), text(share.most as f64));
+        format!("{least} to {most}, mean {}", text(share.mean))
+    };
+    line(
+        "a rank sends",
+        share(&tally.messages_sent, |count| format!("{}", (count * 10.0).round() / 10.0))
+            + " messages",
+    );
+    line("", share(&tally.bytes_sent, size));
+    if tally.compute_ns.most > 0 {
+        line("a rank computes", share(&tally.compute_ns, |ns| format!("{:.3} ms", ns / 1e6)));
+    }
+    text
+}
+
+/// Bytes with three digits behind the point.
+fn size(bytes: f64) -> String {
+    match bytes {
+        ..1e3 => format!("{} B", (bytes * 10.0).round() / 10.0),
+        ..1e6 => format!("{:.3} kB", bytes / 1e3),
+        ..1e9 => format!("{:.3} MB", bytes / 1e6),
+        _ => format!("{:.3} GB", bytes / 1e9),
+    }
+}

@@ -1,0 +1,31 @@
+//! Schedules in both forms of GOAL.
+
+use flitlab::application::goal::{Form, read_from, write};
+use flitlab::application::{Schedule, check};
+
+/// A GOAL file. What is read can be written in both forms, and is then read as the same.
+pub fn goal(bytes: &[u8]) {
+    let schedule = match read_from("input", &mut &*bytes) {
+        Ok(schedule) => schedule,
+        Err(found) => {
+            assert!(!found.plain().is_empty() && !found.colored().is_empty());
+            return;
+        }
+    };
+    let _ = check(&schedule);
+    let text = written(&schedule, Form::Text);
+    assert_eq!(written(&again(&text), Form::Text), text);
+    let binary = written(&schedule, Form::Binary);
+    assert_eq!(written(&again(&binary), Form::Binary), binary);
+    assert_eq!(written(&again(&text), Form::Binary), binary);
+}
+
+fn written(schedule: &Schedule, form: Form) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(schedule, form, &mut bytes).expect("memory takes it");
+    bytes
+}
+
+fn again(mut bytes: &[u8]) -> Schedule {
+    read_from("written", &mut bytes).unwrap_or_else(|found| panic!("{}", found.plain()))
+}

@@ -13,7 +13,7 @@ use super::scaling::Drawn;
 use super::{
     FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map,
     completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
-    saturation, scaling,
+    saturation, scaling, space_time,
 };
 
 /// The name of the LaTeX document with all figures.
@@ -82,7 +82,8 @@ impl Wish {
 /// - `completion`: two series of finite exchanges;
 /// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:
 ///   at the highest steady load whose channels are given, or the highest load if none is steady;
-/// - `channel-map`, of a torus, and `time`, likewise, but of several series only if asked for. All maps have one scale.
+/// - `channel-map`, of a torus, `time`, and `space-time` of applications, likewise, but of several series only if asked
+///   for. All maps have one scale.
 ///
 /// Rows that name a figure are drawn in figures of that name, `latency-uniform`, or in panels of one, `panels`, if the
 /// look says so. A series has one pen in all figures. With pgfplots there is a document `figures.tex` with all of them.
@@ -292,11 +293,16 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
     let has_channels: Has = |point| !point.channels.is_empty();
     let has_map: Has = |point| heat_map::has_map(&point.channels);
     let has_windows: Has = |point| !point.windows.is_empty();
-    let kinds: [(Kind, Has, Draw); 3] = [
+    let has_ranks: Has = |point| !point.explained.activity.is_empty();
+    let kinds: [(Kind, Has, Draw); 4] = [
         (Kind::Channels, has_channels, |point, title, _| channel_figure(&point.channels, title)),
         (Kind::ChannelMap, has_map, |point, title, _| channel_heat_map(&point.channels, title)),
         (Kind::Time, has_windows, |point, title, look| {
             Figure::of_chart(over_time::chart(point, title, look))
+        }),
+        (Kind::SpaceTime, has_ranks, |point, title, look| {
+            let activity = &point.explained.activity;
+            Figure::of_space_time(space_time::chart(activity, title, look))
         }),
     ];
     let wanted = kinds.into_iter().filter(|(kind, ..)| wish.has(*kind));

@@ -25,12 +25,14 @@ pub enum Kind {
     ChannelMap,
     /// Load, latency and utilisation over simulated time.
     Time,
+    /// What the ranks of an application did over time.
+    SpaceTime,
 }
 
 impl Kind {
     /// Each, in the order of the variants: what its files' names begin with, and what results must have for it to be
     /// drawn.
-    const TABLE: [(Self, &'static str, &'static str); 10] = [
+    const TABLE: [(Self, &'static str, &'static str); 11] = [
         (Self::Latency, "latency", "a series with two loads, one of them steady"),
         (Self::Percentiles, "percentiles", "a series with two loads, one of them steady"),
         (Self::Distribution, "cdf", "packets that were measured"),
@@ -41,11 +43,12 @@ impl Kind {
         (Self::Channels, "channels", "channels that were measured"),
         (Self::ChannelMap, "channel-map", "channels of a torus or mesh of two dimensions or more"),
         (Self::Time, "time", "windows of a load"),
+        (Self::SpaceTime, "space-time", "an application that ran to its end"),
     ];
 
     /// All of them.
     #[must_use]
-    pub fn all() -> [Self; 10] {
+    pub fn all() -> [Self; 11] {
         Self::TABLE.map(|(kind, ..)| kind)
     }
 

@@ -41,6 +41,7 @@ mod saturation;
 mod scaling;
 mod scene;
 mod sheet;
+mod space_time;
 mod vector;
 mod xy;
 
@@ -51,6 +52,7 @@ use bars::BarChart;
 use chart::Chart;
 use heat_map::HeatMap;
 use scene::Scene;
+use space_time::SpaceTime;
 
 pub use accepted::accepted_figure;
 pub use axis::{Scale, TimeUnit};
@@ -87,6 +89,7 @@ enum Content {
     Chart(Chart),
     Bars(BarChart),
     Map(HeatMap),
+    SpaceTime(SpaceTime),
 }
 
 impl Figure {
@@ -100,6 +103,10 @@ impl Figure {
 
     fn of_map(map: HeatMap) -> Self {
         Self { content: Content::Map(map) }
+    }
+
+    fn of_space_time(figure: SpaceTime) -> Self {
+        Self { content: Content::SpaceTime(figure) }
     }
 
     /// The longest time that an axis of it reaches, in ns.
@@ -120,6 +127,7 @@ impl Figure {
             Content::Chart(chart) => *chart = look.apply(chart.clone()),
             Content::Bars(bars) => look.apply_to_bars(bars),
             Content::Map(map) => map.full = maps,
+            Content::SpaceTime(_) => {}
         }
         self
     }
@@ -129,6 +137,7 @@ impl Figure {
             Content::Chart(chart) => &chart.title,
             Content::Bars(chart) => &chart.title,
             Content::Map(map) => &map.title,
+            Content::SpaceTime(figure) => &figure.title,
         }
     }
 
@@ -137,6 +146,7 @@ impl Figure {
             Content::Chart(chart) => plot::draw(chart, sheet),
             Content::Bars(chart) => bars::draw(chart, sheet),
             Content::Map(map) => heat_map::draw(map, sheet),
+            Content::SpaceTime(figure) => space_time::draw(figure, sheet),
         }
     }
 
@@ -171,6 +181,7 @@ impl Figure {
             Content::Chart(chart) => pgfplots::of_chart(chart, sheet, name),
             Content::Bars(chart) => pgfplots::of_bars(chart, sheet, name),
             Content::Map(map) => pgfplots::of_map(map, sheet, name),
+            Content::SpaceTime(figure) => pgfplots::of_space_time(figure, sheet, name),
         }
     }
 

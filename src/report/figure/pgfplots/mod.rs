@@ -7,6 +7,7 @@
 mod bars;
 mod chart;
 mod map;
+mod space_time;
 mod table;
 
 use super::legend::{Legend, Sample};
@@ -20,6 +21,7 @@ use std::collections::BTreeSet;
 pub(super) use bars::of_bars;
 pub(super) use chart::of_chart;
 pub(super) use map::of_map;
+pub(super) use space_time::of_space_time;
 
 /// What a paper's preamble needs.
 const PREAMBLE: &str = "\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\

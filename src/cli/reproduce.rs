@@ -15,7 +15,7 @@ use super::{Failure, folder};
 use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
     Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
-    nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
+    angara_table_3, nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -40,6 +40,9 @@ enum Published {
     /// Angara routing tables of parts of Desmos (Mukosey et al., Table 2)
     #[value(name = "angara-table2")]
     AngaraTable2,
+    /// NAS Parallel Benchmarks on Desmos under the tables of three algorithms (Table 3)
+    #[value(name = "angara-table3")]
+    AngaraTable3,
     /// How often SSSP searches, on 1,571 tori (Figure 4)
     #[value(name = "angara-fig4")]
     AngaraFig4,
@@ -106,6 +109,7 @@ impl Reproduce {
         let flawed = |flaw| Failure::Check(format!("error: {flaw}"));
         let found = match self.result {
             Published::AngaraTable2 => angara_table_2().map_err(flawed)?,
+            Published::AngaraTable3 => angara_table_3(extent, progress),
             Published::AngaraFig4 => angara_figure_4(extent, progress),
             Published::AngaraFig5 => angara_figure_5(extent, progress).map_err(flawed)?,
             Published::AngaraFig6 => angara_figure_6(extent, progress),

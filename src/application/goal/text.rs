@@ -1,9 +1,9 @@
 //! GOAL text in: line by line, one rank's labels at a time.
 
-use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
 use super::complaints::{Complaints, Flaw, of_file};
+use super::labels::Labels;
 use super::line::{Cursor, Statement, Word};
 use crate::application::{ANY, Operation, Schedule, ScheduleBuilder, ScheduleError};
 use crate::document::{Diagnostic, Diagnostics, nearest};
@@ -22,7 +22,7 @@ pub(super) fn read(name: &str, input: &mut impl BufRead) -> Result<Schedule, Dia
         ranks: None,
         open: None,
         next: 0,
-        labels: HashMap::new(),
+        labels: Labels::default(),
         number: 0,
     };
     let mut bytes = Vec::new();
@@ -81,7 +81,7 @@ struct Reader<'n> {
     /// The rank that has to come next.
     next: u32,
     /// Of the open rank: the places of operations by their labels.
-    labels: HashMap<Box<str>, u32>,
+    labels: Labels,
     /// Of the line, from 1.
     number: usize,
 }
@@ -226,10 +226,10 @@ impl Reader<'_> {
         let Some(label) = label else { return Ok(()) };
         match self.labels.get(label.text) {
             None => {
-                self.labels.insert(label.text.into(), place);
+                self.labels.insert(label.text, place);
                 self.builder.label(label.text);
             }
-            Some(&first) => {
+            Some(first) => {
                 let message = format!("the label `{}` is taken in this rank", label.text);
                 let flaw = Flaw::new(label.span(), message);
                 let help =
@@ -242,15 +242,13 @@ impl Reader<'_> {
 
     /// The place of the operation with a label.
     fn place(&mut self, line: &str, label: &Word<'_>) -> Option<u32> {
-        let place = self.labels.get(label.text).copied();
+        let place = self.labels.get(label.text);
         if place.is_none() {
             let message = format!("no operation of this rank above has the label `{}`", label.text);
             let mut flaw = Flaw::new(label.span(), message);
             if self.complaints.shows_more() {
-                let mut names: Vec<&str> = self.labels.keys().map(|label| &**label).collect();
-                names.sort_unstable();
-                names.truncate(LOOKED_AT);
-                flaw = match nearest(label.text, names) {
+                let names = self.labels.some(LOOKED_AT);
+                flaw = match nearest(label.text, names.iter().map(String::as_str)) {
                     Some(near) => flaw.label(format!("did you mean `{near}`?")),
                     None => flaw
                         .help("labels are known in their own rank, below the line that has them"),

@@ -12,9 +12,9 @@ pub fn goal(bytes: &[u8]) {
             return;
         }
     };
-    let _ = check(&schedule);
     let text = written(&schedule, Form::Text);
     assert_eq!(written(&again(&text), Form::Text), text);
+    assert_eq!(check(&again(&text)), check(&schedule));
     let binary = written(&schedule, Form::Binary);
     assert_eq!(written(&again(&binary), Form::Binary), binary);
     assert_eq!(written(&again(&text), Form::Binary), binary);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use flitlab::{
     application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until},
     engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
+    measure::{Spent, explain},
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Fabric, Faults, Torus},
     traffic::{
@@ -372,6 +373,85 @@ fn random_programs_are_the_same_on_any_number_of_threads() {
         }
     }
     assert!(ended > 40, "{ended} programs ended, {hung} hung");
+}
+
+#[test]
+fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    let mut shares = [0; Spent::ALL.len()];
+    for number in 0..80 {
+        let machine = Machine::new([&[4, 3][..], &[4, 2, 2], &[7]].choose(&mut random).unwrap());
+        let mut host = made_up_host(&mut random);
+        let schedule = if number % 2 == 0 {
+            let ranks = random.random_range(2..=machine.fabric.terminals() * 2);
+            program(&mut random, ranks, false)
+        } else {
+            // With messages that ask whether they may come.
+            host.eager_limit = Bytes(random.random_range(0..300));
+            chain(&mut random, &machine, &host).0
+        };
+        let mut spec = spec(schedule, host.clone());
+        spec.ranks_per_node = 2;
+        let Ok(outcome) = machine.run(&spec, 1, &[]).0 else { continue };
+        let schedule = &*spec.schedule;
+        let flight = |leg: &Leg| {
+            let bytes = match leg.kind {
+                LegKind::Ask | LegKind::Answer => host.control_message.0,
+                LegKind::Eager | LegKind::Data => schedule.operation(leg.operation).amount,
+            };
+            let last = machine.parameters.packets(bytes).1.unwrap_or(256);
+            let flits = machine.parameters.packet_flits(last);
+            match leg.in_memory {
+                true => leg.delivered - leg.injected,
+                false => zero_load_latency(&machine.parameters, leg.hops.into(), flits),
+            }
+        };
+        let explained = explain(schedule, &outcome.records, flight);
+        let mut time = 0;
+        for stretch in &explained.path {
+            assert_eq!(stretch.start, time, "program {number}: {:#?}", explained.path);
+            assert!(stretch.end > stretch.start);
+            time = stretch.end;
+        }
+        assert_eq!(time, outcome.time(), "program {number}");
+        assert_eq!(explained.path_times().iter().sum::<u64>(), outcome.time());
+        let path = explained.path_times();
+        shares.iter_mut().zip(path).for_each(|(all, one)| *all += one);
+        for (rank, times) in explained.ranks.iter().enumerate() {
+            let busy = outcome
+                .records
+                .jobs
+                .iter()
+                .filter(|job| schedule.rank_of(job.operation) as usize == rank);
+            let last = busy.map(|job| job.end).max().unwrap_or(0);
+            assert_eq!(times.iter().sum::<u64>(), last, "program {number}, rank {rank}");
+        }
+        let of_groups: u64 = explained.activity.iter().flat_map(|it| it.times).sum();
+        assert_eq!(of_groups, explained.ranks.iter().flatten().sum::<u64>());
+    }
+    // Nobody on the path waits for a partner: the path goes on at the partner.
+    assert!(
+        shares[Spent::Partner as usize] == 0 && shares.iter().filter(|&&it| it > 0).count() == 5,
+        "{shares:?}"
+    );
+}
+
+#[test]
+fn what_a_rank_waited_for_is_what_its_partner_did() {
+    let machine = Machine::new(&[8]);
+    let late = schedule(&[
+        &[(Operation::compute(3000), &[]), (send(256, 1, 0), &[0])],
+        &[(receive(256, 0, 0), &[])],
+    ]);
+    let spec = spec(late, HostParameters::default());
+    let outcome = machine.run(&spec, 1, &[]).0.unwrap();
+    let alone = machine.alone(0, 1, 256);
+    let explained = explain(&spec.schedule, &outcome.records, |_| alone);
+    // 3 us and the sender's overhead are the partner's; what follows is the message's.
+    assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0]);
+    assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone]);
+    let path: Vec<_> = explained.path.iter().map(|it| (it.spent, it.rank)).collect();
+    assert_eq!(path, [(Spent::Compute, 0), (Spent::Host, 0), (Spent::Flight, 0), (Spent::Host, 1)]);
 }
 
 #[test]

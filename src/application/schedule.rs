@@ -2,7 +2,7 @@
 //!
 //! A schedule is what GOAL describes (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language", ICPP 2009):
 //! each rank has operations without an order of their own, and says which of them must have ended, or begun, before
-//! another one may begin. It is kept in flat arrays of 32 bytes an operation and 4 bytes a dependency, and is never
+//! another one may begin. It is kept in flat arrays of 36 bytes an operation and 4 bytes a dependency, and is never
 //! changed while it runs.
 
 use std::fmt;
@@ -85,6 +85,8 @@ pub struct Schedule {
     /// By rank, and behind the last one.
     first: Vec<u32>,
     operations: Vec<Operation>,
+    /// By operation: its rank.
+    ranks: Vec<u32>,
     /// By operation: how many dependencies it has.
     waits: Vec<u32>,
     /// By operation, and behind the last one: where its dependants begin.
@@ -143,10 +145,11 @@ impl Schedule {
         &self.operations[number as usize]
     }
 
-    /// The rank whose operation has this number. Logarithmic in ranks.
+    /// The rank whose operation has this number.
+    #[inline]
     #[must_use]
     pub fn rank_of(&self, number: u32) -> u32 {
-        narrow(self.first.partition_point(|&first| first <= number) - 1)
+        self.ranks[number as usize]
     }
 
     /// On how much an operation waits before it may begin.
@@ -199,6 +202,7 @@ impl Schedule {
     pub fn memory(&self) -> usize {
         size_of_val(&*self.first)
             + size_of_val(&*self.operations)
+            + size_of_val(&*self.ranks)
             + size_of_val(&*self.waits)
             + size_of_val(&*self.first_dependant)
             + size_of_val(&*self.dependants)
@@ -264,6 +268,7 @@ impl ScheduleBuilder {
         let schedule = Schedule {
             first: vec![0],
             operations: Vec::new(),
+            ranks: Vec::new(),
             waits: Vec::new(),
             first_dependant: vec![0],
             dependants: Vec::new(),
@@ -337,6 +342,8 @@ impl ScheduleBuilder {
         // Stable, so that dependants are woken in the order in which they were named.
         self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
         self.schedule.waits.resize((first + operations) as usize, 0);
+        let rank = self.rank();
+        self.schedule.ranks.resize((first + operations) as usize, rank);
         let mut given = self.dependencies.iter().peekable();
         for place in 0..operations {
             while let Some(&&(_, until, waiting)) = given.peek().filter(|it| it.0 == place) {

@@ -40,6 +40,9 @@ pub(super) struct Run {
     /// machines' files part, their simulations do
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Simulate an application twice, and say which channels its critical path waited for (path_channels.csv)
+    #[arg(long)]
+    trace_path: bool,
 }
 
 impl Run {
@@ -57,6 +60,9 @@ impl Run {
         let digests = self.log.as_deref().map(|path| open_log(path, from.as_ref())).transpose()?;
         if let Some(digests) = &digests {
             simulation = simulation.logging(digests.clone());
+        }
+        if self.trace_path {
+            simulation = simulation.tracing_path();
         }
         folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
         if document.has_sweep() {
@@ -123,7 +129,8 @@ impl Run {
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
             let facts = text::outcome(measured, channels, &work);
-            print_text(&format!("{facts}results in {place}\n"))?;
+            let waits = text::path_channels(&rows.points[0].explained.channels);
+            print_text(&format!("{facts}{waits}results in {place}\n"))?;
         }
         for warning in &summary.warnings {
             say(&format!("warning: {warning}"));

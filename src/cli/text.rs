@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::ChannelKind;
 use flitlab::measure::Spent;
-use flitlab::report::{ChannelRow, Measured, Status};
+use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
 use flitlab::scenario::{Network, TopologySpec};
 use flitlab::sweep::{Simulation, Work};
 use flitlab::topology::{Fabric, Torus};
@@ -226,6 +226,17 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         ),
     );
     text
+}
+
+/// The channels that a critical path waited for longest, a line each.
+pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
+    let waited = rows.iter().take(BUSIEST).filter(|row| row.waited > 0);
+    let lines = waited.enumerate().map(|(place, row)| {
+        let name = if place == 0 { "path waited for" } else { "" };
+        let time = time_text(row.waited);
+        terminal::fact(name, &format!("{} {time}, {} packets", row.channel, row.packets), 20)
+    });
+    lines.collect()
 }
 
 /// The network channels with the highest utilisation, ties in the engine's order.

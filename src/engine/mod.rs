@@ -61,6 +61,7 @@
 //! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
+//! | `trace` | the ways of chosen packets |
 //! | `interruption` | failures during operation |
 //! | `saved` | the state of a simulation, to be gone on with later |
 //! | `whole`, `network` | what does not change: timings, numbers, names |
@@ -96,6 +97,7 @@ mod size;
 mod source;
 mod statistics;
 mod tick;
+mod trace;
 mod visit;
 mod walk;
 mod way;
@@ -114,6 +116,7 @@ pub use saved::EngineState;
 pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use tick::LONGEST;
+pub use trace::Grant;
 pub use zero_load::zero_load_latency;
 
 use std::time::Duration;
@@ -273,6 +276,17 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// their logs do.
     pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
         self.0.log = Some(Box::new(log));
+    }
+
+    /// From now on keeps the ways of these packets, which are given by their sources and their numbers there.
+    pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
+        self.0.trace(packets.into_iter().collect());
+    }
+
+    /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
+    #[must_use]
+    pub fn traced(&self) -> Vec<Grant> {
+        self.0.traced()
     }
 
     /// What the interruption brought about so far, if there is one.

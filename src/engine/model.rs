@@ -12,6 +12,7 @@ use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
 use super::tick::{NEVER, NO_TIME, Tick};
+use super::trace::Trace;
 use super::visit::Outbox;
 use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
@@ -42,6 +43,7 @@ pub(super) struct Model<'f> {
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
     pub digest: Digest,
+    pub trace: Option<Box<Trace>>,
     pub counters: Counters,
     /// Whether its state is larger than the processor's nearer caches.
     pub is_large: bool,
@@ -85,6 +87,7 @@ impl<'f> Model<'f> {
             ports,
             choosers,
             digest: Digest::default(),
+            trace: None,
             counters: Counters::default(),
             mail: (0..whole.cut.parts()).map(|_| Mail::default()).collect(),
             whole: Arc::clone(whole),

@@ -16,6 +16,7 @@ use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
+use super::trace::Trace;
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
@@ -54,6 +55,7 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub outbox: &'a mut Outbox,
     pub digest: &'a mut Digest,
+    pub trace: &'a mut Option<Box<Trace>>,
     pub counters: &'a mut Counters,
     /// When the latest thing happened.
     pub latest: &'a mut Picoseconds,
@@ -410,7 +412,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
-        let flits = packet.flits;
+        let (flits, ready) = (packet.flits, packet.ready);
         let last = self.whole.send(packet, state.kind, now);
         let released = last + self.whole.timing(state.kind).flit;
         let arrives = packet.tail;
@@ -420,6 +422,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let is_empty = queue.head == NONE;
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
+        if let Some(trace) = self.trace {
+            let waited = Picoseconds::from(now - ready);
+            let name = self.first_channel + channel;
+            trace.add((time, waited), name, packet.source, packet.sequence);
+        }
         self.counters.grants += 1;
         self.statistics.sent(channel, onto, flits);
         state.free_at = released;

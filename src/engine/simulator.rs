@@ -2,6 +2,8 @@
 //! method does.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +11,13 @@ use super::frame::{Part, RouterModel, run_parts};
 use super::interruption::Course;
 use super::model::Model;
 use super::tick::{HORIZON, LONGEST, Tick, tick};
+use super::trace::{Grant, Trace};
 use super::whole::Whole;
 use super::{
     Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption, Observer,
     Parameters,
 };
+use crate::application::Mix;
 use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::Fabric;
@@ -167,6 +171,26 @@ impl<'f, O: Observer> Simulator<'f, O> {
                 }));
             }
         }
+    }
+
+    pub(super) fn trace(&mut self, wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>) {
+        for part in &mut self.parts {
+            part.model.trace = Some(Box::new(Trace { wanted: wanted.clone(), grants: Vec::new() }));
+        }
+    }
+
+    pub(super) fn traced(&self) -> Vec<Grant> {
+        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
+        grants.sort_unstable();
+        let grant = |(time, waited, channel, source, sequence)| Grant {
+            channel: self.whole.network.channel_name(self.whole.fabric, channel),
+            time,
+            waited,
+            source,
+            sequence,
+        };
+        grants.into_iter().map(grant).collect()
     }
 
     pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload> {

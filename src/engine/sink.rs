@@ -33,7 +33,7 @@ pub(super) enum Errand {
     Sent { tag: u64 },
     /// A message with this tag has been received: when it entered its queue; when the last of its packets to be delivered was
     /// injected, and how far this came.
-    Receive { tag: u64, created: Picoseconds, injected: Picoseconds, hops: u32 },
+    Receive { tag: u64, created: Picoseconds, injected: Picoseconds, hops: u32, sequence: u32 },
 }
 
 /// An errand in its terminal's list, in the order of time.
@@ -194,7 +194,8 @@ impl Model<'_> {
             None => {}
             Some(arrival) if arrival.lost => self.counters.messages_lost += 1,
             Some(arrival) => {
-                self.complete(arrival, (packet.source, origin, u32::from(hops)), terminal, time);
+                let packet = (packet.source, packet.sequence, origin, u32::from(hops));
+                self.complete(arrival, packet, terminal, time);
             }
         }
     }
@@ -204,7 +205,7 @@ impl Model<'_> {
     fn complete(
         &mut self,
         arrival: Arrival,
-        (source, origin, hops): (u32, Origin, u32),
+        (source, sequence, origin, hops): (u32, u32, Origin, u32),
         terminal: u32,
         time: Picoseconds,
     ) {
@@ -235,7 +236,7 @@ impl Model<'_> {
             let errand = if is_response {
                 Errand::Sent { tag }
             } else {
-                Errand::Receive { tag, created, injected, hops }
+                Errand::Receive { tag, created, injected, hops, sequence }
             };
             self.list(terminal, completed, errand);
         }
@@ -303,9 +304,9 @@ impl Model<'_> {
         self.latest = self.latest.max(time);
         let wake = match errand {
             Errand::Sent { tag } => self.workload.sent(name, tag, time),
-            Errand::Receive { tag, created, injected, hops } => {
-                self.workload.received(name, &Receipt { tag, created, injected, hops, time })
-            }
+            Errand::Receive { tag, created, injected, hops, sequence } => self
+                .workload
+                .received(name, &Receipt { tag, created, injected, hops, sequence, time }),
             Errand::Respond { .. } => return,
         };
         self.wake(wake, time);

@@ -200,6 +200,7 @@ impl<'f> Model<'f> {
             choosers: self.choosers.as_mut(),
             outbox: &mut self.outbox,
             digest: &mut self.digest,
+            trace: &mut self.trace,
             counters: &mut self.counters,
             latest: &mut self.latest,
         }

@@ -1,9 +1,13 @@
 //! Where an application's time went, as rows: `ranks.csv`, `activity.csv` and `path.csv`.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::table::{Count, Given, Microseconds, Text, table};
 use crate::application::Schedule;
+use crate::engine::Grant;
 use crate::measure::{Explanation, Spent, Times};
 use crate::units::Picoseconds;
 
@@ -84,6 +88,8 @@ pub struct Explained {
     pub activity: Vec<ActivityRow>,
     /// The critical path.
     pub path: Vec<PathRow>,
+    /// The channels that it waited for, if that was asked for.
+    pub channels: Vec<PathChannelRow>,
 }
 
 impl Explained {
@@ -93,7 +99,37 @@ impl Explained {
             ranks: ActivityRow::of_ranks(explanation, finished),
             activity: ActivityRow::of_groups(explanation),
             path: PathRow::of(explanation, schedule),
+            channels: Vec::new(),
         }
+    }
+}
+
+table! {
+    /// A channel between routers for which the critical path waited.
+    pub struct PathChannelRow {
+        /// Its source router and where it leads, as in `channels.csv`.
+        channel: String as Text<String>, "channel", "channel", Label, usual;
+        /// How long the last packets of the path's messages were ready for it and not sent, all together.
+        waited: Picoseconds as Given<Microseconds>, "waited_us", "waited", Completion, usual;
+        /// How many of them crossed it.
+        packets: u64 as Given<Count<u64>>, "packets", "packets", Count, usual;
+    }
+}
+
+impl PathChannelRow {
+    /// Of the channels that were granted to the path's packets; what was waited for longest comes first.
+    #[must_use]
+    pub fn of(grants: &[Grant]) -> Vec<Self> {
+        let mut rows: BTreeMap<&str, Self> = BTreeMap::new();
+        for grant in grants {
+            let row = rows.entry(&grant.channel).or_default();
+            row.channel.clone_from(&grant.channel);
+            row.waited += grant.waited;
+            row.packets += 1;
+        }
+        let mut rows: Vec<Self> = rows.into_values().collect();
+        rows.sort_by_key(|row| Reverse(row.waited));
+        rows
     }
 }
 

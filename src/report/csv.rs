@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use super::label::{Label, Labels};
 use super::{
-    ActivityRow, ChannelRow, LatencyRow, Measured, PathRow, ReportError, Sustained, WindowRow,
+    ActivityRow, ChannelRow, LatencyRow, Measured, PathChannelRow, PathRow, ReportError, Sustained,
+    WindowRow,
 };
 
 /// A kind of row; its fields' names are the columns.
@@ -48,6 +49,7 @@ impl Row for LatencyRow {}
 impl Row for WindowRow {}
 impl Row for ActivityRow {}
 impl Row for PathRow {}
+impl Row for PathChannelRow {}
 impl Row for Sustained {}
 
 /// What a result file holds.

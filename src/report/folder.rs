@@ -23,6 +23,8 @@ pub const RANKS: &str = "ranks.csv";
 pub const ACTIVITY: &str = "activity.csv";
 /// A row for each stretch of an application's critical path.
 pub const PATH: &str = "path.csv";
+/// A row for each channel that the critical path waited for.
+pub const PATH_CHANNELS: &str = "path_channels.csv";
 /// A row for each search for saturation.
 pub const SATURATION: &str = "saturation.csv";
 /// A row for the repetitions of a point.
@@ -47,7 +49,17 @@ impl ResultFolder {
     /// If a file can't be removed or written.
     pub fn begin(folder: &Path, keys: Vec<String>) -> Result<Self, ReportError> {
         for name in [
-            SUMMARY, POINTS, CHANNELS, LATENCIES, WINDOWS, RANKS, ACTIVITY, PATH, SATURATION, MEANS,
+            SUMMARY,
+            POINTS,
+            CHANNELS,
+            LATENCIES,
+            WINDOWS,
+            RANKS,
+            ACTIVITY,
+            PATH,
+            PATH_CHANNELS,
+            SATURATION,
+            MEANS,
         ] {
             remove(&folder.join(name))?;
         }
@@ -87,6 +99,9 @@ impl ResultFolder {
             put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
             put.file(ACTIVITY, Labels::Place, |point| &point.explained.activity)?;
             put.file(PATH, Labels::Place, |point| &point.explained.path)?;
+        }
+        if points.iter().any(|point| !point.explained.channels.is_empty()) {
+            put.file(PATH_CHANNELS, Labels::Place, |point| &point.explained.channels)?;
         }
         if !found.is_empty() {
             let rows = found.iter().map(|it| (&it.label, &it.found));

@@ -26,7 +26,9 @@ use crate::measure::{
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
-use crate::report::{DigestLog, Explained, Finding, FoundDeadlock, Measured, Status, WindowRow};
+use crate::report::{
+    DigestLog, Explained, Finding, FoundDeadlock, Measured, PathChannelRow, Status, WindowRow,
+};
 use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
@@ -85,6 +87,8 @@ pub struct Simulation {
     interruption: Option<Interruption>,
     threads: usize,
     digests: Option<DigestLog>,
+    /// Whether an application is simulated twice, to know what its critical path waited for.
+    traces_path: bool,
     outlook: OnceLock<Outlook>,
 }
 
@@ -200,6 +204,7 @@ impl Simulation {
             interruption: interruption.transpose()?,
             threads: 1,
             digests: None,
+            traces_path: false,
             outlook: OnceLock::new(),
         })
     }
@@ -214,6 +219,13 @@ impl Simulation {
     #[must_use]
     pub fn logging(self, digests: DigestLog) -> Self {
         Self { digests: Some(digests), ..self }
+    }
+
+    /// Simulates an application a second time, with an eye on the packets of its critical path, and finds the channels
+    /// that they waited for.
+    #[must_use]
+    pub fn tracing_path(self) -> Self {
+        Self { traces_path: true, ..self }
     }
 
     #[must_use]
@@ -544,6 +556,31 @@ impl Simulation {
         explain(&spec.schedule, &outcome.records, flight)
     }
 
+    /// The channels that the critical path waited for: simulates all of it again.
+    fn channels_of_path(
+        &self,
+        outcome: &traffic::Outcome,
+        explanation: &Explanation,
+    ) -> Vec<PathChannelRow> {
+        let Traffic::Application(placed) = &self.traffic else { return Vec::new() };
+        let WorkloadSpec::Application(spec) = &self.scenario.workload else { return Vec::new() };
+        let legs = explanation.path.iter().filter_map(|stretch| stretch.leg);
+        let packet = |number: u32| {
+            let leg = &outcome.records.legs[number as usize];
+            let operation = spec.schedule.operation(leg.operation);
+            // An answer goes the other way.
+            let sender = match leg.kind {
+                LegKind::Answer => operation.peer,
+                _ => spec.schedule.rank_of(leg.operation),
+            };
+            (!leg.in_memory).then(|| (placed.places[sender as usize], leg.sequence))
+        };
+        let mut engine = self.engine(self.workload());
+        engine.trace(legs.filter_map(packet));
+        engine.run_until(Picoseconds::MAX);
+        PathChannelRow::of(&engine.traced())
+    }
+
     /// How many messages a finite workload sends, about.
     fn messages(&self, workload: &Workload) -> u64 {
         match (workload, &self.traffic) {
@@ -597,6 +634,9 @@ impl Simulation {
                     let explanation = self.explain(spec, &outcome);
                     row = application_row(row, outcome.time(), &measured, &explanation);
                     explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
+                    if self.traces_path {
+                        explained.channels = self.channels_of_path(&outcome, &explanation);
+                    }
                 }
                 Err(stuck) => {
                     let measured = unfinished(Status::Stuck, engine.now());

@@ -59,6 +59,8 @@ fn parse(text: &str) -> Option<Finding> {
             ranks: rows_of_text(parts.next()?).ok()?,
             activity: rows_of_text(parts.next()?).ok()?,
             path: rows_of_text(parts.next()?).ok()?,
+            // Of single runs only.
+            channels: Vec::new(),
         },
         warnings: warnings.into_owned(),
         deadlock: deadlock.into_owned(),
@@ -73,7 +75,7 @@ fn text(found: &Finding) -> String {
         deadlock: Cow::Borrowed(&found.deadlock),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    let Explained { ranks, activity, path } = &found.explained;
+    let Explained { ranks, activity, path, .. } = &found.explained;
     let rows = [
         rows_text(&found.channels),
         rows_text(&found.latencies),

@@ -65,6 +65,8 @@ pub struct Receipt {
     pub injected: Picoseconds,
     /// Channels between routers that this packet crossed.
     pub hops: u32,
+    /// Its number among those of its source.
+    pub sequence: u32,
     /// When it was received, host overheads included.
     pub time: Picoseconds,
 }

@@ -274,6 +274,7 @@ impl Application {
                 operation,
                 kind,
                 hops: narrow(receipt.hops.min(255)),
+                sequence: receipt.sequence,
                 in_memory: false,
                 entered: receipt.created,
                 injected: receipt.injected,
@@ -522,8 +523,9 @@ impl Application {
         let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
         if let Some(records) = &mut self.state.records {
             let (entered, injected) = (now, now);
-            let (in_memory, hops) = (true, 0);
-            let leg = Leg { operation, kind, hops, in_memory, entered, injected, delivered };
+            let (in_memory, hops, sequence) = (true, 0, 0);
+            let leg =
+                Leg { operation, kind, hops, sequence, in_memory, entered, injected, delivered };
             records.legs.push(leg);
         }
         self.arrive(terminal, tag, delivered);

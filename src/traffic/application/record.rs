@@ -52,6 +52,8 @@ pub struct Leg {
     pub kind: LegKind,
     /// Channels between routers that its last packet crossed.
     pub hops: u8,
+    /// Number of its last packet among those of its source; 0 in memory.
+    pub sequence: u32,
     /// Whether both ranks are on one node.
     pub in_memory: bool,
     /// When it was given to the adapter.

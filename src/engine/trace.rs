@@ -1,0 +1,43 @@
+//! The ways of chosen packets, channel by channel.
+
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+
+use crate::application::Mix;
+use crate::units::Picoseconds;
+
+/// A channel that was granted to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub channel: String,
+    pub time: Picoseconds,
+    /// How long its header had been ready for the channel.
+    pub waited: Picoseconds,
+    /// The packet, by its source and its number there.
+    pub source: u32,
+    pub sequence: u32,
+}
+
+/// What is noted down of some packets.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    pub wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>,
+    /// Time, how long it waited, channel, source and number.
+    pub grants: Vec<(Picoseconds, Picoseconds, u32, u32, u32)>,
+}
+
+impl Trace {
+    /// Notes a grant if the packet is one of those.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        (time, waited): (Picoseconds, Picoseconds),
+        channel: u32,
+        source: u32,
+        sequence: u32,
+    ) {
+        if self.wanted.contains(&(source, sequence)) {
+            self.grants.push((time, waited, channel, source, sequence));
+        }
+    }
+}

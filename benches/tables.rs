@@ -9,7 +9,7 @@
 
 use cpu_time::ThreadTime;
 use flitlab::routing::agnostic::{ALGORITHMS, Parameters};
-use flitlab::routing::angara::{Algorithm, Choices, Freedoms};
+use flitlab::routing::angara::{self, Algorithm, Choices, Freedoms};
 use flitlab::routing::{ForwardingQuality, Quality, Region};
 use flitlab::topology::builders::SwitchedTorus;
 use flitlab::topology::{Faults, Torus};
@@ -81,7 +81,7 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
     let run = || {
         let started = ThreadTime::now();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        let table = (algorithm.table)(&choices, Freedoms::default(), 1).table;
+        let table = (algorithm.table)(&choices, &angara::Parameters::default(), 1).table;
         (started.elapsed().as_secs_f64(), table)
     };
     let (least, table) = least_of(repetitions, run);

@@ -8,7 +8,7 @@ use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::narrow::narrow;
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
 use crate::report::rows_text;
-use crate::routing::angara::Algorithm;
+use crate::routing::angara::{Algorithm, Reading};
 use crate::topology::sizes_text;
 
 /// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that have at
@@ -100,10 +100,15 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let started = ThreadTime::now();
     let choices = choices(&fabric);
     let listing = started.elapsed().as_secs_f64();
-    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS)?;
-    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP)?;
-    let (best, balanced, seconds_balanced) = table(&choices, Algorithm::BALANCED)?;
-    let genetic = if job.genetic { Some(table(&choices, Algorithm::GENETIC)?) } else { None };
+    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, Reading::default())?;
+    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, Reading::default())?;
+    let (best, balanced, seconds_balanced) =
+        table(&choices, Algorithm::BALANCED, Reading::default())?;
+    let genetic = if job.genetic {
+        Some(table(&choices, Algorithm::GENETIC, Reading::default())?)
+    } else {
+        None
+    };
     Ok(Row {
         dimensions: narrow(job.sizes.len()),
         torus: sizes_text(&job.sizes),

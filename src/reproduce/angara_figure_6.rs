@@ -1,19 +1,26 @@
 //! Figure 6 of the same paper: communication patterns on parts of Desmos under each table.
 //!
 //! The paper names the patterns and not their definitions. All that fit the names are run: by ranks,
-//! which number the nodes of a part with x fastest or with x slowest, and by coordinates.
+//! which number the nodes of a part with x fastest or with x slowest, and by coordinates. All-to-all is run as
+//! an exchange and, as `osu_alltoall` has MPICH do it, as messages of ranks (`[application]`), which have
+//! to agree on each one before it is sent. BFS is read as Table 2 has it ([`Reading::TABLE_2`]).
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::tori::{PARTS, SEED};
 use super::{Extent, Progress, Reproduction, all};
+use crate::application::{Operation, Schedule, ScheduleBuilder, Until};
 use crate::report::figure::{Figure, ratio_figure};
-use crate::scenario::{Document, Scenario};
+use crate::routing::angara::Reading;
+use crate::scenario::{Document, Scenario, WorkloadSpec};
 use crate::sweep::Simulation;
-use crate::topology::Torus;
-use crate::topology::sizes_text;
+use crate::topology::{Torus, sizes_text};
+use crate::traffic::{ApplicationSpec, Carrier, HostParameters, Placement};
 
 const MESSAGE: &str = "1 MiB";
+const MESSAGE_BYTES: u64 = 1 << 20;
 
 const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
 
@@ -28,6 +35,8 @@ struct Definition {
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     AllToAll,
+    /// `MPI_Alltoall` as messages of ranks: where each rank sends in each step, and whence it receives.
+    Messages(fn(u32, u32, u32) -> (u32, u32)),
     /// Where each node sends, by its coordinates and the sizes.
     Coordinates(fn(u32, u32) -> u32),
     /// Where each rank sends, of so many.
@@ -61,7 +70,17 @@ fn reversed(rank: u32, ranks: u32) -> u32 {
     rank.reverse_bits() >> (32 - ranks.ilog2())
 }
 
-const DEFINITIONS: [Definition; 12] = {
+/// Steps of MPICH's pairwise exchange, which it takes for messages as long, among 2^n ranks; `[exchange]` has the same.
+fn exchanged(rank: u32, step: u32, _: u32) -> (u32, u32) {
+    (rank ^ step, rank ^ step)
+}
+
+/// Those that it takes among other numbers of ranks.
+fn shifted(rank: u32, step: u32, ranks: u32) -> (u32, u32) {
+    ((rank + step) % ranks, (rank + ranks - step) % ranks)
+}
+
+const DEFINITIONS: [Definition; 14] = {
     const fn by_rank(
         pattern: &'static str,
         name: &'static str,
@@ -90,6 +109,16 @@ const DEFINITIONS: [Definition; 12] = {
         by_coordinates("tornado", "each coordinate + k/2 - 1", half_way),
         by_rank("tornado", "rank + N/2, x fastest", true, opposite),
         Definition { pattern: "all-to-all", name: "pairwise exchange", rule: Rule::AllToAll },
+        Definition {
+            pattern: "all-to-all",
+            name: "MPI_Alltoall, rank + i",
+            rule: Rule::Messages(shifted),
+        },
+        Definition {
+            pattern: "all-to-all",
+            name: "MPI_Alltoall, rank xor i",
+            rule: Rule::Messages(exchanged),
+        },
     ]
 };
 
@@ -164,15 +193,49 @@ fn completion(job: &Job) -> Option<f64> {
             format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", "))
         }
     };
+    let keys: String =
+        Reading::TABLE_2.keys().map(|(key, word)| format!("{key} = \"{word}\"\n")).concat();
     let text = format!(
         "seed = {SEED}\n[topology.torus]\ndimensions = {:?}\n[routing.angara]\nalgorithm = \
-         \"{}\"\n[exchange]\npattern = {pattern}\nmessage = \"{MESSAGE}\"\n",
+         \"{}\"\n{keys}[exchange]\npattern = {pattern}\nmessage = \"{MESSAGE}\"\n",
         job.sizes, job.algorithm
     );
-    let scenario = Scenario::read(&Document::parse("figure 6", &text)).expect("a right scenario");
+    let mut scenario =
+        Scenario::read(&Document::parse("figure 6", &text)).expect("a right scenario");
+    if let Rule::Messages(partners) = job.definition.rule {
+        scenario.workload = WorkloadSpec::Application(ApplicationSpec {
+            schedule: Arc::new(all_to_all(job.nodes, partners)),
+            placement: Placement::Linear,
+            ranks_per_node: 1,
+            host: HostParameters::default(),
+            carrier: Carrier::Flits,
+        });
+    }
     let simulation = Simulation::new(&scenario).expect("a part of Desmos can be routed");
     let outcome = simulation.run(&mut |_| {});
     outcome.found.measured.completion_time.map(|time| time as f64 / 1e6)
+}
+
+/// An `MPI_Alltoall` by steps of `MPI_Sendrecv`: each waits for the message sent and the one received in the step
+/// before.
+fn all_to_all(ranks: u32, partners: fn(u32, u32, u32) -> (u32, u32)) -> Schedule {
+    const FEW: &str = "a few thousand operations, each after those before it";
+    let mut schedule = ScheduleBuilder::new();
+    for rank in 0..ranks {
+        let mut before = None;
+        for step in 1..ranks {
+            let (to, from) = partners(rank, step, ranks);
+            let send = schedule.add(Operation::send(MESSAGE_BYTES, to, step)).expect(FEW);
+            let receive = schedule.add(Operation::receive(MESSAGE_BYTES, from, step)).expect(FEW);
+            for other in before.into_iter().flatten() {
+                schedule.wait(send, Until::Done, other);
+                schedule.wait(receive, Until::Done, other);
+            }
+            before = Some([send, receive]);
+        }
+        schedule.end_rank().expect(FEW);
+    }
+    schedule.finish()
 }
 
 /// Sources and destinations, sources without a partner but themselves left out; `None` for all-to-all.
@@ -187,7 +250,7 @@ fn pairs(rule: &Rule, sizes: &[u32]) -> Option<Vec<(u32, u32)>> {
         order
     };
     let pairs: Vec<(u32, u32)> = match rule {
-        Rule::AllToAll => return None,
+        Rule::AllToAll | Rule::Messages(_) => return None,
         Rule::Coordinates(next) => (0..nodes)
             .map(|node| {
                 let coordinates = torus.coordinates(node);
@@ -298,11 +361,27 @@ mod tests {
 
     #[test]
     fn a_better_table_makes_all_to_all_faster() {
-        let time = |algorithm| {
-            let definition = DEFINITIONS[11];
-            let job = Job { definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
-            completion(&job).unwrap()
-        };
-        assert!(time("balanced") < time("bfs"));
+        let of_pattern = |it: &&Definition| it.pattern == "all-to-all";
+        for &definition in DEFINITIONS.iter().filter(of_pattern) {
+            let time = |algorithm| {
+                let job = Job { definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
+                completion(&job).unwrap()
+            };
+            assert!(time("balanced") < time("bfs"), "{definition:?}");
+        }
+    }
+
+    #[test]
+    fn the_steps_of_all_to_all_lead_to_everybody_and_agree() {
+        for partners in [exchanged, shifted] {
+            for rank in 0..8 {
+                let mut reached: Vec<u32> = (1..8).map(|step| partners(rank, step, 8).0).collect();
+                reached.sort_unstable();
+                assert_eq!(reached, (0..8).filter(|&other| other != rank).collect::<Vec<u32>>());
+                for step in 1..8 {
+                    assert_eq!(partners(partners(rank, step, 8).0, step, 8).1, rank);
+                }
+            }
+        }
     }
 }

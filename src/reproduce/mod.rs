@@ -6,6 +6,7 @@
 mod angara_figure_4;
 mod angara_figure_5;
 mod angara_figure_6;
+mod angara_readings;
 mod angara_table_2;
 mod angara_table_3;
 mod nue_faults;

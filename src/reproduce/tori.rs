@@ -2,7 +2,7 @@
 
 use cpu_time::ThreadTime;
 
-use crate::routing::angara::{Algorithm, Choices, Freedoms, Generated};
+use crate::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, Reading};
 use crate::routing::{Quality, Region, prove};
 use crate::topology::{Fabric, Faults, Torus};
 
@@ -26,14 +26,16 @@ pub(super) fn choices(fabric: &Fabric) -> Choices<'_> {
     Choices::new(Region::new(fabric), Freedoms::default())
 }
 
-/// A proved table, its figures, and the CPU seconds of this thread that it took, without the list of
+/// A proved table (BFS in this reading), its figures, and the CPU seconds of this thread that it took, without the list of
 /// routes.
 pub(super) fn table(
     choices: &Choices<'_>,
     algorithm: Algorithm,
+    reading: Reading,
 ) -> Result<(Generated, Quality, f64), Flawed> {
     let started = ThreadTime::now();
-    let generated = (algorithm.table)(choices, Freedoms::default(), SEED);
+    let parameters = Parameters { bfs: reading, ..Parameters::default() };
+    let generated = (algorithm.table)(choices, &parameters, SEED);
     let seconds = started.elapsed().as_secs_f64();
     let fabric = choices.region().fabric();
     match prove(fabric, &generated.table).flaws.first() {

@@ -6,7 +6,7 @@ use crate::InvalidLine;
 use crate::memory::{Shortage, claim};
 use crate::narrow::narrow;
 use crate::routing::agnostic::NoTable;
-use crate::routing::angara::{Algorithm, Choices, Freedoms, memory_needed, unroutable};
+use crate::routing::angara::{Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable};
 use crate::routing::{
     Adaptive, AdaptiveRules, Derouter, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing,
     Region, Routes, TableFile, Unroutable, agnostic, prove_forwarding,
@@ -22,7 +22,7 @@ pub enum RoutingSpec {
     /// A table for Angara, made for the fabric.
     Angara {
         algorithm: Algorithm,
-        freedoms: Freedoms,
+        parameters: Parameters,
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
@@ -107,10 +107,10 @@ impl RoutingSpec {
             Self::Adaptive(rules) => Adaptive::new(fabric, rules, seed)
                 .map(Routes::Adaptive)
                 .map_err(RoutingError::Adaptive),
-            Self::Angara { algorithm, freedoms } => {
+            Self::Angara { algorithm, ref parameters } => {
                 self.check(fabric)?;
-                let choices = Choices::new(Region::new(fabric), freedoms);
-                Ok(Routes::Table((algorithm.table)(&choices, freedoms, seed).table))
+                let choices = Choices::new(Region::new(fabric), parameters.freedoms);
+                Ok(Routes::Table((algorithm.table)(&choices, parameters, seed).table))
             }
             Self::Agnostic { algorithm, ref parameters } => algorithm
                 .generate(fabric, parameters)
@@ -181,7 +181,7 @@ impl RoutingSpec {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),
             },
-            Self::Angara { freedoms, .. } => {
+            Self::Angara { parameters: Parameters { freedoms, .. }, .. } => {
                 let region = Region::new(fabric);
                 enough_memory(&region, freedoms)?;
                 let unroutable = unroutable(&region, freedoms);
@@ -226,7 +226,7 @@ impl RoutingSpec {
                  leave a row to pass a failure and come back to it; first and last steps may: try \
                  [routing.angara]"
             }
-            Self::Angara { freedoms: Freedoms { first_and_last_steps: false, .. }, .. } => {
+            Self::Angara { parameters, .. } if !parameters.freedoms.first_and_last_steps => {
                 "first and last steps may lead around: set `first_and_last_steps = true`; `flitlab \
                  route` names the pairs"
             }

@@ -18,7 +18,7 @@ use flitlab::{
     routing::{
         self, Flaw, ForwardingFlaw, Region, TableFile,
         agnostic::{Algorithm, Parameters},
-        angara::{Choices, Freedoms, balanced, bfs, sssp},
+        angara::{Choices, Freedoms, Reading, balanced, bfs, sssp},
         opensm::PathLevels,
     },
     topology::{
@@ -63,7 +63,7 @@ fn tables_of_routes() -> Vec<Table> {
         for table in [
             choices.table(&sssp(&choices).selection),
             choices.table(&balanced(&choices).selection),
-            bfs(choices.region(), freedoms),
+            bfs(choices.region(), freedoms, Reading::default()),
         ] {
             let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), table);
             let mut text = Vec::new();

@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use super::angara_report::Report;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::say::say;
-use flitlab::routing::angara::{Algorithm, Choices, Freedoms};
+use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Parameters};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
 use flitlab::topology::Fabric;
@@ -23,18 +23,18 @@ pub(super) fn make(
     route: &Route,
     network: &Network,
     algorithm: Algorithm,
-    freedoms: Freedoms,
+    parameters: &Parameters,
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let (torus, faults) = network.torus().expect("chosen for tori only");
     let region = Region::new(fabric);
-    let needed = enough_memory(&region, freedoms).map_err(Failure::input)?;
+    let needed = enough_memory(&region, parameters.freedoms).map_err(Failure::input)?;
     if needed > LARGE {
         say(&format!("note: this takes about {} of memory", memory_text(needed)));
     }
     let (started, cpu) = (Instant::now(), ProcessTime::now());
-    let choices = Choices::new(region, freedoms);
-    let generated = (algorithm.table)(&choices, freedoms, network.seed);
+    let choices = Choices::new(region, parameters.freedoms);
+    let generated = (algorithm.table)(&choices, parameters, network.seed);
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let proof = prove(fabric, &generated.table);
     let flaws: Vec<&Flaw> =

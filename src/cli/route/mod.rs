@@ -18,7 +18,6 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
-use flitlab::routing::angara::Freedoms;
 use flitlab::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
 use flitlab::topology::Fabric;
@@ -97,7 +96,7 @@ fn names() -> Vec<&'static str> {
 
 /// What makes a table, or the table that the scenario names.
 enum Maker<'n> {
-    Angara(tables::Algorithm, Freedoms),
+    Angara(tables::Algorithm, tables::Parameters),
     Agnostic(agnostic::Algorithm, agnostic::Parameters),
     OpenSm(&'n OpenSmTable),
 }
@@ -122,8 +121,8 @@ impl Route {
         }
         let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
         self.threads.with(|| match self.maker(&network)? {
-            Maker::Angara(algorithm, freedoms) => {
-                angara::make(&self, &network, algorithm, freedoms)
+            Maker::Angara(algorithm, parameters) => {
+                angara::make(&self, &network, algorithm, &parameters)
             }
             Maker::Agnostic(algorithm, parameters) => {
                 forwarding::make(&self, &network, algorithm, parameters)
@@ -135,21 +134,21 @@ impl Route {
     /// What was asked for, or what the scenario names.
     fn maker<'n>(&self, network: &'n Network) -> Result<Maker<'n>, Failure> {
         let is_torus = network.torus().is_some();
-        let freedoms = match network.routing {
-            RoutingSpec::Angara { freedoms, .. } => freedoms,
-            _ => Freedoms::default(),
+        let of_angara = match network.routing {
+            RoutingSpec::Angara { parameters, .. } => parameters,
+            _ => tables::Parameters::default(),
         };
         let parameters = match network.routing {
             RoutingSpec::Agnostic { parameters, .. } => parameters,
             _ => agnostic::Parameters::default(),
         };
         let maker = match (&self.algorithm, &network.routing) {
-            (None, RoutingSpec::Angara { algorithm, .. }) => Maker::Angara(*algorithm, freedoms),
+            (None, RoutingSpec::Angara { algorithm, .. }) => Maker::Angara(*algorithm, of_angara),
             (None, RoutingSpec::Agnostic { algorithm, .. }) => {
                 self.agnostic(*algorithm, parameters)?
             }
             (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
-            (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, freedoms),
+            (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, of_angara),
             (None, _) => self.agnostic(agnostic::Algorithm::NUE_BALANCED, parameters)?,
             (Some(name), routing) => {
                 let angara = tables::ALGORITHMS.into_iter().find(|other| other.name == name);
@@ -158,7 +157,7 @@ impl Route {
                     (_, Ok(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
                         self.agnostic(algorithm, parameters)?
                     }
-                    (Some(algorithm), _) if is_torus => Maker::Angara(algorithm, freedoms),
+                    (Some(algorithm), _) if is_torus => Maker::Angara(algorithm, of_angara),
                     _ => return Err(forwarding::not_for_angara(name)),
                 }
             }

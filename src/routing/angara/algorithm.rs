@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Choices, Freedoms, LowerBound};
+use super::{Choices, LowerBound, Parameters};
 use crate::routing::RouteTable;
 
 /// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
@@ -16,7 +16,7 @@ pub struct Algorithm {
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
     /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
-    pub table: fn(&Choices<'_>, Freedoms, u64) -> Generated,
+    pub table: fn(&Choices<'_>, &Parameters, u64) -> Generated,
 }
 
 impl PartialEq for Algorithm {

@@ -13,6 +13,7 @@ mod bfs;
 mod bound;
 mod choices;
 mod genetic;
+mod reading;
 mod resilience;
 mod search;
 mod selection;
@@ -25,6 +26,7 @@ pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
 pub use choices::{Choices, Pair, memory_needed, unroutable};
 pub use genetic::genetic;
+pub use reading::{Named, NextSource, Numbering, Reading, RouteEnds, VertexKey, VertexTies};
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;
 pub use sssp::{Sssp, sssp, sssp_in_one_stage};
@@ -43,6 +45,14 @@ pub struct Freedoms {
     pub first_and_last_steps: bool,
     /// First and last steps that break the direction order where no deadlock can come of it.
     pub relaxation: bool,
+}
+
+/// What a generator is told besides the pairs and the seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parameters {
+    pub freedoms: Freedoms,
+    /// How BFS reads the paper.
+    pub bfs: Reading,
 }
 
 impl Default for Freedoms {

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod application;
+mod bfs;
 mod exchange;
 mod forwarding;
 mod interruption;

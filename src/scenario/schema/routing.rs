@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use crate::{
     document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys},
-    engine::Parameters,
-    routing::{HalfRing, TableFile, angara::Freedoms},
+    engine,
+    routing::{
+        HalfRing, TableFile,
+        angara::{Freedoms, Parameters},
+    },
     scenario::{Features, RoutingSpec, TopologySpec},
 };
 
-use super::{adaptive, forwarding, forwarding::in_table};
+use super::{adaptive, bfs, forwarding, forwarding::in_table};
 
 /// Routings that make routers look up the way by the destination.
 const FORWARDING: [&str; 2] = ["agnostic", "opensm"];
@@ -37,7 +40,7 @@ pub(super) fn forwards(reader: &Reader<'_>, topology: Option<&TopologySpec>) -> 
 pub(super) fn read(
     reader: &mut Reader<'_>,
     topology: Option<&TopologySpec>,
-    parameters: &Parameters,
+    parameters: &engine::Parameters,
     features: &Features,
 ) -> Option<RoutingSpec> {
     let choice = Choice {
@@ -84,7 +87,8 @@ pub(super) fn read(
         let doc =
             "Whether these steps may break the direction order where no deadlock can come of it.";
         freedoms.relaxation = reader.value("relaxation", &Flag, freedoms.relaxation, doc);
-        Some(RoutingSpec::Angara { algorithm: algorithm?, freedoms })
+        let parameters = Parameters { freedoms, bfs: bfs::reading(reader)? };
+        Some(RoutingSpec::Angara { algorithm: algorithm?, parameters })
     });
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {

@@ -14,7 +14,7 @@ use crate::{
         read_other, size, time, with_keys,
     },
     engine,
-    narrow::{narrow, rounded},
+    narrow::narrow,
     topology::{NodeName, Places},
     traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement},
     units::{Bytes, Picoseconds},
@@ -57,9 +57,20 @@ fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
     } else if made {
         reader.ignore("file");
         made_in(reader)
-    } else {
+    } else if file {
         reader.ignore("schedule");
         from_file(reader)
+    } else {
+        reader.ignore("file");
+        reader.ignore("schedule");
+        let misspelt = reader.has_misspelt("file") || reader.has_misspelt("schedule");
+        if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
+            let problem = Diagnostic::new(&place, "[application] needs `file` or `schedule`");
+            reader.problems.push(problem.help(
+                "write for example `file = \"allreduce.goal\"`, or `schedule = { all-reduce = { ranks = 16, bytes = \"1 MiB\" } }`",
+            ));
+        }
+        None
     }?;
     let key = if made { "schedule" } else { "file" };
     let unmatched = check(&schedule);
@@ -383,10 +394,14 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
         "S: larger messages wait for their receipt.",
     );
     let dialect = dialect?;
-    let gap_per_byte = match dialect {
-        loggops::Dialect::Classic => rounded::<i32>(gap_per_byte).into(),
-        loggops::Dialect::Atlahs => gap_per_byte,
-    };
+    if dialect == loggops::Dialect::Classic && gap_per_byte.fract() != 0.0 {
+        if let Some(place) = reader.place("gap_per_byte") {
+            let message = "under \"classic\" `gap_per_byte` is a whole number of nanoseconds";
+            let problem = Diagnostic::new(&place, message);
+            reader.problems.push(problem.help("LogGOPSim takes no other; \"atlahs\" does"));
+        }
+        return None;
+    }
     Some(loggops::LogGops {
         dialect,
         latency,

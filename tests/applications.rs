@@ -49,7 +49,7 @@ impl Machine {
             &self.fabric,
             &self.routes,
             &self.parameters,
-            Workload::Application(application),
+            Workload::Application(Box::new(application)),
             Log::default(),
         );
         for &stop in stops {
@@ -470,7 +470,7 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
             let operation = schedule.operation(job.operation);
             match (job.kind, operation.action) {
                 (flitlab::traffic::JobKind::Begin, Action::Receive) => {
-                    begins[job.operation as usize] = job.start
+                    begins[job.operation as usize] = job.start;
                 }
                 (flitlab::traffic::JobKind::Begin, _) => {
                     begins[job.operation as usize] = job.start;

@@ -214,7 +214,7 @@ mod plain {
                     Action::Receive => {
                         match take(&mut state.messages[rank as usize], it.peer, it.tag) {
                             None => {
-                                state.receipts[rank as usize].push((it.peer, it.tag, operation))
+                                state.receipts[rank as usize].push((it.peer, it.tag, operation));
                             }
                             Some(message) => {
                                 let sender = schedule.rank_of(message);

@@ -346,7 +346,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// The application that is under way, by the parts of the network; empty if it is none.
     pub fn applications(&self) -> impl Iterator<Item = &Application> {
         self.0.workloads().filter_map(|workload| match workload {
-            Workload::Application(application) => Some(application),
+            Workload::Application(application) => Some(&**application),
             _ => None,
         })
     }

@@ -358,7 +358,12 @@ impl Simulation {
             }
             (Traffic::Application(placed), WorkloadSpec::Application(spec)) => {
                 let terminals = self.fabric().terminals();
-                Workload::Application(Application::new(spec, &placed.places, terminals, true))
+                Workload::Application(Box::new(Application::new(
+                    spec,
+                    &placed.places,
+                    terminals,
+                    true,
+                )))
             }
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }

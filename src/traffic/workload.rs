@@ -34,7 +34,7 @@ pub enum Workload {
     Script(Script),
     Load(OpenLoad),
     Exchange(Exchange),
-    Application(Application),
+    Application(Box<Application>),
 }
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
@@ -43,7 +43,7 @@ pub(crate) enum TrafficState<'a> {
     Script(Cow<'a, [usize]>),
     Load(Vec<u64>),
     Exchange(Course<'a>),
-    Application(Cow<'a, ApplicationState>),
+    Application(Box<Cow<'a, ApplicationState>>),
 }
 
 impl Workload {
@@ -53,7 +53,9 @@ impl Workload {
             Self::Script(script) => TrafficState::Script(script.state().into()),
             Self::Load(load) => TrafficState::Load(load.state()),
             Self::Exchange(exchange) => TrafficState::Exchange(exchange.state()),
-            Self::Application(application) => TrafficState::Application(application.state()),
+            Self::Application(application) => {
+                TrafficState::Application(Box::new(application.state()))
+            }
         }
     }
 
@@ -64,7 +66,7 @@ impl Workload {
             (Self::Load(load), TrafficState::Load(indices)) => load.resume(&indices),
             (Self::Exchange(exchange), TrafficState::Exchange(course)) => exchange.resume(course),
             (Self::Application(application), TrafficState::Application(state)) => {
-                application.resume(state)
+                application.resume(*state)
             }
             _ => false,
         }

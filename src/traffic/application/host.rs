@@ -345,7 +345,7 @@ impl Application {
             LegKind::Answer => match self.host.answer {
                 Answer::Adapter => self.leave(terminal, sender, operation, LegKind::Data, now),
                 Answer::Processor => {
-                    self.add(sender, JobKind::Go, false, operation, operation, now)
+                    self.add(sender, JobKind::Go, false, operation, operation, now);
                 }
             },
             LegKind::Data => {

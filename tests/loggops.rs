@@ -7,10 +7,10 @@ use flitlab::application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Un
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-const ATLAHS: LogGops = LogGops { dialect: Dialect::Atlahs, ..LogGops::CLASSIC };
+pub const ATLAHS: LogGops = LogGops { dialect: Dialect::Atlahs, ..LogGops::CLASSIC };
 
 /// Times in nanoseconds that LogGOPSim and the version of it in ATLAHS print for the files in `tests/goal`.
-const PRINTED: [(&str, u64, u64); 3] = [
+pub const PRINTED: [(&str, u64, u64); 3] = [
     ("bcast_binomial_32", 27_500, 41_500),
     ("dissemination_16", 22_000, 26_000),
     ("reduce_binomial_8_1024", 34_914, 37_914),

@@ -51,17 +51,17 @@ pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measure
     }
 }
 
-/// With the time at which the last rank of an application was done.
+/// With the time at which the last rank of an application was done, and what it went into, if that is known.
 pub(super) fn application_row(
     row: Measured,
     completion: Picoseconds,
     measured: &FiniteMeasurement,
-    explanation: &Explanation,
+    explanation: Option<&Explanation>,
 ) -> Measured {
     let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
-        explanation.path_times().map(Some);
+        explanation.map_or([None; 6], |it| it.path_times().map(Some));
     let [ranks_compute, ranks_host, ranks_partner, ranks_injection, ranks_queueing, ranks_flight] =
-        explanation.rank_times().map(Some);
+        explanation.map_or([None; 6], |it| it.rank_times().map(Some));
     Measured {
         completion_time: Some(completion),
         bandwidth: Some(

@@ -14,7 +14,7 @@ use super::rows::{
     application_row, channel_rows, finite_row, latency_rows, whole, window_row, with_latencies,
     with_recovery, without_results,
 };
-use super::warnings::{channels_warning, load_warnings};
+use super::warnings::{channels_warning, load_warnings, records_warning};
 use crate::adaptive::Derouting;
 use crate::engine::{
     Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
@@ -193,6 +193,7 @@ impl Simulation {
                 Traffic::Exchange(pattern)
             }
             WorkloadSpec::Application(spec) => {
+                room(Application::memory_needed(spec, fabric.terminals()))?;
                 Traffic::Application(placed(spec, fabric, scenario.seed)?)
             }
         };
@@ -362,7 +363,7 @@ impl Simulation {
                     spec,
                     &placed.places,
                     terminals,
-                    true,
+                    Application::keeps_records(spec),
                 )))
             }
             _ => unreachable!("the traffic was made from the scenario's workload"),
@@ -636,11 +637,14 @@ impl Simulation {
         if let WorkloadSpec::Application(spec) = &self.scenario.workload {
             match Application::outcome(engine.applications()) {
                 Ok(outcome) => {
-                    let explanation = self.explain(spec, &outcome);
-                    row = application_row(row, outcome.time(), &measured, &explanation);
-                    explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
-                    if self.traces_path {
-                        explained.channels = self.channels_of_path(&outcome, &explanation);
+                    let kept = Application::keeps_records(spec);
+                    let explanation = kept.then(|| self.explain(spec, &outcome));
+                    row = application_row(row, outcome.time(), &measured, explanation.as_ref());
+                    if let Some(explanation) = explanation {
+                        explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
+                        if self.traces_path {
+                            explained.channels = self.channels_of_path(&outcome, &explanation);
+                        }
                     }
                 }
                 Err(stuck) => {
@@ -653,14 +657,18 @@ impl Simulation {
         }
         let row = self.with_derouted(row, measured.derouted);
         let channels = channel_rows(&measured.channels);
-        let warnings = channels_warning(channels.len(), measured.all_channels);
+        let mut warnings: Vec<String> =
+            channels_warning(channels.len(), measured.all_channels).into_iter().collect();
+        if let WorkloadSpec::Application(spec) = &self.scenario.workload {
+            warnings.extend(records_warning(spec));
+        }
         let found = Finding {
             measured: row,
             channels,
             latencies: latency_rows(&measured.packet_latency_quantiles),
             windows: Vec::new(),
             explained,
-            warnings: warnings.into_iter().collect(),
+            warnings,
             deadlock: None,
         };
         Outcome { found, deadlock: None, stuck: None, work }

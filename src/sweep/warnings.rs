@@ -3,6 +3,7 @@
 use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
 use crate::report::Measured;
 use crate::scenario::Scenario;
+use crate::traffic::{Application, ApplicationSpec};
 use crate::units::time_text;
 
 /// Says that only so many channels are listed, of how many.
@@ -96,4 +97,15 @@ fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> Stri
             advised(accepted)
         ),
     }
+}
+
+/// That it is not told where an application's time went.
+pub(super) fn records_warning(spec: &ApplicationSpec) -> Option<String> {
+    let operations = spec.schedule.operations().len();
+    (!Application::keeps_records(spec)).then(|| {
+        format!(
+            "where the time went is not told of so many operations ({operations}), which would fill the memory; \
+             fewer `iterations` have the same shares"
+        )
+    })
 }

@@ -1,9 +1,12 @@
 //! Values that other programs give.
 
+use flitlab::application::goal;
+use flitlab::application::loggops::{LogGops, simulate};
+
 use super::{Row, Section, in_repository, records};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), opensm()]
+    vec![caminos(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that name.
@@ -20,6 +23,29 @@ fn opensm() -> Section {
         title: "OpenSM: edge-forwarding index of its tables",
         source: "The most loaded channel of all pairs' paths. The algorithms agree, orders and ties don't \
                  (results/nue/compare-opensm): a lower index is no error.",
+        rows,
+    }
+}
+
+/// Times that LogGOPSim and the version of it in ATLAHS print for schedules of its own generator.
+fn loggopsim() -> Section {
+    let mut rows = Vec::new();
+    for (name, classic, atlahs) in crate::loggops::PRINTED {
+        let path = in_repository(&format!("tests/goal/{name}.goal"));
+        let schedule = goal::read(&path).expect("a committed file");
+        for (parameters, program, printed) in
+            [(LogGops::CLASSIC, "LogGOPSim", classic), (crate::loggops::ATLAHS, "ATLAHS", atlahs)]
+        {
+            let time = simulate(&schedule, &parameters).expect("it comes to its end").time();
+            let [printed, time] = [printed, time].map(|time| time as f64);
+            let what = format!("{name}, {program}, ns");
+            rows.push(Row::new(what, printed, time, "cargo test --test main loggops"));
+        }
+    }
+    Section {
+        title: "LogGOPSim: times of schedules",
+        source: "Of LogGOPSim's own schedules, by its rules and by those of the version in ATLAHS; seven more are in \
+                 results/loggops.",
         rows,
     }
 }

@@ -41,6 +41,12 @@ struct Event {
     happening: Happening,
 }
 
+/// Of more operations it is not kept when they were done: it would fill the memory.
+const MOST_RECORDED: usize = 20_000_000;
+
+/// Bytes that are kept of an operation, and that its explanation takes.
+const RECORDED: usize = 160;
+
 /// The order of the first event that is no message.
 const BEHIND_MESSAGES: u64 = 1 << 32;
 
@@ -188,6 +194,21 @@ impl Application {
             },
             runnable: VecDeque::new(),
         }
+    }
+
+    /// Whether there is room for what would be kept of each operation.
+    #[must_use]
+    pub fn keeps_records(spec: &ApplicationSpec) -> bool {
+        spec.schedule.operations().len() <= MOST_RECORDED
+    }
+
+    /// Bytes that it takes at the most, on a fabric of so many terminals, about.
+    #[must_use]
+    pub fn memory_needed(spec: &ApplicationSpec, terminals: u32) -> u64 {
+        let operations = spec.schedule.operations().len();
+        let each = size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
+        let ranks = spec.schedule.ranks() as usize * (2 * size_of::<Stream>() + 16);
+        (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
     }
 
     /// How far it has come.

@@ -16,6 +16,7 @@ use crate::measure::Spent;
 const HEIGHT: f64 = 190.0;
 const HIGHEST_ROW: f64 = 9.0;
 const TICK: f64 = 3.0;
+const SEAM: f64 = 0.3;
 /// Rows that have their number written beside them, at the most.
 const NUMBERED: usize = 9;
 
@@ -103,7 +104,9 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
     for (number, row) in rows.iter().enumerate() {
         let y = top + height * number as f64;
         for &(from, to, spent) in &row.runs {
-            scene.rectangle((across(from), y), (across(to), y + height), colour(spent));
+            // A little over the next row, which covers it: else the seam would show.
+            let below = (y + height + SEAM).min(bottom);
+            scene.rectangle((across(from), y), (across(to), below), colour(spent));
         }
         if number % step == 0 {
             let place = (left - 4.0, y + height / 2.0 + size * 0.36);

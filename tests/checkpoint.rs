@@ -20,8 +20,13 @@ const FABRIC: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals 
 const EXCHANGE: &str = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\n\
                         message = \"200 KiB\"\n";
 
+/// Large messages and small ones, ranks of one node, and computing in between.
+const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[application]\nranks_per_node = 2\n\
+                           schedule = { npb = { benchmark = \"mg\", class = \"A\", ranks = 32, iterations = 1, \
+                           flops_per_second = 1e10 } }\neager_limit = \"2 KiB\"\nplacement = \"random\"\n";
+
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 11] = [
+const CASES: [(&str, &str, usize); 13] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -33,17 +38,20 @@ const CASES: [(&str, &str, usize); 11] = [
     ("interruption", "interruption", 1),
     ("exchange", EXCHANGE, 1),
     ("barriers", "exchange.between_steps=barrier", 2),
+    ("application", APPLICATION, 1),
+    ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | EXCHANGE => (text, ""),
+        LOAD | FABRIC | EXCHANGE | APPLICATION => (text, ""),
         "interruption" => (
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
              interruption.failed_switches=[\"S4\"]",
         ),
         settings if settings.starts_with("exchange") => (EXCHANGE, settings),
+        settings if settings.starts_with("application") => (APPLICATION, settings),
         settings => (LOAD, settings),
     };
     let mut document = Document::parse(name, base);

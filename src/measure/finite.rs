@@ -8,8 +8,11 @@ use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
-/// The simulated time between two looks at whether anything still moves.
+/// The simulated time between two looks at whether anything still moves, at the least.
 const LOOK_EVERY: Picoseconds = 20_000_000;
+
+/// A look is no more than this part of the time since the start away from the next.
+const LOOKS: Picoseconds = 256;
 
 /// What a finite workload gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,11 +54,10 @@ pub fn measure_finite(
         engine.observer().start();
     }
     let mut delivered = engine.counters().packets_delivered;
-    // Ranks may compute for seconds between two messages.
-    let mut stretch = LOOK_EVERY;
-    while engine.run_until(engine.now().saturating_add(stretch)) {
+    // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
+    let next = |now: Picoseconds| now.saturating_add(LOOK_EVERY.max(now / LOOKS));
+    while engine.run_until(next(engine.now())) {
         let packets = engine.counters().packets_delivered;
-        stretch = if packets == delivered { stretch.saturating_mul(2) } else { LOOK_EVERY };
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }

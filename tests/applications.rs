@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::common::workplace::Workplace;
 use flitlab::{
     application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until},
     engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
@@ -506,4 +507,99 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
         let sends = schedule.operations().iter().filter(|it| it.action == Action::Send).count();
         assert_eq!(network.len(), sends, "every message is delivered once");
     }
+}
+
+#[test]
+fn an_application_says_where_its_time_went_and_logs_what_it_sent() {
+    let place = Workplace::new("application");
+    place.write(
+        "a.toml",
+        "[topology.torus]\ndimensions = [4, 2]\n[application]\nschedule = { all-to-all = { ranks = 8, bytes = \"1 KiB\", \
+         algorithm = \"pairwise\" } }\n",
+    );
+    let text = place.run(&[
+        "run",
+        "a.toml",
+        "--out",
+        "a",
+        "--trace-path",
+        "--log-packets",
+        "p.csv",
+        "--log-messages",
+        "m.csv",
+        "--log-nodes",
+        "3",
+    ]);
+    for line in ["completion time", "critical path", "ranks, mean", "host overhead"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // Seven messages out and seven in, of four packets each.
+    assert_eq!(place.read("p.csv").lines().count(), 1 + 14 * 4);
+    let messages = place.read("m.csv");
+    assert_eq!(messages.lines().count(), 1 + 14);
+    assert!(
+        messages
+            .lines()
+            .skip(1)
+            .all(|line| line.starts_with("3,") || line.split(',').nth(1) == Some("3"))
+    );
+    for (file, rows) in [("ranks.csv", 8), ("activity.csv", 8 * 100)] {
+        let text = place.read(&format!("a/{file}"));
+        assert!(
+            text.lines().count() > rows * 9 / 10 && text.lines().count() <= rows + 1,
+            "{file}: {text}"
+        );
+    }
+    assert!(place.read("a/path.csv").contains("flight"));
+    assert!(place.read("a/space-time.svg").contains("Rank"));
+    // What is there is never replaced.
+    let (code, errors) = place.fail(&["run", "a.toml", "--out", "b", "--log-packets", "p.csv"]);
+    assert!(code == 2 && errors.contains("p.csv is there"), "{errors}");
+    let (code, errors) =
+        place.fail(&["run", "a.toml", "--log-packets", "q.csv", "--log-nodes", "8"]);
+    assert!(code == 2 && errors.contains("they are 0 to 7"), "{errors}");
+}
+
+#[test]
+fn an_application_that_hangs_ends_with_code_3_and_says_who_waits() {
+    let place = Workplace::new("hangs");
+    let both = |other: u32| {
+        format!(
+            "rank {} {{\nout: send 1000000b to {other}\nback: recv 1000000b from {other}\nback requires out\n}}\n",
+            1 - other
+        )
+    };
+    place.write("x.goal", &format!("num_ranks 2\n{}{}", both(1), both(0)));
+    place.write("x.toml", "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"x.goal\"\n");
+    let (code, errors) = place.fail(&["run", "x.toml"]);
+    assert_eq!(code, 3, "{errors}");
+    assert!(
+        errors.contains("the application hangs") && errors.contains("`out` of rank 1"),
+        "{errors}"
+    );
+    // With room for all of it, it doesn't.
+    place.run(&["run", "x.toml", "--set", "application.eager_limit=1 MB", "--out", "y"]);
+    let loggops = place.run(&[
+        "run",
+        "x.toml",
+        "--set",
+        "application.network=loggops",
+        "--set",
+        "application.network.loggops.eager_limit=1 MB",
+        "--out",
+        "z",
+    ]);
+    assert!(loggops.contains("no network"), "{loggops}");
+}
+
+#[test]
+#[ignore = "long: minutes; a million ranks at a barrier, and a thousand that send to all"]
+fn a_million_ranks_come_to_a_barrier() {
+    let place = Workplace::new("million");
+    place.write(
+        "barrier.toml",
+        "[topology.torus]\ndimensions = [100, 100, 100]\n[application]\nschedule = { barrier = { algorithm = \"tree\", ranks = 1000000 } }\n",
+    );
+    let text = place.run(&["run", "barrier.toml"]);
+    assert!(text.contains("completed"), "{text}");
 }

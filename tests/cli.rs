@@ -40,8 +40,15 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
             // 4: its table can deadlock.
             let checked = place.flitlab(&["check", &path]).status.code();
             assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
-            let exchange = fs::read_to_string(&path).unwrap().contains("[exchange]");
-            let more = if exchange { &["--set", "exchange.message=512 B"][..] } else { &SHORT };
+            let text = fs::read_to_string(&path).unwrap();
+            let exchange = text.contains("[exchange]");
+            let more = if text.contains("[application]") {
+                &[][..]
+            } else if exchange {
+                &["--set", "exchange.message=512 B"][..]
+            } else {
+                &SHORT
+            };
             let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
             let more = if path.contains("/scale/") { &with(more, &small) } else { more };
             let few = if exchange {

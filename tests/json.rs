@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, Measured, Sustained, WindowRow,
+    ActivityRow, ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, Measured, MessageRow,
+    PacketRow, PathChannelRow, PathRow, Sustained, WindowRow,
 };
 use serde_json::Value;
 
@@ -61,7 +62,12 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "windows.csv", WindowRow::COLUMNS);
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
+    table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);
+    table(&mut rows, "path.csv, of applications", PathRow::COLUMNS);
+    table(&mut rows, "path_channels.csv, of `flitlab run --trace-path`", PathChannelRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);
+    table(&mut rows, "The file of `flitlab run --log-packets`", PacketRow::COLUMNS);
+    table(&mut rows, "The file of `flitlab run --log-messages`", MessageRow::COLUMNS);
     let kept = fs::read_to_string(page()).unwrap();
     let (before, rest) = kept.split_once("<!-- rows: ").unwrap();
     let (mark, rest) = rest.split_once(" -->\n").unwrap();

@@ -14,10 +14,15 @@ use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
+use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{Wish, draw_all};
-use flitlab::report::{DeadlockNote, DigestLog, Label, Point, ResultFolder, ResultRows};
+use flitlab::report::{
+    DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
+    Row, RowWriter,
+};
 use flitlab::scenario::Scenario;
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
+use flitlab::topology::Fabric;
 use flitlab::units::time_text;
 
 /// Simulate a scenario once
@@ -40,6 +45,18 @@ pub(super) struct Run {
     /// machines' files part, their simulations do
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Write a row for each packet to a CSV file: the first million to arrive, unless --log-most says another number
+    #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
+    log_packets: Option<PathBuf>,
+    /// The same for each message
+    #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
+    log_messages: Option<PathBuf>,
+    /// Log only what goes from or to these nodes, given by their numbers: 0,5,17
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    log_nodes: Vec<u32>,
+    /// The most packets, and the most messages, that are logged
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    log_most: usize,
     /// Simulate an application twice, and say which channels its critical path waited for (path_channels.csv)
     #[arg(long)]
     trace_path: bool,
@@ -60,6 +77,10 @@ impl Run {
         let digests = self.log.as_deref().map(|path| open_log(path, from.as_ref())).transpose()?;
         if let Some(digests) = &digests {
             simulation = simulation.logging(digests.clone());
+        }
+        if self.log_packets.is_some() || self.log_messages.is_some() {
+            let filter = self.filter(simulation.fabric())?;
+            simulation = simulation.logging_deliveries(filter);
         }
         if self.trace_path {
             simulation = simulation.tracing_path();
@@ -99,7 +120,8 @@ impl Run {
         bar.finish();
         digests.map_or(Ok(()), |digests| digests.finish())?;
 
-        let Outcome { found, deadlock, stuck, work } = outcome;
+        let Outcome { found, deadlock, stuck, logged, work } = outcome;
+        self.write_log(&logged)?;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
@@ -143,14 +165,65 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Which packets and messages are logged. The files must not be there.
+    fn filter(&self, fabric: &Fabric) -> Result<LogFilter, Failure> {
+        for path in [&self.log_packets, &self.log_messages].into_iter().flatten() {
+            if path.exists() {
+                return Err(replaces(path));
+            }
+        }
+        let nodes = fabric.terminals();
+        if let Some(node) = self.log_nodes.iter().find(|&&node| node >= nodes) {
+            let last = nodes - 1;
+            let message = format!("there is no node {node} to log: they are 0 to {last}");
+            return Err(Failure::input(message));
+        }
+        Ok(LogFilter {
+            packets: self.log_packets.is_some(),
+            messages: self.log_messages.is_some(),
+            terminals: self.log_nodes.clone(),
+            most: self.log_most,
+        })
+    }
+
+    fn write_log(&self, logged: &Logged) -> Result<(), Failure> {
+        if let Some(path) = &self.log_packets {
+            let rows: Vec<PacketRow> = logged.packets.iter().map(PacketRow::from).collect();
+            write_rows(path, &rows, logged.packets_left_out)?;
+        }
+        if let Some(path) = &self.log_messages {
+            let rows: Vec<MessageRow> = logged.messages.iter().map(MessageRow::from).collect();
+            write_rows(path, &rows, logged.messages_left_out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a log, and says how much it left out.
+fn write_rows<R: Row>(path: &Path, rows: &[R], left_out: u64) -> Result<(), Failure> {
+    let label = Label::default();
+    RowWriter::write_file(path, Labels::None, rows.iter().map(|row| (&label, row)))?;
+    if left_out > 0 {
+        let path = path.display();
+        say(&format!("note: {path} has the first {}; {left_out} more came later", rows.len()));
+    }
+    Ok(())
+}
+
+/// Logs never replace files.
+fn replaces(path: &Path) -> Failure {
+    Failure::input(format!(
+        "{} is there, and logs never replace others: name another file, or remove it",
+        path.display()
+    ))
+}
+
 /// Begins the log of the digest, or goes on with it.
 fn open_log(path: &Path, from: Option<&Checkpoint>) -> Result<DigestLog, Failure> {
     match from {
         Some(checkpoint) => Ok(DigestLog::resume(path, checkpoint.now())?),
-        None if path.exists() => Err(Failure::input(format!(
-            "{} is there, and logs never replace others: name another file with --log, or remove it",
-            path.display()
-        ))),
+        None if path.exists() => Err(replaces(path)),
         None => Ok(DigestLog::create(path)?),
     }
 }

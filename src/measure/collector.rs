@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 
 use serde::{Deserialize, Serialize};
 
+use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use crate::adaptive::Derouting;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::narrow::narrow;
@@ -169,6 +170,9 @@ pub struct Collector {
     messages: Latencies,
     payload_by_source: Vec<u64>,
     latest_completion: Picoseconds,
+    /// Of single runs that are asked for it; no part of what a checkpoint keeps.
+    #[serde(skip)]
+    log: Option<Box<DeliveryLog>>,
 }
 
 impl Collector {
@@ -183,7 +187,19 @@ impl Collector {
             messages: Latencies::new(),
             payload_by_source: vec![0; terminals as usize],
             latest_completion: 0,
+            log: None,
         }
+    }
+
+    /// The same, with a log.
+    #[must_use]
+    pub fn logging(self, filter: LogFilter) -> Self {
+        Self { log: Some(Box::new(DeliveryLog::new(filter))), ..self }
+    }
+
+    /// Takes what the log has; nothing without one.
+    pub fn logged(&mut self) -> Logged {
+        self.log.as_mut().map_or_else(Logged::default, |log| log.take())
     }
 
     /// Begins a window from which on everything counts.
@@ -240,7 +256,8 @@ impl Collector {
 
 impl Observer for Collector {
     fn fork(&self) -> Self {
-        Self { on: self.on, ..Self::new(narrow(self.payload_by_source.len())) }
+        let log = self.log.as_ref().map(|log| Box::new(log.fork()));
+        Self { on: self.on, log, ..Self::new(narrow(self.payload_by_source.len())) }
     }
 
     fn gather(&mut self, part: &mut Self) {
@@ -252,9 +269,15 @@ impl Observer for Collector {
         }
         self.latest_completion = self.latest_completion.max(part.latest_completion);
         part.on = self.on;
+        if let (Some(log), Some(more)) = (&mut self.log, &mut part.log) {
+            log.gather(more);
+        }
     }
 
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
+        if let Some(log) = &mut self.log {
+            log.packet(packet);
+        }
         let latency = packet.delivered - packet.created;
         self.window.add(Delivered {
             packets: 1,
@@ -273,6 +296,9 @@ impl Observer for Collector {
     }
 
     fn message_completed(&mut self, message: &CompletedMessage) {
+        if let Some(log) = &mut self.log {
+            log.message(message);
+        }
         if self.on {
             self.messages.record(message.completed - message.created);
             self.latest_completion = self.latest_completion.max(message.completed);

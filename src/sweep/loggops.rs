@@ -6,6 +6,7 @@ use cpu_time::ThreadTime;
 
 use super::simulation::{Outcome, Work};
 use crate::application::loggops::{LogGops, simulate};
+use crate::measure::Logged;
 use crate::report::{Finding, Measured, Status};
 use crate::traffic::ApplicationSpec;
 
@@ -28,5 +29,5 @@ pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -
         }
     };
     let found = Finding { measured, ..Finding::default() };
-    Outcome { found, deadlock: None, stuck, work }
+    Outcome { found, deadlock: None, stuck, logged: Logged::default(), work }
 }

@@ -20,9 +20,9 @@ use crate::engine::{
     Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
 };
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, Offered, Outlook, Progress,
-    Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain, looks_at_all_pairs,
-    measure_finite, measure_interruption, measure_load, outlook,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
+    Outlook, Progress, Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -89,6 +89,7 @@ pub struct Simulation {
     digests: Option<DigestLog>,
     /// Whether an application is simulated twice, to know what its critical path waited for.
     traces_path: bool,
+    log_filter: Option<LogFilter>,
     outlook: OnceLock<Outlook>,
 }
 
@@ -119,6 +120,8 @@ pub struct Outcome {
     pub deadlock: Option<Deadlock>,
     /// Why the ranks of an application hang, if they do.
     pub stuck: Option<String>,
+    /// Packets and messages, if they were asked for.
+    pub logged: Logged,
     pub work: Work,
 }
 
@@ -206,6 +209,7 @@ impl Simulation {
             threads: 1,
             digests: None,
             traces_path: false,
+            log_filter: None,
             outlook: OnceLock::new(),
         })
     }
@@ -220,6 +224,12 @@ impl Simulation {
     #[must_use]
     pub fn logging(self, digests: DigestLog) -> Self {
         Self { digests: Some(digests), ..self }
+    }
+
+    /// Keeps the packets and messages that the filter lets through.
+    #[must_use]
+    pub fn logging_deliveries(self, filter: LogFilter) -> Self {
+        Self { log_filter: Some(filter), ..self }
     }
 
     /// Simulates an application a second time, with an eye on the packets of its critical path, and finds the channels
@@ -381,7 +391,10 @@ impl Simulation {
     }
 
     pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
-        let collector = Collector::new(self.fabric().terminals());
+        let mut collector = Collector::new(self.fabric().terminals());
+        if let Some(filter) = &self.log_filter {
+            collector = collector.logging(filter.clone());
+        }
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
         if let Traffic::Application(_) = self.traffic {
@@ -425,6 +438,7 @@ impl Simulation {
             None => measure_load(&mut engine, &offered, &senders, settings, watch),
             Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
         };
+        let logged = engine.observer().logged();
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, measured.counters, memory, nodes, others);
@@ -487,7 +501,7 @@ impl Simulation {
             warnings,
             deadlock: deadlock.as_ref().map(FoundDeadlock::from),
         };
-        Outcome { found, deadlock, stuck: None, work }
+        Outcome { found, deadlock, stuck: None, logged, work }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
@@ -610,6 +624,7 @@ impl Simulation {
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
         let measured = measure_finite(&mut engine, messages, self.senders().len(), watch);
+        let logged = engine.observer().logged();
         let others = engine.time_of_other_threads();
         let nodes = self.fabric().routers();
         let work = Work::new(started, built, engine.counters(), memory, nodes, others);
@@ -629,7 +644,7 @@ impl Simulation {
                     deadlock: Some((&deadlock).into()),
                     ..Finding::default()
                 };
-                return Outcome { found, deadlock: Some(deadlock), stuck: None, work };
+                return Outcome { found, deadlock: Some(deadlock), stuck: None, logged, work };
             }
         };
         let mut row = finite_row(row.clone(), &measured);
@@ -651,7 +666,7 @@ impl Simulation {
                     let measured = unfinished(Status::Stuck, engine.now());
                     let found = Finding { measured, ..Finding::default() };
                     let stuck = Some(stuck.describe(&spec.schedule));
-                    return Outcome { found, deadlock: None, stuck, work };
+                    return Outcome { found, deadlock: None, stuck, logged, work };
                 }
             }
         }
@@ -671,7 +686,7 @@ impl Simulation {
             warnings,
             deadlock: None,
         };
-        Outcome { found, deadlock: None, stuck: None, work }
+        Outcome { found, deadlock: None, stuck: None, logged, work }
     }
 }
 

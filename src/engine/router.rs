@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::adaptive::Choosers;
 use super::credits::{Credit, Credits};
 use super::octet::{EIGHT, least};
-use super::packet::Packets;
+use super::packet::{Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
 use super::sink::Delivery;
 use super::size::Size;
@@ -412,7 +412,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
-        let (flits, ready) = (packet.flits, packet.ready);
+        let flits = packet.flits;
+        if self.trace.is_some() {
+            note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
+        }
         let last = self.whole.send(packet, state.kind, now);
         let released = last + self.whole.timing(state.kind).flit;
         let arrives = packet.tail;
@@ -422,11 +425,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let is_empty = queue.head == NONE;
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
-        if let Some(trace) = self.trace {
-            let waited = Picoseconds::from(now - ready);
-            let name = self.first_channel + channel;
-            trace.add((time, waited), name, packet.source, packet.sequence);
-        }
         self.counters.grants += 1;
         self.statistics.sent(channel, onto, flits);
         state.free_at = released;
@@ -537,4 +535,18 @@ fn look_up(
         }
         _ => (whole.end(destination).ejection + ejection, lane),
     }
+}
+
+/// Notes a grant at a tick after the epoch, if the packet is one of those that are followed.
+#[cold]
+#[inline(never)]
+fn note(
+    trace: &mut Option<Box<Trace>>,
+    packet: &Packet,
+    (epoch, now): (Picoseconds, Tick),
+    channel: u32,
+) {
+    let Some(trace) = trace else { return };
+    let (time, waited) = (epoch + Picoseconds::from(now), Picoseconds::from(now - packet.ready));
+    trace.add((time, waited), channel, packet.source, packet.sequence);
 }

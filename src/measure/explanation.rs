@@ -6,15 +6,21 @@
 //! the **critical path**: its stretches lie end to end from the start to the completion time. What a rank waited for is
 //! told in the same way, back from what ended its waiting.
 
+use serde::{Deserialize, Serialize};
+
 use crate::application::{ANY, Action, Schedule};
 use crate::narrow::narrow;
 use crate::traffic::{Job, JobKind, Leg, LegKind, Records};
 use crate::units::Picoseconds;
 
 /// What time goes into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Spent {
     /// Computing.
+    #[default]
     Compute,
     /// Hosts' overheads: sending, taking, copying messages.
     Host,
@@ -32,7 +38,7 @@ impl Spent {
     pub const ALL: [Self; 6] =
         [Self::Compute, Self::Host, Self::Partner, Self::Injection, Self::Queueing, Self::Flight];
 
-    /// For people, and for files.
+    /// For people; in files it has one word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -3,39 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::table::{Count, Given, Microseconds, Text, table};
 use crate::application::Schedule;
 use crate::engine::Grant;
 use crate::measure::{Explanation, Spent, Times};
 use crate::units::Picoseconds;
-
-/// What a time went into, in files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SpentOn {
-    #[default]
-    Compute,
-    Host,
-    Partner,
-    Injection,
-    Queueing,
-    Flight,
-}
-
-impl From<Spent> for SpentOn {
-    fn from(spent: Spent) -> Self {
-        match spent {
-            Spent::Compute => Self::Compute,
-            Spent::Host => Self::Host,
-            Spent::Partner => Self::Partner,
-            Spent::Injection => Self::Injection,
-            Spent::Queueing => Self::Queueing,
-            Spent::Flight => Self::Flight,
-        }
-    }
-}
 
 table! {
     /// What the ranks of a group did in a stretch of time: times of all these ranks together.
@@ -71,7 +43,7 @@ table! {
         /// When it ends.
         end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
         /// What it went into: `compute`, `host`, `partner`, `injection`, `queueing` or `flight`.
-        spent_on: SpentOn as Text<SpentOn>, "spent_on", "spent on", Label, usual;
+        spent_on: Spent as Text<Spent>, "spent_on", "spent on", Label, usual;
         /// The rank that is busy, or whose message is under way.
         rank: u32 as Given<Count<u32>>, "rank", "rank", Label, usual;
         /// The operation, in words; of a message that of its sender.
@@ -176,7 +148,7 @@ impl PathRow {
         let row = |it: &crate::measure::Stretch| Self {
             start: it.start,
             end: it.end,
-            spent_on: it.spent.into(),
+            spent_on: it.spent,
             rank: it.rank,
             operation: schedule.describe(it.operation),
         };

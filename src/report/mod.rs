@@ -28,7 +28,7 @@ mod saturation;
 mod table;
 mod window;
 
-pub use application::{ActivityRow, Explained, PathChannelRow, PathRow, SpentOn};
+pub use application::{ActivityRow, Explained, PathChannelRow, PathRow};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

@@ -169,6 +169,20 @@ function drawLinks() {
   byId("links").append(links.place);
 }
 
+/** What the ranks of applications did, a picture a point. */
+function drawRanks() {
+  const section = byId("ranks");
+  for (const result of data.results) {
+    for (const { name, svg } of result.ranks) {
+      section.hidden = false;
+      const title = [several ? result.label : "", name].filter(Boolean).join(", ");
+      if (title) section.append(element("h3", {}, title));
+      const source = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+      section.append(element("img", { src: source, alt: "What each rank did most over time", class: "ranks" }));
+    }
+  }
+}
+
 function drawPoints() {
   const section = byId("points");
   let wide = false;
@@ -297,6 +311,7 @@ drawVerdict();
 drawLinks();
 drawCurves();
 drawValues();
+drawRanks();
 drawPoints();
 drawScenario();
 drawProvenance();

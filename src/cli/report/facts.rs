@@ -54,6 +54,7 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
             [Some(pattern), joined(&parts)].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
     );
+    fact("application", choice(keys, "application.schedule").or_else(|| value("application.file")));
     fact("links", joined(&[("link.rate", ""), ("link.latency", "")]));
     fact("seed", value("seed"));
     if let Some(expected) = expected {

@@ -68,6 +68,7 @@ pub use medium::{Files, Format, Medium};
 pub use ratios::ratio_figure;
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
+pub use space_time::space_time_figure;
 pub use xy::{Series, Style, xy_figure};
 
 /// Widths of lines.

@@ -1,7 +1,6 @@
 //! Ranks over time: what each of them did most in each stretch, a row a rank, or a group of them.
 
 use super::super::ActivityRow;
-use super::AXIS_LINE;
 use super::axis::{Axis, TimeUnit};
 use super::font;
 use super::legend::{Legend, SLACK, Sample};
@@ -10,6 +9,7 @@ use super::palette::{BLACK, Colour, WHITE};
 use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
+use super::{AXIS_LINE, Figure};
 use crate::measure::Spent;
 
 /// The height of all rows together, and of one at the most.
@@ -49,6 +49,12 @@ pub(super) fn colour(spent: Spent) -> Colour {
         Spent::Queueing => (213, 94, 0),
         Spent::Flight => (0, 158, 115),
     }
+}
+
+/// What groups of ranks did most, stretch by stretch: the rows of one point.
+#[must_use]
+pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
+    Figure::of_space_time(chart(activity, title, &Look::default()))
 }
 
 /// What groups of ranks did, as [`ActivityRow`]s of one point have it.

@@ -8,7 +8,8 @@ use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, Report, Reported};
-use crate::report::{Cell, DeadlockNote, Point};
+use crate::report::figure::{Sheet, space_time_figure};
+use crate::report::{Cell, DeadlockNote, Label, Point};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -19,6 +20,32 @@ pub(super) struct Data<'r> {
     columns: Vec<Column>,
     results: Vec<ResultData<'r>>,
     contrasts: &'r [Contrast],
+}
+
+/// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
+const MOST_PICTURES: usize = 6;
+
+/// What the ranks of an application did, as a picture.
+#[derive(Serialize)]
+struct Ranks {
+    /// Tells the points apart; empty of a single one.
+    name: String,
+    svg: String,
+}
+
+impl Ranks {
+    fn of(points: &[Point]) -> Vec<Self> {
+        let has = |point: &&Point| !point.explained.activity.is_empty();
+        let picture = |point: &Point| {
+            let figure = space_time_figure(&point.explained.activity, "");
+            let svg = figure.svg(&Sheet::default()).ok()?;
+            let Label { series, repetition, .. } = &point.label;
+            let single = points.len() == 1;
+            let name = if single { String::new() } else { format!("{series} {repetition}") };
+            Some(Self { name: name.trim().into(), svg })
+        };
+        points.iter().filter(has).take(MOST_PICTURES).filter_map(picture).collect()
+    }
 }
 
 #[derive(Serialize)]
@@ -34,6 +61,7 @@ struct ResultData<'r> {
     rows: Vec<Vec<Cell>>,
     curves: Vec<Curve>,
     links: Links,
+    ranks: Vec<Ranks>,
     scenario: Option<&'r str>,
     commands: &'r [String],
 }
@@ -70,6 +98,7 @@ impl<'r> ResultData<'r> {
             series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
             rows,
             links: Budget::of(results).links(&result.points, torus),
+            ranks: Ranks::of(&result.points),
             curves,
             scenario: result.scenario.as_deref(),
             commands: &result.commands,

@@ -552,6 +552,8 @@ fn an_application_says_where_its_time_went_and_logs_what_it_sent() {
     }
     assert!(place.read("a/path.csv").contains("flight"));
     assert!(place.read("a/space-time.svg").contains("Rank"));
+    place.run(&["report", "a"]);
+    assert!(place.read("a/report.html").contains("\"ranks\":[{\"name\":\"\",\"svg\":"));
     // What is there is never replaced.
     let (code, errors) = place.fail(&["run", "a.toml", "--out", "b", "--log-packets", "p.csv"]);
     assert!(code == 2 && errors.contains("p.csv is there"), "{errors}");

@@ -114,10 +114,11 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Its points with what their channels carried, as far as there is a channels.csv.
+    /// Its points with what their channels carried and their ranks did, as far as there are files of it.
     pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         rows.read_channels(&self.folder, |_, _| {})?;
+        rows.read_activity(&self.folder, |_, _| {})?;
         Ok(rows.points)
     }
 }

@@ -44,11 +44,11 @@ impl ResultRows {
     pub fn read(folder: &Path, mut cut_short: impl FnMut(&Path, u64)) -> Result<Self, ReportError> {
         let mut rows = Self::read_points(folder, &mut cut_short)?;
         rows.read_channels(folder, &mut cut_short)?;
+        rows.read_activity(folder, &mut cut_short)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut cut_short)?;
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut cut_short)?;
         attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut cut_short)?;
-        attach(points, &of(ACTIVITY), |point| &mut point.explained.activity, &mut cut_short)?;
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut cut_short)?;
         let summary = summary(&of(SUMMARY))?;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
@@ -67,6 +67,19 @@ impl ResultRows {
         let point = |(label, measured)| Point { label, measured, ..Point::default() };
         let points = points.into_iter().map(point).collect();
         Ok(Self { points, saturation: read_saturation(folder, &mut cut_short)?, title: None })
+    }
+
+    /// Gives the points what their ranks did over time, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_activity(
+        &mut self,
+        folder: &Path,
+        mut cut_short: impl FnMut(&Path, u64),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(ACTIVITY);
+        attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut cut_short)
     }
 
     /// Gives the points what their channels carried, if there is such a file.

@@ -58,13 +58,6 @@ impl Operation {
     pub const fn compute(nanoseconds: u64) -> Self {
         Self { action: Action::Compute, ..Self::send(nanoseconds, 0, 0) }
     }
-
-    /// Whether a receipt takes what a rank sends with a tag.
-    #[must_use]
-    pub const fn takes(&self, from: u32, tag: u32) -> bool {
-        (self.peer == ANY || self.peer == from)
-            && (self.tag == ANY || tag == ANY || self.tag == tag)
-    }
 }
 
 /// What of an operation another one waits for.

@@ -117,7 +117,7 @@ enum Failure {
     /// A check did not hold. The text is complete.
     Check(String),
     Deadlock(Box<Deadlock>),
-    /// Ranks of an application wait for what never comes: which.
+    /// Ranks of an application wait for what never comes: the whole text.
     Stuck(String),
     /// So many points of a sweep deadlocked; the first of them.
     Deadlocks(usize, String),
@@ -143,7 +143,7 @@ impl Failure {
             Self::Mistakes(text) => say_as_it_is(text),
             Self::Input(text) | Self::Check(text) => say(text.trim_end()),
             Self::Deadlock(deadlock) => say(deadlock.to_string().trim_end()),
-            Self::Stuck(which) => say(&format!("the application hangs:\n{which}")),
+            Self::Stuck(which) => say(which),
             Self::Deadlocks(count, first) => {
                 let first = first.trim_end();
                 say(&format!(

@@ -18,7 +18,7 @@ use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{Wish, draw_all};
 use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
-    Row, RowWriter,
+    Row, RowWriter, Status,
 };
 use flitlab::scenario::Scenario;
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
@@ -120,7 +120,7 @@ impl Run {
         bar.finish();
         digests.map_or(Ok(()), |digests| digests.finish())?;
 
-        let Outcome { found, deadlock, stuck, logged, work } = outcome;
+        let Outcome { found, deadlock, logged, work } = outcome;
         self.write_log(&logged)?;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
@@ -154,14 +154,13 @@ impl Run {
             let waits = text::path_channels(&rows.points[0].explained.channels);
             print_text(&format!("{facts}{waits}results in {place}\n"))?;
         }
+        if measured.status == Status::Stuck {
+            return Err(Failure::Stuck(summary.warnings.join("\n")));
+        }
         for warning in &summary.warnings {
             say(&format!("warning: {warning}"));
         }
-        match (deadlock, stuck) {
-            (Some(deadlock), _) => Err(Failure::Deadlock(Box::new(deadlock))),
-            (None, Some(stuck)) => Err(Failure::Stuck(stuck)),
-            (None, None) => Ok(()),
-        }
+        deadlock.map_or(Ok(()), |deadlock| Err(Failure::Deadlock(Box::new(deadlock))))
     }
 }
 

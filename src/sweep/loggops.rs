@@ -5,6 +5,7 @@ use std::time::Instant;
 use cpu_time::ThreadTime;
 
 use super::simulation::{Outcome, Work};
+use super::warnings::stuck_warning;
 use crate::application::loggops::{LogGops, simulate};
 use crate::measure::Logged;
 use crate::report::{Finding, Measured, Status};
@@ -17,17 +18,18 @@ pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -
     let (started, clock) = (ThreadTime::now(), Instant::now());
     let finished = simulate(&spec.schedule, parameters);
     let work = Work { simulating: started.elapsed(), elapsed: clock.elapsed(), ..Work::default() };
-    let (measured, stuck) = match finished {
+    let found = match finished {
         Ok(finished) => {
             let time = Some(finished.time().saturating_mul(NANOSECOND));
             let status = Status::Completed;
-            (Measured { status, completion_time: time, simulated_time: time, ..row }, None)
+            let measured = Measured { status, completion_time: time, simulated_time: time, ..row };
+            Finding { measured, ..Finding::default() }
         }
         Err(stuck) => {
-            let stuck = stuck.describe(&spec.schedule);
-            (Measured { status: Status::Stuck, ..row }, Some(stuck))
+            let measured = Measured { status: Status::Stuck, ..row };
+            let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
+            Finding { measured, warnings, ..Finding::default() }
         }
     };
-    let found = Finding { measured, ..Finding::default() };
-    Outcome { found, deadlock: None, stuck, logged: Logged::default(), work }
+    Outcome { found, deadlock: None, logged: Logged::default(), work }
 }

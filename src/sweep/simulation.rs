@@ -14,7 +14,7 @@ use super::rows::{
     application_row, channel_rows, finite_row, latency_rows, whole, window_row, with_latencies,
     with_recovery, without_results,
 };
-use super::warnings::{channels_warning, load_warnings, records_warning};
+use super::warnings::{channels_warning, load_warnings, records_warning, stuck_warning};
 use crate::adaptive::Derouting;
 use crate::engine::{
     Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
@@ -118,8 +118,6 @@ pub struct Outcome {
     pub found: Finding,
     /// With its packets, where the finding has a text.
     pub deadlock: Option<Deadlock>,
-    /// Why the ranks of an application hang, if they do.
-    pub stuck: Option<String>,
     /// Packets and messages, if they were asked for.
     pub logged: Logged,
     pub work: Work,
@@ -501,7 +499,7 @@ impl Simulation {
             warnings,
             deadlock: deadlock.as_ref().map(FoundDeadlock::from),
         };
-        Outcome { found, deadlock, stuck: None, logged, work }
+        Outcome { found, deadlock, logged, work }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
@@ -644,7 +642,7 @@ impl Simulation {
                     deadlock: Some((&deadlock).into()),
                     ..Finding::default()
                 };
-                return Outcome { found, deadlock: Some(deadlock), stuck: None, logged, work };
+                return Outcome { found, deadlock: Some(deadlock), logged, work };
             }
         };
         let mut row = finite_row(row.clone(), &measured);
@@ -664,9 +662,9 @@ impl Simulation {
                 }
                 Err(stuck) => {
                     let measured = unfinished(Status::Stuck, engine.now());
-                    let found = Finding { measured, ..Finding::default() };
-                    let stuck = Some(stuck.describe(&spec.schedule));
-                    return Outcome { found, deadlock: None, stuck, logged, work };
+                    let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
+                    let found = Finding { measured, warnings, ..Finding::default() };
+                    return Outcome { found, deadlock: None, logged, work };
                 }
             }
         }
@@ -686,7 +684,7 @@ impl Simulation {
             warnings,
             deadlock: None,
         };
-        Outcome { found, deadlock: None, stuck: None, logged, work }
+        Outcome { found, deadlock: None, logged, work }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
+use crate::application::{Schedule, Stuck};
 use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
 use crate::report::Measured;
 use crate::scenario::Scenario;
@@ -97,6 +98,11 @@ fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> Stri
             advised(accepted)
         ),
     }
+}
+
+/// Why an application does not come to its end.
+pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
+    format!("the application hangs:\n{}", stuck.describe(schedule))
 }
 
 /// That it is not told where an application's time went.

@@ -84,7 +84,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
             let place = operation.peer;
             let Some(receipt) = hosts.receipts.take(place, rank, operation.tag) else {
                 hosts.unexpected.wait(place, rank, operation.tag, number);
-                hosts.came_unexpected += 1;
                 continue;
             };
             let receipts_stream = hosts.stream(place, schedule.operation(receipt).stream);
@@ -131,7 +130,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     hosts.send_free[adapter] = time + gap + gap_of_bytes;
                     let arrival = Event { is_message: true, ..event };
                     queue.push(end + latency + gap_of_bytes, arrival);
-                    hosts.messages += 1;
                     if operation.amount.max(1) <= eager_limit {
                         freed.done(&mut hosts, number, rank, end, true);
                     }

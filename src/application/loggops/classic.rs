@@ -71,7 +71,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
             match hosts.receipts.take(place, rank, operation.tag) {
                 None => {
                     hosts.unexpected.wait(place, rank, operation.tag, number);
-                    hosts.came_unexpected += 1;
                 }
                 Some(receipt) => {
                     if operation.amount > eager_limit {
@@ -112,7 +111,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         Event { time: time + overhead + latency, order, is_message: true, ..event };
                     order += 1;
                     queue.push(Reverse(arrival));
-                    hosts.messages += 1;
                     if operation.amount <= eager_limit {
                         hosts.free(number, Until::Done, |number| here.push(number));
                     }

@@ -61,9 +61,6 @@ impl LogGops {
 pub struct Finished {
     /// By rank: when the last of its streams was free, in nanoseconds.
     pub ranks: Vec<u64>,
-    pub messages: u64,
-    /// Messages that came before their receipts.
-    pub unexpected: u64,
 }
 
 impl Finished {
@@ -101,8 +98,6 @@ struct Hosts<'s> {
     receipts: Matching,
     unexpected: Matching,
     begun: u64,
-    messages: u64,
-    came_unexpected: u64,
 }
 
 impl<'s> Hosts<'s> {
@@ -123,8 +118,6 @@ impl<'s> Hosts<'s> {
             receipts: Matching::new(schedule),
             unexpected: Matching::new(schedule),
             begun: 0,
-            messages: 0,
-            came_unexpected: 0,
         }
     }
 
@@ -163,6 +156,6 @@ impl<'s> Hosts<'s> {
         }
         let ranks = self.stream_free.chunks(self.streams);
         let ranks = ranks.map(|streams| streams.iter().copied().max().unwrap_or(0)).collect();
-        Ok(Finished { ranks, messages: self.messages, unexpected: self.came_unexpected })
+        Ok(Finished { ranks })
     }
 }

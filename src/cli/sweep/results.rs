@@ -170,8 +170,15 @@ impl<'f> Results<'f> {
                 say(&format!("note: {points} past saturation (summary.json says more)"));
             }
         }
-        match deadlocks.first() {
-            Some((_, first)) => Err(Failure::Deadlocks(deadlocks.len(), first.text.clone())),
+        if let Some((_, first)) = deadlocks.first() {
+            return Err(Failure::Deadlocks(deadlocks.len(), first.text.clone()));
+        }
+        let mut stuck = told().filter(|(point, _)| point.measured.status == Status::Stuck);
+        match stuck.next() {
+            Some((point, told)) => {
+                let place = point_name(&point.label, &point.measured, repeated);
+                Err(Failure::Stuck(format!("{place}: {}", told.warnings.join("\n"))))
+            }
             None => Ok(()),
         }
     }
@@ -192,11 +199,11 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
     let name = point_name(label, row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::latency_text);
     match (row.status, row.accepted_load, row.completion_time) {
-        (Status::Completed, _, Some(time)) => format!(
-            "  {name}: {:.3} us, {:.3} GB/s a node",
-            time as f64 / 1e6,
-            row.bandwidth.unwrap_or(0.0)
-        ),
+        (Status::Completed, _, Some(time)) => {
+            let rate = row.bandwidth.map(|rate| format!(", {rate:.3} GB/s a node"));
+            format!("  {name}: {:.3} us{}", time as f64 / 1e6, rate.unwrap_or_default())
+        }
+        (Status::Stuck, ..) => format!("  {name}: stuck"),
         (Status::Steady, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, mean packet latency {latency}")
         }

@@ -10,6 +10,7 @@ use crate::report::{Point, Status};
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     Deadlock,
+    Stuck,
     Unfinished,
     NotSteady,
     Imprecise,
@@ -36,6 +37,16 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
             format!(
                 "{} in a deadlock: packets wait for one another in a cycle, and nothing moves any more",
                 of_points(some, all, "ends", "end")
+            ),
+        ),
+    }
+    match count(Status::Stuck) {
+        0 => {}
+        some => say(
+            Kind::Stuck,
+            format!(
+                "{}: ranks wait for what never comes",
+                of_points(some, all, "is stuck", "are stuck")
             ),
         ),
     }
@@ -144,6 +155,11 @@ mod tests {
     fn good_news_is_said_too() {
         let steady = said(&[Status::Steady; 3], 1_000, &[]);
         assert_eq!(steady, [(Kind::Good, "all 3 points reached a steady state".into())]);
+        let stuck = said(&[Status::Completed, Status::Stuck], 1_000, &[]);
+        assert_eq!(
+            stuck,
+            [(Kind::Stuck, "1 of 2 points is stuck: ranks wait for what never comes".into())]
+        );
         let completed = said(&[Status::Completed], 1_000, &[]);
         assert_eq!(completed, [(Kind::Good, "the point ran to its end".into())]);
     }

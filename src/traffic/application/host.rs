@@ -114,7 +114,6 @@ pub struct ApplicationState {
     finished: Vec<Picoseconds>,
     ended: u64,
     begun: u64,
-    came_unexpected: u64,
     records: Option<Records>,
 }
 
@@ -152,7 +151,8 @@ fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
 }
 
 impl Application {
-    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are. With `records` all that is done is kept: some 50 bytes an operation and 40 a message.
+    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are. With `records` all that is
+    /// done is kept: some 50 bytes an operation and 40 a message.
     ///
     /// # Panics
     /// If there are not as many places as ranks.
@@ -189,7 +189,6 @@ impl Application {
                 finished: vec![0; schedule.ranks() as usize],
                 ended: 0,
                 begun: 0,
-                came_unexpected: 0,
                 records: records.then(Records::default),
             },
             runnable: VecDeque::new(),
@@ -228,7 +227,7 @@ impl Application {
         fits
     }
 
-    /// The least payload of its messages that is sent, in bytes, and whether any is.
+    /// The payloads of all its messages, those that ask and answer included, in bytes.
     pub(in crate::traffic) fn message_sizes(&self) -> impl Iterator<Item = u64> + '_ {
         let operations = self.schedule.operations().iter();
         let limit = self.host.eager_limit.0;
@@ -355,10 +354,7 @@ impl Application {
                     let tag = schedule.operation(operation).tag;
                     match self.state.receipts.take(rank, sender, tag) {
                         Some(receipt) => self.matched(terminal, receipt, operation, false, now),
-                        None => {
-                            self.state.came_unexpected += 1;
-                            self.state.unexpected.wait(rank, sender, tag, operation);
-                        }
+                        None => self.state.unexpected.wait(rank, sender, tag, operation),
                     }
                 });
                 self.state.order = order;
@@ -604,7 +600,6 @@ impl Application {
             operations = state.waits.len() as u64;
             begun += state.begun;
             ended += state.ended;
-            outcome.unexpected += state.came_unexpected;
             outcome.finished.resize(state.finished.len(), 0);
             for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
                 *all = (*all).max(*own);
@@ -638,8 +633,6 @@ impl Outcome {
 pub struct Outcome {
     /// By rank: when the last of its operations ended.
     pub finished: Vec<Picoseconds>,
-    /// Messages that came before their receipts were begun.
-    pub unexpected: u64,
     /// Empty if none were kept.
     pub records: Records,
 }

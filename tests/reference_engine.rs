@@ -30,6 +30,7 @@ fn parameters() -> Parameters {
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
+        sharing: None,
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: 3,

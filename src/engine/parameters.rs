@@ -17,6 +17,8 @@ pub enum Switching {
     VirtualCutThrough,
     /// When its last flit is there.
     StoreAndForward,
+    /// When its header is there, whether there is room for the rest or not; where links are shared flit by flit.
+    Wormhole,
 }
 
 /// Who is served first at an output.
@@ -26,6 +28,43 @@ pub enum Arbitration {
     RoundRobin,
     /// Packets from network channels before packets from injection channels, each in turn.
     TransitFirst,
+    /// The packet that was created first; where links are shared flit by flit.
+    OldestFirst,
+    /// Virtual channels in turn, each for so many flits; where links are shared flit by flit.
+    Weighted,
+}
+
+/// How packets take turns on a channel flit by flit (docs/model.md, "Links shared flit by flit").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlitSharing {
+    /// From a packet's getting a virtual channel until its flits ask for the switch.
+    pub virtual_channel_allocation: Picoseconds,
+    /// From a flit's winning the switch until it enters the crossbar.
+    pub switch_allocation: Picoseconds,
+    /// Rounds of each allocation.
+    pub iterations: u32,
+    /// Whether a packet is routed only once it is at the head of its queue.
+    pub routing_at_head: bool,
+    /// Whether an input port has a queue for each output.
+    pub virtual_output_queues: bool,
+    /// Flits that can wait behind the crossbar at each output.
+    pub output_buffer: u32,
+    /// By virtual channel: flits of its turn under [`Arbitration::Weighted`].
+    pub weights: Vec<u8>,
+}
+
+impl Default for FlitSharing {
+    fn default() -> Self {
+        Self {
+            virtual_channel_allocation: 0,
+            switch_allocation: 0,
+            iterations: 1,
+            routing_at_head: false,
+            virtual_output_queues: false,
+            output_buffer: 0,
+            weights: Vec::new(),
+        }
+    }
 }
 
 /// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and down
@@ -62,10 +101,13 @@ pub struct Parameters {
     pub buffer: u32,
     pub switching: Switching,
     pub arbitration: Arbitration,
+    /// How packets share a channel flit by flit; `None` if it is granted to one until its end.
+    pub sharing: Option<FlitSharing>,
     /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock; with
     /// it they don't, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
-    /// Packets that an input port can send at once.
+    /// Packets that an input port can send at once; where links are shared flit by flit, how many times as fast as
+    /// an output's channel the crossbar is.
     pub crossbar_speedup: u32,
     pub routing_latency: Picoseconds,
     pub crossbar_latency: Picoseconds,
@@ -98,6 +140,7 @@ impl Default for Parameters {
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
+            sharing: None,
             bubble: true,
             crossbar_speedup: 1,
             routing_latency: 25_000,
@@ -140,6 +183,7 @@ impl Parameters {
             buffer: 132,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
+            sharing: None,
             bubble: false,
             crossbar_speedup: 1,
             routing_latency: 80_000,

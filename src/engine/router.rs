@@ -306,7 +306,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
         let transit = match self.whole.parameters.arbitration {
-            Arbitration::RoundRobin => u32::MAX,
+            Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => u32::MAX,
             Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
         };
         [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)

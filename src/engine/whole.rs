@@ -165,7 +165,7 @@ impl<'f> Whole<'f> {
         let timing = self.timing(kind);
         let last = last_start(start, packet.tail, packet.flits, timing.flit);
         let header = match self.parameters.switching {
-            Switching::VirtualCutThrough => start,
+            Switching::VirtualCutThrough | Switching::Wormhole => start,
             Switching::StoreAndForward => last,
         };
         packet.tail = last + timing.forward;

@@ -14,9 +14,13 @@ use crate::units::Picoseconds;
 pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Picoseconds {
     let behind = u64::from(flits - 1);
     let hops = u64::from(hops);
-    let routing = parameters.routing_latency;
-    let link = parameters.link_latency + parameters.crossbar_latency;
-    let ejection = parameters.ejection_latency + parameters.crossbar_latency;
+    let (mut routing, mut crossbar) = (parameters.routing_latency, parameters.crossbar_latency);
+    if let Some(sharing) = &parameters.sharing {
+        routing += sharing.virtual_channel_allocation;
+        crossbar += sharing.switch_allocation;
+    }
+    let link = parameters.link_latency + crossbar;
+    let ejection = parameters.ejection_latency + crossbar;
     let injected = parameters.injection_latency;
     let (injection_tail, link_tail, ejection_tail) = (
         behind * parameters.injection_flit_time(),
@@ -28,7 +32,7 @@ pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Pico
             let injection = injection_tail + injected + routing;
             injection + hops * (link_tail + link + routing) + ejection_tail + ejection
         }
-        Switching::VirtualCutThrough => {
+        Switching::VirtualCutThrough | Switching::Wormhole => {
             let header = injected + routing + hops * (link + routing);
             let by_ejection = header + ejection_tail;
             let by_link = if hops > 0 { header - routing + link_tail } else { 0 };

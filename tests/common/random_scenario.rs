@@ -301,6 +301,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
             .choose(random)
             .unwrap(),
         arbitration: *[Arbitration::RoundRobin, Arbitration::TransitFirst].choose(random).unwrap(),
+        sharing: None,
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
         routing_latency: random.random_range(0..=5),

@@ -186,7 +186,7 @@ impl Simulator<'_> {
         let &(_, header) = buffer.flits.front()?;
         assert_eq!(header.index, 0, "a buffer's head is a header until it is granted an output");
         let awaited = match self.parameters.switching {
-            Switching::VirtualCutThrough => 0,
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
             Switching::StoreAndForward => self.packets[header.packet].flits - 1,
         };
         let is_awaited = |&&(_, flit): &&(Picoseconds, Flit)| {
@@ -271,7 +271,9 @@ impl Simulator<'_> {
             })
         };
         match self.parameters.arbitration {
-            Arbitration::RoundRobin => walk(|_| true),
+            Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => {
+                walk(|_| true)
+            }
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
         }

@@ -1,8 +1,10 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
 use crate::{
-    document::{Choice, Flag, Reader, Whole, flits, plain, rate, size, time},
-    engine::{Arbitration, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
+    document::{
+        Choice, Flag, List, Listed, Reader, Whole, flits, plain, rate, size, time, with_keys,
+    },
+    engine::{Arbitration, FlitSharing, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
     narrow::narrow,
 };
 
@@ -63,8 +65,8 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
         "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
          the lanes of a forwarding table.",
     ));
-    let doc = "Buffer of a network channel, for each of its virtual channels; at least two of the \
-         largest packets.";
+    let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets \
+               under the bubble rule, else one; any with wormhole switching.";
     to.buffer = reader.value("buffer", &flits(), to.buffer, doc);
     if let Some(switching) = switching(reader) {
         to.switching = switching;
@@ -80,7 +82,8 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
         "crossbar_speedup",
         &CHANNELS,
         u64::from(to.crossbar_speedup),
-        "Packets that an input port can send at once.",
+        "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
+         as a channel the crossbar is.",
     ));
     let doc = "Time from a header's arrival until it asks for an output.";
     to.routing_latency = reader.value("routing_latency", &time(0), to.routing_latency, doc);
@@ -92,11 +95,14 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
     let doc = "When a packet may ask for its next output.";
     let choice = Choice::usual("switching", "kind of switching", "virtual-cut-through", doc);
+    let wormhole = "when its header is there; its flits wait where they are for room, one by one. Only where links \
+                    are shared flit by flit.";
     reader.choice(
         &choice,
         vec![
             plain("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
             plain("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
+            plain("wormhole", Switching::Wormhole, wormhole),
         ],
     )
 }
@@ -105,11 +111,16 @@ fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
     let doc = "Who is served first at an output.";
     let choice = Choice::usual("arbitration", "kind of arbitration", "round-robin", doc);
     let transit = "packets from other routers before packets from the node, each in turn.";
+    let oldest = "the packet that was created first. Only where links are shared flit by flit.";
+    let weighted = "virtual channels in turn, each for as many flits as its weight (`weights` of [link]) says. Only \
+                    where links are shared flit by flit.";
     reader.choice(
         &choice,
         vec![
             plain("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
             plain("transit-first", Arbitration::TransitFirst, transit),
+            plain("oldest-first", Arbitration::OldestFirst, oldest),
+            plain("weighted", Arbitration::Weighted, weighted),
         ],
     )
 }
@@ -119,6 +130,64 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
     let doc =
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
     to.link_latency = reader.value("latency", &time(1), to.link_latency, doc);
+    let doc = "How virtual channels share the channels of links and adapters.";
+    let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
+    let packet = "a channel is granted to a packet until its end.";
+    let flit = "packets take turns flit by flit, each in a virtual channel of its own.";
+    let variants =
+        vec![plain("packet", None, packet), with_keys("flit", flit, |it| Some(Some(sharing(it))))];
+    to.sharing = reader.choice(&choice, variants).flatten();
+}
+
+/// The keys of links that are shared flit by flit.
+fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
+    let usual = FlitSharing::default();
+    let doc = "Time from a packet's getting a virtual channel until its flits ask for the switch.";
+    let key = "virtual_channel_allocation_latency";
+    let virtual_channel_allocation =
+        reader.value(key, &time(0), usual.virtual_channel_allocation, doc);
+    let doc = "Time from a flit's winning the switch until it enters the crossbar.";
+    let switch_allocation =
+        reader.value("switch_allocation_latency", &time(0), usual.switch_allocation, doc);
+    let doc = "Rounds of each allocation (iSLIP's iterations).";
+    let iterations = narrow(reader.value("iterations", &CHANNELS, usual.iterations.into(), doc));
+    let doc = "When routers look for a packet's way.";
+    let choice = Choice::usual("routing", "time of routing", "on-arrival", doc);
+    let routing = vec![
+        plain("on-arrival", false, "when its header comes, whatever is before it."),
+        plain("at-head", true, "when its header is at the head of its queue."),
+    ];
+    let routing_at_head = reader.choice(&choice, routing).unwrap_or_default();
+    let doc = "The queues of an input port.";
+    let choice = Choice::usual("queues", "kind of queues", "virtual-channel", doc);
+    let queues = vec![
+        plain("virtual-channel", false, "one for each virtual channel."),
+        plain("virtual-output", true, "one for each virtual channel and output."),
+    ];
+    let virtual_output_queues = reader.choice(&choice, queues).unwrap_or_default();
+    let doc = "Flits that can wait behind the crossbar at each output.";
+    let few = Whole { range: 0..=1 << 16 };
+    let output_buffer =
+        narrow(reader.value("output_buffer", &few, usual.output_buffer.into(), doc));
+    let doc = "Flits of each virtual channel's turn, from virtual channel 0 on, where `arbitration` is \"weighted\"; 1 \
+               of those not named.";
+    let weight = List {
+        kind: CHANNELS,
+        noun: "weights",
+        length: 0..=MOST_VIRTUAL_CHANNELS.into(),
+        example: Some("[4, 1]"),
+    };
+    let weights = Listed::values(reader.value("weights", &weight, Vec::new(), doc));
+    let weights = weights.into_iter().map(narrow).collect();
+    FlitSharing {
+        virtual_channel_allocation,
+        switch_allocation,
+        iterations,
+        routing_at_head,
+        virtual_output_queues,
+        output_buffer,
+        weights,
+    }
 }
 
 fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Stall;
 use super::model::Model;
 use super::octet::EIGHT;
-use super::packet::{Origin, Packet};
+use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::router::{Visit, Walk};
 use super::size::Size;
@@ -29,7 +29,7 @@ use crate::routing::{Adaptive, Course};
 
 /// What routers keep whose packets choose their way.
 pub(super) struct Choosers<'f> {
-    adaptive: &'f Adaptive,
+    pub adaptive: &'f Adaptive,
     pub state: ChooserState,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
@@ -155,35 +155,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
     pub(super) fn head_among_choosers(&mut self, pair: u32) {
         let Queue { head: slot, ask, .. } = self.queues[pair as usize];
-        let here = self.name;
-        let mut choice = Choice::from(self.packets.packets[slot as usize].way);
-        if choice.stage == Stage::ToIntermediate && self.packets.rest(slot)[0] == u64::from(here) {
-            choice.stage = Stage::ToDestination;
-            choice.heading.bound = 0;
-            self.packets.packets[slot as usize].way = choice.into();
-        }
         let (_, lane) = self.place(pair);
-        if choice.stage != Stage::ToIntermediate && choice.destination == here {
-            return self.ask(pair, u16::from(choice.ejection), lane);
-        }
-        match choice.stage {
-            Stage::Fixed => {
-                let ports = self.adaptive().ports(here, choice.destination, choice.heading);
-                self.ask(pair, fitted!(ports.trailing_zeros(), u16), lane);
-            }
-            Stage::New => {
+        match step(self.whole, self.adaptive(), self.packets, slot, self.name) {
+            Step::Ejection(output) | Step::Port(output) => self.ask(pair, output, lane),
+            Step::Decision => {
                 self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
                 let present = self.decide_at();
                 *present = (*present).min(ask);
             }
-            Stage::ToIntermediate | Stage::ToDestination => {
-                let to = match choice.stage {
-                    Stage::ToIntermediate => fitted!(self.packets.rest(slot)[0], u32),
-                    _ => choice.destination,
-                };
-                let options = self.adaptive().ports(here, to, choice.heading);
-                self.ask_for_any(pair, options, choice.stage);
-            }
+            Step::Any { options, escape } => self.ask_for_any(pair, options, escape),
         }
     }
 
@@ -210,14 +190,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Decides at its source router how a new packet goes on.
     fn decide(&mut self, slot: u32, now: Tick) {
-        let packet = self.packets.packets[slot as usize];
-        let mut choice = Choice::from(packet.way);
-        let course = Course {
-            to: choice.destination,
-            heading: choice.heading,
-            drawn: packet.note,
-            kind: self.packets.origins[slot as usize].derouting(),
-        };
         let capacity = self.whole.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
         let channels = self.whole.fabric.outputs(self.name).len();
@@ -227,20 +199,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 None => u32::MAX,
             };
         }
-        let full = capacity - u32::from(packet.flits) + 1;
         let adaptive = self.adaptive();
-        let course = adaptive.decide(self.name, course, &used[..channels], full);
-        choice.heading = course.heading;
-        choice.stage = Stage::ToDestination;
-        if course.to != choice.destination {
-            choice.stage = Stage::ToIntermediate;
-            self.packets.rest(slot)[0] = course.to.into();
-        }
-        self.packets.packets[slot as usize].way = choice.into();
-        let hops = adaptive.hops(self.name, choice.destination, &course);
-        let origin = &mut self.packets.origins[slot as usize];
-        origin.set_derouting(course.kind);
-        origin.hops = hops;
+        decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
     /// Flits free behind an output on the adaptive channel; `None` if it leads nowhere.
@@ -255,19 +215,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    fn ask_for_any(&mut self, pair: u32, options: u16, stage: Stage) {
+    fn ask_for_any(&mut self, pair: u32, options: u16, escape: u8) {
         let (input, _) = self.place(pair);
         let injects = self.input(input).injects;
         let bubble = if injects { self.whole.injection_bubble } else { 0 };
-        let channels = self.whole.channels;
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
         queue.output = fitted!(options.trailing_zeros(), u16);
-        queue.onto = match stage {
-            Stage::ToIntermediate => channels.escape_to_intermediate,
-            _ => channels.escape,
-        };
+        queue.onto = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in ports(options) {
             self.add_asker(output, pair, ask);
@@ -409,6 +365,81 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let onto = (queue.onto, queue.flits + bubble, queue.flits);
         self.obstacle(output, pair, onto, now).map(|obstacle| obstacle.until)
     }
+}
+
+/// How a packet that chooses its way goes on at a router.
+pub(super) enum Step {
+    /// It is at its destination.
+    Ejection(u16),
+    /// It has no choice.
+    Port(u16),
+    /// It has to decide on a detour first.
+    Decision,
+    /// By any of these ports, a bit each; else by the lowest, on its escape lane.
+    Any { options: u16, escape: u8 },
+}
+
+/// How a packet goes on. One that has come to its intermediate node turns to its destination.
+pub(super) fn step(
+    whole: &Whole<'_>,
+    adaptive: &Adaptive,
+    packets: &mut Packets,
+    slot: u32,
+    here: u32,
+) -> Step {
+    let mut choice = Choice::from(packets.packets[slot as usize].way);
+    if choice.stage == Stage::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
+        choice.stage = Stage::ToDestination;
+        choice.heading.bound = 0;
+        packets.packets[slot as usize].way = choice.into();
+    }
+    if choice.stage != Stage::ToIntermediate && choice.destination == here {
+        return Step::Ejection(u16::from(choice.ejection));
+    }
+    let (to, escape) = match choice.stage {
+        Stage::New => return Step::Decision,
+        Stage::ToIntermediate => {
+            (fitted!(packets.rest(slot)[0], u32), whole.channels.escape_to_intermediate)
+        }
+        Stage::Fixed | Stage::ToDestination => (choice.destination, whole.channels.escape),
+    };
+    let options = adaptive.ports(here, to, choice.heading);
+    match choice.stage {
+        Stage::Fixed => Step::Port(fitted!(options.trailing_zeros(), u16)),
+        _ => Step::Any { options, escape },
+    }
+}
+
+/// Decides how a new packet goes on from its source's router, of whose ports so many flits are in use behind each, of so
+/// many on a lane.
+pub(super) fn decide(
+    adaptive: &Adaptive,
+    packets: &mut Packets,
+    slot: u32,
+    (here, capacity): (u32, u32),
+    used: &[u32],
+) {
+    let packet = packets.packets[slot as usize];
+    let mut choice = Choice::from(packet.way);
+    let course = Course {
+        to: choice.destination,
+        heading: choice.heading,
+        drawn: packet.note,
+        kind: packets.origins[slot as usize].derouting(),
+    };
+    let full = capacity - u32::from(packet.flits) + 1;
+    let course = adaptive.decide(here, course, used, full);
+    choice.heading = course.heading;
+    choice.stage = Stage::ToDestination;
+    if course.to != choice.destination {
+        choice.stage = Stage::ToIntermediate;
+        packets.rest(slot)[0] = course.to.into();
+    }
+    packets.packets[slot as usize].way = choice.into();
+    let hops = adaptive.hops(here, choice.destination, &course);
+    let origin = &mut packets.origins[slot as usize];
+    origin.set_derouting(course.kind);
+    origin.hops = hops;
 }
 
 /// Flits of room that the head of a buffer needs beyond its own to escape by an output: none if it is on the escape

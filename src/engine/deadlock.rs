@@ -86,13 +86,13 @@ impl fmt::Display for Deadlock {
 impl std::error::Error for Deadlock {}
 
 /// A buffer: the part that it is in, and its number there, by input port, then lane.
-type Buffer = (usize, u32);
+pub(super) type Buffer = (usize, u32);
 
 impl<O: Observer> Simulator<'_, O> {
     pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
         let mut firsts = vec![0];
         for part in &self.parts {
-            firsts.push(firsts.last().expect("one") + part.model.ports.queues.len());
+            firsts.push(firsts.last().expect("one") + part.model.buffers());
         }
         let buffers = *firsts.last().expect("one");
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
@@ -133,6 +133,9 @@ impl<O: Observer> Simulator<'_, O> {
     /// change it; else none.
     fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
         let model = &self.parts[part].model;
+        if let Some(flits) = &model.flits {
+            return self.flits_wait_for(flits, (part, buffer));
+        }
         let queue = &model.ports.queues[buffer as usize];
         if queue.head == NONE || model.time(queue.ask) > self.clock {
             return Vec::new();
@@ -174,6 +177,9 @@ impl<O: Observer> Simulator<'_, O> {
     /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
     /// out: its room is neither here nor there before its credit has been sent, which it is at the grant.
     pub(super) fn credits_are_conserved(&self) -> bool {
+        if self.parts[0].model.flits.is_some() {
+            return self.flit_credits_are_conserved();
+        }
         let lanes = narrow::<u8>(self.whole.lanes.count());
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
@@ -202,16 +208,36 @@ impl<O: Observer> Simulator<'_, O> {
     }
 
     fn waiting(&self, (part, buffer): Buffer) -> Waiting {
+        let model = &self.parts[part].model;
+        if let Some(flits) = &model.flits {
+            return self.flits_waiting(flits, (part, buffer));
+        }
+        let pair = place(buffer, model.ports.size.shift);
+        let queue = &model.ports.queues[buffer as usize];
+        let source = model.packets.packets[queue.head as usize].source;
+        let input = pair.0 + self.whole.cut.first_input(part) as usize;
+        let router = self.whole.network.router_of_input[input];
+        let wish = model.wishes(buffer)[0];
+        let room = (u32::from(wish.need), model.room_due(wish.output, wish.lane));
+        let ends = (source, model.destination(router, queue.head));
+        self.named(part, pair, ends, wish.output, room)
+    }
+
+    /// A packet that waits in a part's pair of input port and lane, by its ends, for an output of the part, where it needs so
+    /// many flits of room and so many are free.
+    pub(super) fn named(
+        &self,
+        part: usize,
+        (input, lane): (usize, u8),
+        (source, destination): (u32, u32),
+        output: u32,
+        (needed, free): (u32, u32),
+    ) -> Waiting {
         let fabric = self.whole.fabric;
         let network = &self.whole.network;
-        let model = &self.parts[part].model;
-        let (input, lane) = place(buffer, model.ports.size.shift);
         let channel = self.whole.lanes.channel(lane);
-        let queue = &model.ports.queues[buffer as usize];
-        let packet = &model.packets.packets[queue.head as usize];
         let input = input + self.whole.cut.first_input(part) as usize;
         let router = network.router_of_input[input];
-        let wish = model.wishes(buffer)[0];
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
             router: fabric.router_name(router),
@@ -219,13 +245,14 @@ impl<O: Observer> Simulator<'_, O> {
             virtual_channel: channel,
             virtual_channel_name: match self.whole.routes {
                 Routes::Forwarding(_) => None,
+                _ if self.whole.parameters.sharing.is_some() => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
             },
-            source: fabric.terminal_name(packet.source),
-            destination: fabric.terminal_name(model.destination(router, queue.head)),
-            output: name(wish.output + self.whole.cut.first_output(part)),
-            needed: wish.need.into(),
-            free: model.room_due(wish.output, wish.lane),
+            source: fabric.terminal_name(source),
+            destination: fabric.terminal_name(destination),
+            output: name(output + self.whole.cut.first_output(part)),
+            needed,
+            free,
         }
     }
 }
@@ -279,8 +306,13 @@ impl Model<'_> {
         (adapter.input + number % channels) << self.ports.size.shift
     }
 
+    /// How many buffers there are.
+    fn buffers(&self) -> usize {
+        self.flits.as_ref().map_or(self.ports.queues.len(), |flits| flits.queue_count())
+    }
+
     /// The terminal that a packet in a router's buffer is bound for.
-    fn destination(&self, router: u32, slot: u32) -> u32 {
+    pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
         use super::way::{Address, Choice};
         let way = self.packets.packets[slot as usize].way;
         let whole = &*self.whole;

@@ -12,7 +12,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Of traffic that has messages of data, and reads. By a table packets take its lanes; `later` is the one that
-    /// may take its place.
+    /// may take its place. Links that are shared flit by flit use all virtual channels.
     pub(super) fn new(
         routes: &Routes,
         later: Option<&ForwardingTable>,
@@ -21,7 +21,9 @@ impl Lanes {
     ) -> Self {
         let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
-        if let Routes::Forwarding(table) = routes {
+        if parameters.sharing.is_some() {
+            (0..parameters.virtual_channels).for_each(&mut use_channel);
+        } else if let Routes::Forwarding(table) = routes {
             let most = table.lane_count().max(later.map_or(0, ForwardingTable::lane_count));
             (0..most.min(parameters.virtual_channels)).for_each(&mut use_channel);
         } else {

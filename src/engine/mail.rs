@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
+use super::flit::{FlitCrossing, PacketCrossing};
 use super::message::Arrival;
 use super::model::Model;
 use super::packet::{Origin, Packet};
@@ -28,6 +29,9 @@ pub(super) struct Crossing {
 #[derive(Debug, Default)]
 pub(super) struct Mail {
     pub packets: Vec<Crossing>,
+    /// Flits, in the order in which they were sent, and the packets of the headers among them.
+    pub flits: Vec<FlitCrossing>,
+    pub headers: Vec<PacketCrossing>,
     /// Credits, and where they are counted.
     pub credits: Vec<(u32, Credit)>,
     /// Messages whose first packet is on its way, under the numbers that the sender has given them.
@@ -40,7 +44,8 @@ impl Letter for Mail {
     fn earliest(&self) -> Tick {
         let packets = self.packets.iter().map(|crossing| crossing.packet.ready);
         let credits = self.credits.iter().map(|credit| credit.1.time);
-        packets.chain(credits).min().unwrap_or(NEVER)
+        let flits = self.flits.iter().map(|flit| flit.time);
+        packets.chain(credits).chain(flits).min().unwrap_or(NEVER)
     }
 }
 
@@ -74,14 +79,20 @@ impl<L: Letter> Post<L> {
 impl Model<'_> {
     /// Sends a packet, whose slot it frees, to a router of another part.
     pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
+        let PacketCrossing { packet, origin, rest } = self.take_away(slot);
+        let crossing = Crossing { router, pair, packet, origin, rest };
+        self.mail[part as usize].packets.push(crossing);
+    }
+
+    /// Takes a packet out of the part.
+    pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
         let mut rest = [0; MOST_WORDS];
         let own = self.packets.rest(slot);
         rest[..own.len()].copy_from_slice(own);
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
-        let crossing = Crossing { router, pair, packet, origin, rest };
-        self.mail[part as usize].packets.push(crossing);
+        PacketCrossing { packet, origin, rest }
     }
 
     /// Sends credits by an entry.
@@ -104,6 +115,7 @@ impl Model<'_> {
             own.copy_from_slice(&rest[..own.len()]);
             self.join(router, pair, slot);
         }
+        self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
         for (place, credit) in mail.credits.drain(..) {
             self.return_credit(place, credit);
         }

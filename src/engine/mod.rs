@@ -73,6 +73,7 @@ mod credits;
 mod cut;
 mod deadlock;
 mod digest;
+mod flit;
 mod frame;
 mod interruption;
 mod lanes;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::adaptive::Choosers;
 use super::credits::Credits;
+use super::flit::Flits;
 use super::frame::{RouterModel, Schedule, Stage};
 use super::mail::Mail;
 use super::packet::Packets;
@@ -33,6 +34,8 @@ pub(super) struct Model<'f> {
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
+    /// What its routers have instead of buffers and credits for packets, if links are shared flit by flit.
+    pub flits: Option<Box<Flits>>,
     pub packets: Packets,
     pub workload: Workload,
     pub sources: Sources,
@@ -68,6 +71,7 @@ impl<'f> Model<'f> {
         };
         let routers = ports.routers.len();
         let channels = ports.outputs + whole.injections_of_part(part);
+        let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut model = Self {
             outbox: Outbox::default(),
@@ -84,6 +88,7 @@ impl<'f> Model<'f> {
             statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
             credits: Credits::new(ports.rooms(whole)),
             packets: Packets::new(whole.rest),
+            flits,
             ports,
             choosers,
             digest: Digest::default(),
@@ -108,6 +113,9 @@ impl<'f> Model<'f> {
 
     /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
     pub(super) fn latest(&self) -> Picoseconds {
+        if self.flits.is_some() {
+            return self.latest;
+        }
         let buffers =
             0..if self.packets.count() > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
         let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
@@ -123,6 +131,7 @@ impl<'f> Model<'f> {
             + self.workload.memory()
             + self.statistics.memory()
             + self.choosers.as_ref().map_or(0, Choosers::memory)
+            + self.flits.as_ref().map_or(0, |flits| flits.memory())
     }
 }
 
@@ -160,7 +169,7 @@ impl RouterModel for Model<'_> {
 
     fn move_limit(&mut self) {
         let packets = self.packets.count() * self.packets.bytes();
-        self.is_large = self.memory() + packets > NEAR_MEMORY;
+        self.is_large = self.flits.is_none() && self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
 
@@ -174,6 +183,9 @@ impl RouterModel for Model<'_> {
         self.schedule.active.rebase(by);
         if let Some(choosers) = &mut self.choosers {
             choosers.rebase(by);
+        }
+        if let Some(flits) = &mut self.flits {
+            flits.state.rebase(by);
         }
         self.schedule.epoch = epoch;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {

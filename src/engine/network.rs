@@ -205,7 +205,8 @@ impl Network {
 
 /// The timing of network, injection and ejection channels.
 fn timings(parameters: &Parameters) -> [ChannelTiming; 3] {
-    let crossbar = parameters.crossbar_latency;
+    let switch = parameters.sharing.as_ref().map_or(0, |sharing| sharing.switch_allocation);
+    let crossbar = parameters.crossbar_latency + switch;
     let kinds = [
         (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
         (

@@ -10,13 +10,13 @@ use std::ops::Range;
 use super::adaptive::Choosers;
 use super::credits::{Credit, Credits};
 use super::octet::{EIGHT, least};
-use super::packet::{Packet, Packets};
+use super::packet::Packets;
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
-use super::trace::Trace;
+use super::trace::{Trace, note};
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Address;
@@ -520,7 +520,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
 /// The output and the lane by which a packet leaves a router that has a table.
 #[inline]
-fn look_up(
+pub(super) fn look_up(
     whole: &Whole<'_>,
     table: &ForwardingTable,
     router: u32,
@@ -535,18 +535,4 @@ fn look_up(
         }
         _ => (whole.end(destination).ejection + ejection, lane),
     }
-}
-
-/// Notes a grant at a tick after the epoch, if the packet is one of those that are followed.
-#[cold]
-#[inline(never)]
-fn note(
-    trace: &mut Option<Box<Trace>>,
-    packet: &Packet,
-    (epoch, now): (Picoseconds, Tick),
-    channel: u32,
-) {
-    let Some(trace) = trace else { return };
-    let (time, waited) = (epoch + Picoseconds::from(now), Picoseconds::from(now - packet.ready));
-    trace.add((time, waited), channel, packet.source, packet.sequence);
 }

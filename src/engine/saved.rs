@@ -46,6 +46,7 @@ type PartState = (
     Digest,
     Counters,
     Picoseconds,
+    Option<super::flit::State>,
 );
 
 impl<O> EngineState<O> {
@@ -111,6 +112,7 @@ impl Model<'_> {
             &self.digest,
             &self.counters,
             self.latest,
+            self.flits.as_ref().map(|flits| &flits.state),
         )
     }
 
@@ -118,7 +120,12 @@ impl Model<'_> {
     fn restore(&mut self, state: PartState) -> bool {
         let (schedule, ports, credits, packets, sources, sink, statistics, choosers, traffic, ..) =
             state;
-        if ports.octets.len() != self.ports.octets.len()
+        let fits = match (&mut self.flits, state.12) {
+            (Some(own), Some(state)) => own.restore(state),
+            (own, state) => own.is_none() && state.is_none(),
+        };
+        if !fits
+            || ports.octets.len() != self.ports.octets.len()
             || credits.room.len() != self.credits.room.len()
             || choosers.is_some() != self.choosers.is_some()
         {

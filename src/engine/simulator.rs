@@ -281,7 +281,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
     fn busy(&self, (model, channel, kind): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
         let outputs = model.ports.outputs;
         let free_at = match (channel as usize).checked_sub(outputs) {
-            None => model.ports.output(channel).free_at,
+            None => model.output_free_at(channel),
             Some(injection) => model.sources.injections[injection].free_at,
         };
         let left = model.time(free_at).saturating_sub(self.clock);
@@ -322,7 +322,11 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
     let fastest = whole.timings.iter().map(|timing| timing.flit).min().expect("three kinds");
-    let window = (link.forward + whole.routing).min(link.back + flits * fastest);
+    let window = if parameters.sharing.is_some() {
+        link.forward.min(link.back)
+    } else {
+        (link.forward + whole.routing).min(link.back + flits * fastest)
+    };
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
     // leaves the network.

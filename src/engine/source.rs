@@ -40,9 +40,9 @@ pub(super) struct Injection {
     /// When it is looked at next; never if nothing waits, or if what it waits for is not known.
     pub due: Tick,
     /// The lanes whose source queues are not empty, a bit each.
-    waiting: u16,
+    pub waiting: u16,
     /// The lane at which the search for the next packet starts.
-    pointer: u8,
+    pub pointer: u8,
 }
 
 /// What waits in a terminal's source queues, all injection and virtual channels together.
@@ -68,11 +68,18 @@ pub(super) struct Adapter {
     pub router: u32,
     /// The input port of its first injection channel, and where its room is counted.
     pub input: u32,
-    room: u32,
+    pub room: u32,
     /// Its number in the whole network.
     pub name: u32,
     /// The injection channel of the next message.
     next_channel: u8,
+}
+
+/// A packet that a source has put together.
+pub(super) struct NewPacket {
+    pub slot: u32,
+    /// The tag of its message, if it is the last one's and its departure is to be told.
+    pub departs: Option<u64>,
 }
 
 /// The state of all sources.
@@ -148,6 +155,11 @@ impl Sources {
             self.packing = Packing::new(bytes, parameters);
         }
         self.packing
+    }
+
+    /// Flits of the packet that an injection channel's source queue sends next.
+    pub(super) fn flits_of_next(&self, injection: u32, queue: u32, lanes: u32) -> u16 {
+        self.queues[(injection * lanes + queue) as usize].flits
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -286,6 +298,7 @@ impl Model<'_> {
                 whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
             }
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
+            (Role::Response, _) if let Some(flits) = &self.flits => flits.response_queue(),
             (role, _) => whole.lanes.lane(role.virtual_channel()),
         };
         let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
@@ -318,6 +331,9 @@ impl Model<'_> {
     /// is looked at again.
     #[inline]
     fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
+        if self.flits.is_some() {
+            return self.inject_flits(number, terminal, now);
+        }
         let lanes = fitted!(self.whole.lanes.count(), u32);
         let injection = self.sources.injections[number as usize];
         if self.sources.paused || injection.waiting == 0 {
@@ -357,17 +373,24 @@ impl Model<'_> {
 
     /// Credits that an injection channel waits for arrive at this time.
     pub(super) fn feed(&mut self, number: u32, time: Tick) {
-        let injection = &mut self.sources.injections[number as usize];
-        if injection.waiting != 0 {
+        let injection = &self.sources.injections[number as usize];
+        if injection.waiting != 0 || self.has_begun(number) {
+            let injection = &mut self.sources.injections[number as usize];
             injection.due = injection.due.min(time);
             let terminal = number / self.whole.parameters.injection_channels;
             self.lower_terminal(terminal, time);
         }
     }
 
-    /// Sends the first packet of a source queue through a free injection channel.
-    #[inline]
-    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
+    /// Takes the first packet of a source queue, whose header starts on the injection channel now.
+    #[inline(always)]
+    pub(super) fn next_packet_of(
+        &mut self,
+        number: u32,
+        terminal: u32,
+        lane: u8,
+        now: Tick,
+    ) -> NewPacket {
         let place = number as usize * self.whole.lanes.count() + usize::from(lane);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
@@ -399,9 +422,8 @@ impl Model<'_> {
         let sequence = adapter.sequence;
         adapter.sequence = sequence.wrapping_add(1);
         adapter.queue.flits -= u64::from(flits);
-        let &mut Adapter { name: source, router, input: first_input, .. } = adapter;
+        let source = adapter.name;
 
-        // All flits are there from the start.
         let mut packet = Packet {
             ready: 0,
             tail: 0,
@@ -412,7 +434,6 @@ impl Model<'_> {
             note: 0,
             way: Way::default(),
         };
-        let last = self.whole.send(&mut packet, ChannelKind::Injection, now);
         let channels = self.whole.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let mut origin =
@@ -422,6 +443,23 @@ impl Model<'_> {
         self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
+        let departs =
+            is_last && role == Role::Data && tells_host && self.workload.wants_departure(tag);
+        NewPacket { slot, departs: departs.then_some(tag) }
+    }
+
+    /// Sends the first packet of a source queue through a free injection channel.
+    #[inline]
+    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
+        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, lane, now);
+        let packet = &mut self.packets.packets[slot as usize];
+        let Packet { source, sequence, flits, .. } = *packet;
+        // All flits are there from the start.
+        let last = self.whole.send(packet, ChannelKind::Injection, now);
+        let &Adapter { router, input: first_input, .. } = &self.sources.adapters[terminal as usize];
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let time = self.time(now);
 
         let whole = &*self.whole;
         let channel = whole.channel_of_injection(self.schedule.part, number);
@@ -436,7 +474,7 @@ impl Model<'_> {
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
         let pair = (of_router << self.ports.size.shift) + u32::from(lane);
         self.join(router, pair, slot);
-        if is_last && role == Role::Data && tells_host && self.workload.wants_departure(tag) {
+        if let Some(tag) = departs {
             self.message_sent(terminal, tag, self.time(free_at));
         }
     }

@@ -129,6 +129,9 @@ impl<S: Size> Visit<'_, '_, S> {
 impl Model<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
+        if self.flits.is_some() {
+            return;
+        }
         for number in 0..fitted!(self.ports.routers.len(), u32) {
             self.hold(number, self.ports.size).settle_stalls(now);
         }
@@ -139,11 +142,21 @@ impl Model<'_> {
         self.settle_stalls(now);
         self.statistics.flits.fill(0);
         self.statistics.stalled.fill([0; STALLS]);
-        let outputs = self.ports.outputs().map(|output| output.free_at);
+        let outputs: Vec<Tick> = (0..fitted!(self.ports.outputs, u32))
+            .map(|output| self.output_free_at(output))
+            .collect();
         let injections = self.sources.injections.iter().map(|injection| injection.free_at);
         let left = &mut self.statistics.carried_over;
-        for (left, free_at) in left.iter_mut().zip(outputs.chain(injections)) {
+        for (left, free_at) in left.iter_mut().zip(outputs.into_iter().chain(injections)) {
             *left = free_at.saturating_sub(now);
+        }
+    }
+
+    /// When the last flit that an output was given has left.
+    pub(super) fn output_free_at(&self, output: u32) -> Tick {
+        match &self.flits {
+            None => self.ports.output(output).free_at,
+            Some(flits) => flits.state.outputs[output as usize].line,
         }
     }
 

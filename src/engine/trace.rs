@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
+use super::packet::Packet;
+use super::tick::Tick;
 use crate::application::Mix;
 use crate::units::Picoseconds;
 
@@ -16,6 +18,20 @@ pub struct Grant {
     /// The packet, by its source and its number there.
     pub source: u32,
     pub sequence: u32,
+}
+
+/// Notes a grant at a tick after the epoch, if the packet is one of those that are followed.
+#[cold]
+#[inline(never)]
+pub(super) fn note(
+    trace: &mut Option<Box<Trace>>,
+    packet: &Packet,
+    (epoch, now): (Picoseconds, Tick),
+    channel: u32,
+) {
+    let Some(trace) = trace else { return };
+    let (time, waited) = (epoch + Picoseconds::from(now), Picoseconds::from(now - packet.ready));
+    trace.add((time, waited), channel, packet.source, packet.sequence);
 }
 
 /// What is noted down of some packets.

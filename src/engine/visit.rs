@@ -5,6 +5,7 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
+use super::flit::{ReturnedRun, SentRun};
 use super::frame::Stage;
 use super::model::Model;
 use super::octet::least;
@@ -40,6 +41,11 @@ pub(super) struct Returned {
 pub(super) struct Outbox {
     pub sent: Vec<Sent>,
     pub returned: Vec<Returned>,
+    /// Flits and their credits, where links are shared flit by flit, and their times.
+    pub flits: Vec<SentRun>,
+    pub times: Vec<Tick>,
+    pub returned_flits: Vec<ReturnedRun>,
+    pub backs: Vec<Tick>,
     pub deliveries: Vec<Delivery>,
     /// Injection channels, and when credits arrive that they wait for.
     pub fed: Vec<(u32, Tick)>,
@@ -63,7 +69,10 @@ impl<'f> Model<'f> {
             let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
             let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
             let until = at_terminals.min(end);
-            let mut next = least(self.ports.octets_of(&router));
+            let mut next = match &self.flits {
+                None => least(self.ports.octets_of(&router)),
+                Some(flits) => self.flits_due(flits, number),
+            };
             if let Some(choosers) = &self.choosers {
                 next = next.min(choosers.state.decide_at[number as usize]);
             }
@@ -159,6 +168,9 @@ impl<'f> Model<'f> {
     /// Simulates a router's outputs before `until`; see [`Visit::run`].
     #[inline(always)]
     fn run_router(&mut self, number: u32, until: Tick) -> Tick {
+        if self.flits.is_some() {
+            return self.run_flits(number, until);
+        }
         let shift = self.ports.size.shift;
         match self.ports.small {
             Some(1) => self.hold(number, Small::<1> { shift }).run(until),
@@ -233,6 +245,9 @@ impl<'f> Model<'f> {
             }
         }
         self.outbox.sent.clear();
+        if self.flits.is_some() {
+            return self.send_flits();
+        }
         for place in 0..self.outbox.returned.len() {
             let Returned { feeder, lane, credit } = self.outbox.returned[place];
             if feeder & AWAY == 0 {
@@ -267,6 +282,9 @@ impl<'f> Model<'f> {
     /// Sends a credit to a sender of this part, which looks when it arrives if it waits for one.
     #[inline]
     pub(super) fn return_credit(&mut self, place: u32, credit: Credit) {
+        if self.flits.is_some() {
+            return self.return_flit_credit(place, credit.time);
+        }
         if self.credits.send(place, credit, self.schedule.window.start) {
             self.wake_sender(place, credit.time);
         }

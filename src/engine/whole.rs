@@ -178,6 +178,11 @@ impl<'f> Whole<'f> {
         &self.timings[kind as usize]
     }
 
+    /// Whether packets go by routes that their sources have written.
+    pub(super) fn routes_by_source(&self) -> bool {
+        matches!(self.routes, Routes::DirectionOrder(_) | Routes::Table(_))
+    }
+
     /// The live terminals of a router.
     pub(super) fn terminals_of(&self, router: u32) -> &[u32] {
         let first = |router: u32| self.first_terminals[router as usize] as usize;

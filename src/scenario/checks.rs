@@ -226,6 +226,7 @@ impl Checks<'_> {
         ];
         let (needs, why) = match routing.lanes() {
             Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
+            None if draft.parameters.sharing.is_some() => return,
             None => (
                 narrow(VIRTUAL_CHANNELS),
                 "this routing takes Angara's five: request, response, adaptive, two collective"

@@ -1,0 +1,289 @@
+//! Which virtual channels a packet may take, and which of them are open to it.
+
+use super::queue::{Queue, Stage};
+use super::visit::FlitVisit;
+use crate::engine::adaptive::{Step, decide, ports, step};
+use crate::engine::ports::Output;
+use crate::engine::router::look_up;
+use crate::engine::tick::{NEVER, Tick};
+use crate::engine::{ChannelKind, Switching};
+use crate::narrow::fitted;
+
+impl FlitVisit<'_, '_> {
+    /// A packet is the first of its queue: finds out when it asks, and for what.
+    pub(super) fn meet(&mut self, queue: usize, now: Tick) {
+        let state = self.first_queue + queue;
+        let Queue { flits, head, free_at, stage, .. } = self.state.queues[state];
+        if stage == Stage::Undecided {
+            self.decide(queue, now);
+            self.direct(queue);
+            return self.look_again(queue, now);
+        }
+        let packet = self.packets.packets[head as usize];
+        let awaited = match self.whole.parameters.switching {
+            Switching::StoreAndForward => u32::from(packet.flits) - 1,
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+        };
+        if flits.len() <= awaited {
+            // It is looked at when a flit comes.
+            return self.set_due(queue, NEVER);
+        }
+        let came = flits.at(awaited, &self.state.times);
+        let routing = self.whole.routing;
+        let asks = if self.rules.sharing.routing_at_head {
+            came.max(free_at) + routing
+        } else {
+            (came + routing).max(free_at)
+        };
+        let origin = &self.packets.origins[head as usize];
+        let created = origin.created;
+        let queue_state = &mut self.state.queues[state];
+        queue_state.slot = head;
+        queue_state.head = packet.next;
+        (queue_state.source, queue_state.sequence) = (packet.source, packet.sequence);
+        queue_state.created = created;
+        queue_state.left = packet.flits;
+        queue_state.again = asks;
+        let latency = fitted!(self.rules.sharing.virtual_channel_allocation, Tick);
+        self.packets.packets[head as usize].ready = asks + latency;
+        self.direct(queue);
+        self.look_again(queue, now);
+    }
+
+    /// Looks at a queue again that may be due now.
+    fn look_again(&mut self, queue: usize, now: Tick) {
+        let again = self.queue(queue).again;
+        if again > now {
+            return self.set_due(queue, again);
+        }
+        match self.queue(queue).stage {
+            Stage::Undecided => self.meet(queue, now),
+            _ => self.ask(queue, now),
+        }
+    }
+
+    /// Finds out for which virtual channels of which outputs a packet asks.
+    fn direct(&mut self, queue: usize) {
+        let state = self.first_queue + queue;
+        let slot = self.state.queues[state].slot;
+        let (input, lane) = self.place(queue);
+        if let Some(choosers) = self.choosers.as_deref() {
+            let adaptive = choosers.adaptive;
+            match step(self.whole, adaptive, self.packets, slot, self.name) {
+                Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
+                Step::Port(output) => self.ask_in_ring(queue, output, 1 << lane),
+                Step::Decision => self.queue(queue).stage = Stage::Undecided,
+                Step::Any { options, escape } => self.ask_for_any(queue, options, escape),
+            }
+            return;
+        }
+        let packet = &self.packets.packets[slot as usize];
+        match self.table {
+            Some(table) => {
+                let entry = self.entry(input);
+                let came = (!entry.injects).then_some(entry.opposite);
+                let way = packet.way.into();
+                let (output, onto) = look_up(self.whole, table, self.name, way, (came, lane));
+                let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
+                let lanes = if ejects { self.all_lanes() } else { 1 << onto };
+                self.ask_for(queue, output, lanes, 0);
+            }
+            None => {
+                let output = self.whole.code.output(packet.way);
+                if self.port(usize::from(output)).kind == ChannelKind::Ejection {
+                    return self.ask_for(queue, output, self.all_lanes(), 0);
+                }
+                let kind = self.rules.kind(lane);
+                self.ask_in_ring(queue, output, kind);
+            }
+        }
+    }
+
+    fn all_lanes(&self) -> u16 {
+        fitted!((1u32 << self.rules.lanes) - 1, u16)
+    }
+
+    /// Asks for lanes of a network channel, by the rule that keeps rings from deadlocks.
+    fn ask_in_ring(&mut self, queue: usize, output: u16, kind: u16) {
+        let (input, lane) = self.place(queue);
+        let Output { in_ring, .. } = *self.port(usize::from(output));
+        let goes_on = self.entry(input).straight == output;
+        match (in_ring, self.whole.bubble) {
+            (true, 1..) if goes_on => self.ask_for(queue, output, 1 << lane, 0),
+            (true, bubble) => self.ask_for(queue, output, kind, bubble),
+            (false, _) => self.ask_for(queue, output, kind, 0),
+        }
+    }
+
+    /// Asks for some lanes of an output, with so much room beyond the packet's own.
+    fn ask_for(&mut self, queue: usize, output: u16, lanes: u16, bubble: u16) {
+        let needed = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.stage = Stage::Asking;
+        (state.output, state.lanes, state.options) = (output, lanes, 0);
+        state.need = needed;
+        self.set_asking(queue, usize::from(output));
+    }
+
+    /// Flits of room that a packet needs.
+    fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
+        match self.whole.parameters.switching {
+            Switching::Wormhole => 0,
+            Switching::VirtualCutThrough | Switching::StoreAndForward => {
+                self.queue(queue).left + bubble
+            }
+        }
+    }
+
+    /// Asks for the adaptive lane of some outputs, or else for an escape.
+    fn ask_for_any(&mut self, queue: usize, options: u16, escape: u8) {
+        let (input, _) = self.place(queue);
+        let bubble = if self.entry(input).injects { self.whole.injection_bubble } else { 0 };
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.stage = Stage::Asking;
+        state.options = options;
+        state.output = fitted!(options.trailing_zeros(), u16);
+        (state.lane, state.need) = (escape, need);
+        for output in ports(options) {
+            self.set_asking(queue, output);
+        }
+    }
+
+    /// The word of an output's set of those who ask in which a queue is.
+    #[inline(always)]
+    fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
+        let first = (self.router.first_output as usize + output) * self.rules.words;
+        &mut self.state.asking[first + queue / 64]
+    }
+
+    fn set_asking(&mut self, queue: usize, output: usize) {
+        *self.asking(queue, output) |= 1 << (queue % 64);
+    }
+
+    /// A packet has got a lane: it asks for none any more.
+    pub(super) fn withdraw(&mut self, queue: usize) {
+        let Queue { options, output, .. } = *self.queue(queue);
+        if options == 0 {
+            *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
+            return;
+        }
+        for output in ports(options) {
+            *self.asking(queue, output) &= !(1 << (queue % 64));
+        }
+    }
+
+    /// Lets a packet take part in the allocation of virtual channels if any is open to it; else says when one may be.
+    pub(super) fn ask(&mut self, queue: usize, now: Tick) {
+        let &mut Queue { options, output, lanes, need, again, lane: escape, .. } =
+            self.queue(queue);
+        if again > now {
+            return self.set_due(queue, again);
+        }
+        let mut until = NEVER;
+        let mut any = false;
+        if options == 0 {
+            any = self.offer(queue, usize::from(output), lanes, need, &mut until, now);
+        } else {
+            let adaptive = 1 << self.whole.channels.adaptive;
+            for option in ports(options) {
+                any |= self.offer(queue, option, adaptive, need, &mut until, now);
+            }
+            if !any {
+                let (input, lane) = self.place(queue);
+                let output = usize::from(output);
+                let goes_on = lane == escape && usize::from(self.entry(input).straight) == output;
+                let in_ring = self.port(output).in_ring;
+                let bubble = if in_ring && !goes_on { self.whole.bubble } else { 0 };
+                let need = self.needed(queue, bubble);
+                any = self.offer(queue, output, 1 << escape, need, &mut until, now);
+            }
+        }
+        if !any {
+            self.set_due(queue, until);
+        }
+    }
+
+    /// Notes which of an output's lanes are open to a packet, and else until when they are not.
+    fn offer(
+        &mut self,
+        queue: usize,
+        output: usize,
+        lanes: u16,
+        need: u16,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let needs_room = self.port(output).needs_room && need > 0;
+        let first = self.lane(output, 0);
+        let mut any = false;
+        let mut left = lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            let state = &mut self.state.lanes[first + lane as usize];
+            if !state.is_free(now) {
+                // If a packet holds it, its release has the router look again.
+                *until = (*until).min(state.free_at);
+            } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
+                *until = (*until).min(state.foresee(need.into(), &self.state.times));
+            } else {
+                any = true;
+                let of_router = fitted!(output, u32) * self.rules.lanes + lane;
+                self.scratch.add_ask(of_router, queue);
+            }
+        }
+        any
+    }
+
+    /// A packet that is new decides at its source's router how it goes on.
+    fn decide(&mut self, queue: usize, now: Tick) {
+        let slot = self.queue(queue).slot;
+        let lane = self.whole.channels.adaptive;
+        let capacity = self.whole.parameters.buffer;
+        let channels = self.whole.fabric.outputs(self.name).len();
+        let mut used = [u32::MAX; u16::BITS as usize];
+        for (output, used) in used[..channels].iter_mut().enumerate() {
+            if self.port(output).needs_room {
+                let place = self.lane(output, lane);
+                let state = &mut self.state.lanes[place];
+                state.collect(now, &self.state.times);
+                *used = capacity - state.room();
+            }
+        }
+        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive;
+        decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
+    }
+
+    /// Of offers of one router's lanes to a packet the one that it accepts.
+    pub(super) fn accepted(
+        &mut self,
+        queue: usize,
+        offers: impl Iterator<Item = u32> + Clone,
+        now: Tick,
+    ) -> u32 {
+        let Queue { options, accepts, slot, .. } = *self.queue(queue);
+        let adaptive = u32::from(self.whole.channels.adaptive);
+        let lanes = self.rules.lanes;
+        let is_escape = |offer: u32| offer % lanes != adaptive;
+        if options == 0 || offers.clone().any(is_escape) {
+            return offers.min_by_key(|&offer| super::turn(offer, accepts)).expect("an offer");
+        }
+        let mut open = 0;
+        let mut rooms = [0; u16::BITS as usize];
+        for offer in offers {
+            let output = (offer / lanes) as usize;
+            let place = self.lane(output, fitted!(adaptive, u8));
+            self.state.lanes[place].collect(now, &self.state.times);
+            open |= 1 << output;
+            rooms[output] = self.state.lanes[place].room();
+        }
+        let (input, _) = self.place(queue);
+        let straight = u32::from(self.entry(input).port);
+        let note = self.packets.packets[slot as usize].note;
+        let drawn = crate::adaptive::drawn_at(self.name, note);
+        let selection = self.choosers.as_deref().expect("it chooses").adaptive.rules().selection;
+        let port = selection.prefers(open, straight, drawn, |port| rooms[port as usize]);
+        port * lanes + adaptive
+    }
+}

@@ -1,0 +1,248 @@
+//! Queues that wait for each other for good.
+//!
+//! A packet that asks for a virtual channel waits for those that hold the ones it may take, or for room in the queues
+//! behind them; one that has a virtual channel waits for a credit, which only the queues at the other end can give, or
+//! for its next flit, which only the queue that has it can send. If a queue waits for several, any of them may free it.
+
+use super::Flits;
+use super::lane::Lane;
+use super::queue::{Queue, Stage};
+use crate::engine::adaptive::ports;
+use crate::engine::deadlock::{Buffer, Waiting};
+use crate::engine::model::Model;
+use crate::engine::ports::{AWAY, Output, Router, place};
+use crate::engine::simulator::Simulator;
+use crate::engine::{Observer, Switching};
+use crate::narrow::narrow;
+use crate::topology::NONE;
+
+impl Flits {
+    /// How many queues there are.
+    pub(in crate::engine) fn queue_count(&self) -> usize {
+        self.state.queues.len()
+    }
+
+    /// The queues of a part's pair of input port and lane that have flits.
+    fn filled(&self, part: usize, pair: u32) -> impl Iterator<Item = Buffer> {
+        let first = pair * self.rules.outputs;
+        let queues = first..first + self.rules.outputs;
+        queues
+            .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
+            .map(move |queue| (part, queue))
+    }
+
+    /// The lanes of a router's outputs for which a queue's packet asks: output, lane, and the room that it needs.
+    fn wishes(&self, model: &Model<'_>, queue: &Queue) -> Vec<(u32, u8, u32)> {
+        let (output, need) = (u32::from(queue.output), u32::from(queue.need));
+        if queue.stage == Stage::Sending {
+            return vec![(output, queue.lane, 1)];
+        }
+        if queue.options == 0 {
+            let lanes = ports(queue.lanes);
+            return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
+        }
+        let adaptive = model.whole.channels.adaptive;
+        let options = ports(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
+        // What its escape needs at most: a cycle that is found with less is none.
+        let least = u32::from(queue.left);
+        std::iter::once((output, queue.lane, least)).chain(options).collect()
+    }
+}
+
+impl Model<'_> {
+    /// The router in which a part's pair of input port and lane is.
+    fn router_of_pair(&self, pair: u32) -> Router {
+        let input = pair >> self.ports.size.shift;
+        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
+        self.ports.routers[place - 1]
+    }
+}
+
+impl<O: Observer> Simulator<'_, O> {
+    fn flits(&self, part: usize) -> &Flits {
+        self.parts[part].model.flits.as_ref().expect("links are shared flit by flit")
+    }
+
+    /// The queues one of which has to move before this one can; none if it may yet move without.
+    pub(in crate::engine) fn flits_wait_for(
+        &self,
+        flits: &Flits,
+        (part, queue): Buffer,
+    ) -> Vec<Buffer> {
+        let model = &self.parts[part].model;
+        let state = &flits.state.queues[queue as usize];
+        let pair = queue / flits.rules.outputs;
+        let has_flit = !state.flits.is_empty();
+        let front = || model.time(state.flits.front(&flits.state.times));
+        match state.stage {
+            Stage::Idle | Stage::Undecided => Vec::new(),
+            Stage::New if self.whole.parameters.switching != Switching::StoreAndForward => {
+                Vec::new()
+            }
+            Stage::New => {
+                let flits_of_it = model.packets.packets[state.head as usize].flits;
+                let all_there = state.flits.len() >= u32::from(flits_of_it);
+                if all_there { Vec::new() } else { self.upstream(flits, part, pair) }
+            }
+            Stage::Sending if !has_flit => self.upstream(flits, part, pair),
+            Stage::Sending if front() > self.clock => Vec::new(),
+            Stage::Asking | Stage::Sending => {
+                let router = model.router_of_pair(pair);
+                let mut waits = Vec::new();
+                for (output, lane, need) in flits.wishes(model, state) {
+                    match self.blocked(part, &router, (output, lane, need), queue) {
+                        Some(by) => waits.extend(by),
+                        None => return Vec::new(),
+                    }
+                }
+                waits
+            }
+        }
+    }
+
+    /// Who keeps a queue's packet from a lane of its router's output; `None` if nothing does for long.
+    fn blocked(
+        &self,
+        part: usize,
+        router: &Router,
+        (output, lane, need): (u32, u8, u32),
+        queue: u32,
+    ) -> Option<Vec<Buffer>> {
+        let model = &self.parts[part].model;
+        let flits = self.flits(part);
+        let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
+        let number = router.first_output + output;
+        let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
+        let held: &Lane = &flits.state.lanes[place as usize];
+        if held.holder != NONE && first + held.holder != queue {
+            return Some(vec![(part, first + held.holder)]);
+        }
+        let port = model.ports.output(number);
+        if !port.needs_room || held.due() >= need {
+            return None;
+        }
+        Some(self.far(port, lane).collect())
+    }
+
+    /// The queues with flits at the far end of an output's lane.
+    fn far(&self, port: &Output, lane: u8) -> impl Iterator<Item = Buffer> {
+        let part = port.far_part as usize;
+        let far = &self.parts[part].model.ports;
+        let router = &far.routers[port.far_router as usize];
+        let pair = far.queue(router, u32::from(port.far_pair) + u32::from(lane));
+        self.flits(part).filled(part, narrow::<u32>(pair))
+    }
+
+    /// Who has the flits that a queue waits for which are not on their way.
+    fn upstream(&self, flits: &Flits, part: usize, pair: u32) -> Vec<Buffer> {
+        let model = &self.parts[part].model;
+        let (input, lane) = place(pair, flits.rules.shift);
+        let entry = model.ports.input(narrow::<u32>(input));
+        if entry.injects {
+            let room = flits.state.lanes[entry.feeder as usize + usize::from(lane)].due();
+            return if room > 0 { Vec::new() } else { flits.filled(part, pair).collect() };
+        }
+        let (from, room) = if entry.feeder & AWAY == 0 {
+            (part, entry.feeder)
+        } else {
+            let entry = model.ports.entries[(entry.feeder & !AWAY) as usize];
+            (entry.part as usize, entry.room)
+        };
+        let place = room + u32::from(lane);
+        let sender = &self.parts[from].model;
+        let holder = self.flits(from).state.lanes[place as usize].holder;
+        let (number, _) = sender.ports.senders[place as usize / self.whole.lanes.count()];
+        let router = &sender.ports.routers[number as usize];
+        let rules = &self.flits(from).rules;
+        let first = (router.first_input << rules.shift) * rules.outputs;
+        if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
+    }
+
+    /// What is told of a queue in a cycle.
+    pub(in crate::engine) fn flits_waiting(&self, flits: &Flits, (part, queue): Buffer) -> Waiting {
+        let model = &self.parts[part].model;
+        let state = &flits.state.queues[queue as usize];
+        let pair = queue / flits.rules.outputs;
+        let router = model.router_of_pair(pair);
+        let (output, lane, need) = match state.stage {
+            Stage::New => (0, 0, 0),
+            _ => flits.wishes(model, state)[0],
+        };
+        let number = router.first_output + output;
+        let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
+        let held = &flits.state.lanes[place as usize];
+        let is_held = state.stage != Stage::Sending && held.holder != NONE;
+        let free = if is_held { 0 } else { held.due() };
+        let (source, sequence) = match state.stage {
+            Stage::New => {
+                let packet = &model.packets.packets[state.head as usize];
+                (packet.source, packet.sequence)
+            }
+            _ => (state.source, state.sequence),
+        };
+        let ends = (source, self.destination_of(source, sequence));
+        self.named(part, place_of(pair, flits), ends, number, (need.max(1), free))
+    }
+
+    /// The terminal that a packet is bound for, wherever its header is.
+    fn destination_of(&self, source: u32, sequence: u32) -> u32 {
+        for (part, it) in self.parts.iter().enumerate() {
+            let model = &it.model;
+            let flits = self.flits(part);
+            for (queue, state) in (0..).zip(&flits.state.queues) {
+                let slot = |slot: u32| (slot != NONE).then_some(slot);
+                let packets = &model.packets.packets;
+                let behind =
+                    std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
+                let is_it = |&at: &u32| {
+                    let packet = &packets[at as usize];
+                    (packet.source, packet.sequence) == (source, sequence)
+                };
+                let own = slot(state.slot).filter(|_| state.stage != Stage::Idle);
+                if let Some(found) = own.into_iter().chain(behind).find(is_it) {
+                    let pair: u32 = queue / flits.rules.outputs;
+                    let input = pair >> flits.rules.shift;
+                    let input = input + self.whole.cut.first_input(part);
+                    let router = self.whole.network.router_of_input[input as usize];
+                    return model.destination(router, found);
+                }
+            }
+        }
+        source
+    }
+
+    /// Whether room and flits of all queues add up.
+    pub(in crate::engine) fn flit_credits_are_conserved(&self) -> bool {
+        let parameters = &self.whole.parameters;
+        (0..self.parts.len()).all(|part| {
+            let model = &self.parts[part].model;
+            let flits = self.flits(part);
+            let held =
+                |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
+            let lanes = narrow::<u8>(self.whole.lanes.count());
+            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, port)| port.needs_room);
+            let mut network = outputs.flat_map(|it| (0..lanes).map(move |lane| (it, lane)));
+            let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))
+                .filter(|&input| model.ports.input(input).injects)
+                .flat_map(|input| (0..lanes).map(move |lane| (input, lane)));
+            network.all(|((output, port), lane): ((usize, &Output), u8)| {
+                let place = flits.state.outputs[output].lanes as usize + usize::from(lane);
+                let flits: u32 = self.far(port, lane).map(held).sum();
+                flits + flits_due(self.flits(part), place) == parameters.buffer
+            }) && injections.all(|(input, lane)| {
+                let place = model.ports.input(input).feeder as usize + usize::from(lane);
+                let pair = (input << flits.rules.shift) + u32::from(lane);
+                let there: u32 = flits.filled(part, pair).map(held).sum();
+                there + flits_due(flits, place) == parameters.injection_buffer
+            })
+        })
+    }
+}
+
+fn flits_due(flits: &Flits, place: usize) -> u32 {
+    flits.state.lanes[place].due()
+}
+
+fn place_of(pair: u32, flits: &Flits) -> (usize, u8) {
+    place(pair, flits.rules.shift)
+}

@@ -1,0 +1,183 @@
+//! Terminals' injection channels, shared by their source queues flit by flit.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Flits, first_from};
+use crate::engine::model::Model;
+use crate::engine::tick::{NEVER, Tick};
+use crate::engine::{ChannelKind, Switching};
+use crate::narrow::fitted;
+use crate::routing::Routes;
+use crate::topology::NONE;
+
+/// A source queue of an injection channel, as far as its packet is being sent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct SourceLane {
+    /// Flits left of the packet at hand.
+    left: u16,
+    /// The lane that it is in, and the one at which the search for the next one's starts.
+    lane: u8,
+    next: u8,
+    source: u32,
+    sequence: u32,
+    /// The tag of its message, if its last flit's departure is to be told.
+    departs: Option<u64>,
+}
+
+impl Default for SourceLane {
+    fn default() -> Self {
+        Self { left: 0, lane: 0, next: 0, source: NONE, sequence: 0, departs: None }
+    }
+}
+
+impl Flits {
+    /// The lanes that a packet may take which is injected from a source queue, and the room that it needs there.
+    fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
+        let whole = &*model.whole;
+        let lanes = match whole.routes {
+            Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue),
+            Routes::Adaptive(_) | Routes::Forwarding(_) => 1 << queue,
+        };
+        let room = match whole.parameters.switching {
+            Switching::Wormhole => 1,
+            Switching::VirtualCutThrough | Switching::StoreAndForward => u32::from(flits),
+        };
+        (lanes, room)
+    }
+}
+
+impl Model<'_> {
+    /// Sends the next flit through a free injection channel, or several if nothing else can come between them; says
+    /// when the channel is looked at again.
+    pub(in crate::engine) fn inject_flits(&mut self, number: u32, terminal: u32, now: Tick) {
+        let mut flits = self.flits.take().expect("links are shared flit by flit");
+        let due = self.inject_some(&mut flits, number, terminal, now);
+        self.sources.injections[number as usize].due = due;
+        self.flits = Some(flits);
+    }
+
+    fn inject_some(&mut self, flits: &mut Flits, number: u32, terminal: u32, now: Tick) -> Tick {
+        let injection = self.sources.injections[number as usize];
+        if injection.free_at > now {
+            return injection.free_at;
+        }
+        let lanes = flits.rules.lanes;
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
+        let first = number as usize * lanes as usize;
+        let sending = (0..lanes).filter(|&it| flits.state.sources[first + it as usize].left > 0);
+        let busy = sending.fold(injection.waiting, |set, lane| set | 1 << lane);
+        let mut due = NEVER;
+        let mut left = busy;
+        while let Some(queue) = first_from(left, injection.pointer.into()) {
+            left &= !(1 << queue);
+            let place = first + queue as usize;
+            if flits.state.sources[place].left > 0 {
+                let lane = room as usize + usize::from(flits.state.sources[place].lane);
+                let (state, times) = (&mut flits.state.lanes[lane], &flits.state.times);
+                if !state.has_room(1, now, times) {
+                    due = due.min(state.foresee(1, times));
+                    continue;
+                }
+                return self.send_source_flits(flits, (number, terminal), queue, NONE, now);
+            }
+            let n = self.sources.flits_of_next(number, queue, lanes);
+            let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
+            let mut open = 0;
+            for lane in 0..lanes {
+                let (state, times) =
+                    (&mut flits.state.lanes[(room + lane) as usize], &flits.state.times);
+                if allowed >> lane & 1 == 0 {
+                } else if state.has_room(need, now, times) {
+                    open |= 1 << lane;
+                } else {
+                    due = due.min(state.foresee(need, times));
+                }
+            }
+            let next = flits.state.sources[place].next;
+            let Some(lane) = first_from(open, next.into()) else { continue };
+            let packet = self.next_packet_of(number, terminal, fitted!(queue, u8), now);
+            self.counters.grants += 1;
+            let sent = &self.packets.packets[packet.slot as usize];
+            flits.state.sources[place] = SourceLane {
+                left: sent.flits,
+                lane: fitted!(lane, u8),
+                next: fitted!(lane, u8) + 1,
+                source: sent.source,
+                sequence: sent.sequence,
+                departs: packet.departs,
+            };
+            return self.send_source_flits(flits, (number, terminal), queue, packet.slot, now);
+        }
+        due
+    }
+
+    /// Sends flits of a source queue's packet, the first of which can go: the header if a packet is given. When the
+    /// channel is looked at again.
+    fn send_source_flits(
+        &mut self,
+        flits: &mut Flits,
+        (number, terminal): (u32, u32),
+        queue: u32,
+        header: u32,
+        now: Tick,
+    ) -> Tick {
+        let lanes = flits.rules.lanes;
+        let place = (number * lanes + queue) as usize;
+        let SourceLane { lane, source, sequence, departs, mut left, .. } =
+            flits.state.sources[place];
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let adapter = self.sources.adapters[terminal as usize];
+        let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
+        let first_input = self.ports.routers[adapter.router as usize].first_input;
+        let pair =
+            ((adapter.input + of_terminal - first_input) << flits.rules.shift) + u32::from(lane);
+        let timing = *self.whole.timing(ChannelKind::Injection);
+        let channel = self.whole.channel_of_injection(self.schedule.part, number);
+        let in_part = fitted!(self.ports.outputs, u32) + number;
+        let (mut at, mut header) = (now, header);
+        loop {
+            flits.state.lanes[room].take();
+            let arrives = at + timing.forward;
+            let header = std::mem::replace(&mut header, NONE);
+            self.join_flits(flits, adapter.router, pair, &[arrives], header);
+            let time = self.time(at);
+            self.digest.add(time, channel, source, sequence);
+            self.statistics.sent(in_part, lane, 1);
+            left -= 1;
+            at += timing.flit;
+            // Only if nobody else uses the channel is it known now what comes next.
+            let times = &flits.state.times;
+            if left == 0
+                || !flits.rules.one_kind
+                || !flits.state.lanes[room].has_room(1, now, times)
+            {
+                break;
+            }
+        }
+        flits.state.sources[place].left = left;
+        let injection = &mut self.sources.injections[number as usize];
+        injection.free_at = at;
+        injection.pointer = fitted!((queue + 1) % lanes, u8);
+        if left == 0
+            && let Some(tag) = departs
+        {
+            let time = self.time(at);
+            self.message_sent(terminal, tag, time);
+        }
+        let waits = self.sources.injections[number as usize].waiting != 0;
+        let sends =
+            (0..lanes).any(|lane| flits.state.sources[(number * lanes + lane) as usize].left > 0);
+        if waits || sends { at } else { NEVER }
+    }
+
+    /// Whether an injection channel has begun a packet whose flits wait.
+    pub(in crate::engine) fn has_begun(&self, number: u32) -> bool {
+        let Some(flits) = &self.flits else { return false };
+        let lanes = flits.rules.lanes as usize;
+        let own = &flits.state.sources[number as usize * lanes..][..lanes];
+        own.iter().any(|source| source.left > 0)
+    }
+}

@@ -1,0 +1,100 @@
+//! A virtual channel at the output that feeds it: which packet holds it, and the credits for its flits.
+
+use serde::{Deserialize, Serialize};
+
+use super::times::{Ring, Times};
+use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::topology::NONE;
+
+/// A lane of a channel, at the sender.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Lane {
+    /// Since when no packet holds it; never while one does.
+    pub free_at: Tick,
+    /// The queue among its router's whose packet holds it.
+    pub holder: u32,
+    /// The queue at which the search for the next packet starts.
+    pub pointer: u16,
+    /// Whether somebody waits for a credit that was not on its way when it looked.
+    pub awaited: bool,
+    /// Flits for which there are credits, those aside that have come back since and nobody has looked for.
+    room: u32,
+    /// When credits are back that are on their way.
+    returning: Ring,
+}
+
+impl Lane {
+    /// Of a channel with so much room at its far end; 0 of one without a buffer there.
+    pub(super) fn new(room: u16, times: &mut Times) -> Self {
+        let room = u32::from(room);
+        Self {
+            free_at: 0,
+            holder: NONE,
+            pointer: 0,
+            awaited: false,
+            room,
+            returning: Ring::new(room, times),
+        }
+    }
+
+    /// Whether a packet that asks at `now` can have it, as far as packets go.
+    #[inline(always)]
+    pub(super) fn is_free(&self, now: Tick) -> bool {
+        self.free_at <= now
+    }
+
+    /// Whether there are credits for so many flits.
+    #[inline(always)]
+    pub(super) fn has_room(&mut self, flits: u32, now: Tick, times: &Times) -> bool {
+        self.room >= flits || {
+            self.collect(now, times);
+            self.room >= flits
+        }
+    }
+
+    /// Takes in the credits that are back.
+    pub(super) fn collect(&mut self, now: Tick, times: &Times) {
+        while !self.returning.is_empty() && self.returning.front(times) <= now {
+            self.returning.pop();
+            self.room += 1;
+        }
+    }
+
+    /// Flits for which there are credits; those on their way are not counted.
+    pub(super) fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// Flits for which there are credits, or will be without anything else having to move.
+    pub(super) fn due(&self) -> u32 {
+        self.room + self.returning.len()
+    }
+
+    /// When there will be credits for so many flits, of which there are too few now; never if that is not known: then
+    /// it notes that it is waited for.
+    pub(super) fn foresee(&mut self, flits: u32, times: &Times) -> Tick {
+        let lacks = flits - self.room;
+        if lacks <= self.returning.len() {
+            return self.returning.at(lacks - 1, times);
+        }
+        self.awaited = true;
+        NEVER
+    }
+
+    /// Takes a credit for a flit.
+    #[inline(always)]
+    pub(super) fn take(&mut self) {
+        self.room -= 1;
+    }
+
+    /// A credit will be back at this time. Whether it is waited for.
+    #[inline(always)]
+    pub(super) fn give_back(&mut self, time: Tick, times: &mut Times) -> bool {
+        self.returning.push(time, times);
+        std::mem::take(&mut self.awaited)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.free_at = rebased(self.free_at, by);
+    }
+}

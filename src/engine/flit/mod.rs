@@ -1,0 +1,285 @@
+//! The second model of routers: links are shared flit by flit (docs/model.md, "Links shared flit by flit").
+//!
+//! Terminals, packets, ways and the frame are those of the first model ([`Model`](super::model::Model)); what it has
+//! besides is here. A flit is nothing but the time at which it is there: those of a queue follow each other in a ring of
+//! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
+//! back.
+//!
+//! A router keeps for each of its queues the time before which nothing can come of it. A visit goes from the least of
+//! them to the next, lets all queues that are due then take part in the allocations of that instant, and gives each of
+//! them its next time: what it waits for is known by then, or has it looked at again when it comes.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `queue` | an input port's queue of flits |
+//! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
+//! | `times` | rings of times, which both are made of |
+//! | `visit` | a router taken in hand for a window |
+//! | `sending` | what a flit that wins the switch brings about |
+//! | `asking` | which virtual channels a packet may take, and which of them are open |
+//! | `allocation` | who gets a virtual channel, who gets the switch |
+//! | `injection` | terminals' injection channels |
+//! | `arrivals` | flits and credits handed over to other routers |
+//! | `deadlock` | queues that wait for each other |
+
+mod allocation;
+mod arrivals;
+mod asking;
+mod deadlock;
+mod injection;
+mod lane;
+mod queue;
+mod sending;
+mod times;
+mod visit;
+
+pub(super) use arrivals::{FlitCrossing, PacketCrossing, ReturnedRun, SentRun};
+
+use serde::{Deserialize, Serialize};
+
+use super::parameters::{Arbitration, FlitSharing, Parameters};
+use super::ports::Ports;
+use super::tick::{NEVER, Tick, rebased};
+use super::whole::Whole;
+use crate::narrow::narrow;
+use injection::SourceLane;
+use lane::Lane;
+use queue::Queue;
+use times::Times;
+
+/// An output, as far as flits take turns on it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Output {
+    /// When the crossbar can give it another flit.
+    free_at: Tick,
+    /// When the last flit that it was given has left.
+    pub line: Tick,
+    /// The place of its lowest lane.
+    lanes: u32,
+    /// The input port at which the search for the next flit starts; by weights the lane whose turn it is.
+    pointer: u16,
+    /// Flits left of that turn.
+    turn: u8,
+}
+
+/// An input port.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Input {
+    free_at: Tick,
+    /// The queue among its own at which the search for the next flit starts.
+    pointer: u16,
+    /// The output at which its search among offers starts.
+    accepts: u16,
+}
+
+/// What never changes.
+#[derive(Clone, Debug)]
+struct Rules {
+    sharing: FlitSharing,
+    arbitration: Arbitration,
+    /// From a win to the channel.
+    crossing: Tick,
+    /// By kind of channel: the time a flit takes the crossbar.
+    crossbar: [Tick; 3],
+    /// Lanes of a channel.
+    lanes: u32,
+    /// Lanes of data and requests; those of responses follow.
+    data_lanes: u32,
+    /// Queues of an input port and lane.
+    outputs: u32,
+    /// By how many bits an input port is shifted in a pair's number.
+    shift: u32,
+    /// Words of a set of a router's queues.
+    words: usize,
+    /// Whether a terminal's injection channel serves one queue only.
+    one_kind: bool,
+}
+
+/// What a part's routers have besides their ports, if links are shared flit by flit.
+#[derive(Debug)]
+pub(super) struct Flits {
+    rules: Rules,
+    pub state: State,
+    /// Queues that take part in an instant's allocations; kept for their memory.
+    scratch: allocation::Scratch,
+}
+
+/// What changes of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    /// By queue: before when nothing can come of it.
+    due: Vec<Tick>,
+    queues: Vec<Queue>,
+    /// By pair, if a pair has several queues: the one that its latest packet went to.
+    current: Vec<u16>,
+    /// By the place at which a channel's room is counted; those of ejection channels follow.
+    lanes: Vec<Lane>,
+    pub outputs: Vec<Output>,
+    inputs: Vec<Input>,
+    /// By output: the queues whose packets ask for one of its lanes, a bit each.
+    asking: Vec<u64>,
+    times: Times,
+    /// By injection channel, then lane: source queues.
+    sources: Vec<SourceLane>,
+}
+
+impl Flits {
+    /// Of a part in which nothing is under way; `None` if packets take links whole. Traffic has data, and reads.
+    pub(super) fn new(
+        whole: &Whole<'_>,
+        part: usize,
+        ports: &Ports,
+        (_, reads): (bool, bool),
+    ) -> Option<Self> {
+        let parameters = &whole.parameters;
+        let sharing = parameters.sharing.clone()?;
+        let lanes = narrow::<u32>(whole.lanes.count());
+        let shift = ports.size.shift;
+        let outputs_of = |router: &super::ports::Router| u32::from(router.outputs);
+        let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
+        let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
+        let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
+        let queues = (u32::from(most_inputs) << shift) * outputs;
+        let by_source = whole.routes_by_source();
+        let split = reads && by_source;
+        let data_lanes = if split { lanes / 2 } else { lanes };
+        let rules = Rules {
+            arbitration: parameters.arbitration,
+            crossing: narrow::<Tick>(parameters.crossbar_latency + sharing.switch_allocation),
+            crossbar: whole.timings.map(|timing| timing.flit.div_ceil(parameters.crossbar_speedup)),
+            lanes,
+            data_lanes,
+            outputs,
+            shift,
+            words: (queues as usize).div_ceil(64).max(1),
+            one_kind: by_source && !reads,
+            sharing,
+        };
+        let state = State::new(&rules, parameters, whole, part, ports);
+        Some(Self { rules, state, scratch: allocation::Scratch::default() })
+    }
+
+    /// The source queue of responses, if packets go by routes that their sources have written.
+    pub(super) fn response_queue(&self) -> u8 {
+        if self.rules.data_lanes < self.rules.lanes {
+            narrow::<u8>(self.rules.data_lanes)
+        } else {
+            crate::engine::RESPONSE_CHANNEL
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let State { due, queues, current, lanes, outputs, inputs, asking, times, sources } =
+            &self.state;
+        size_of_val(&**due)
+            + size_of_val(&**queues)
+            + size_of_val(&**current)
+            + size_of_val(&**lanes)
+            + size_of_val(&**outputs)
+            + size_of_val(&**inputs)
+            + size_of_val(&**asking)
+            + times.memory()
+            + size_of_val(&**sources)
+    }
+
+    /// Goes on with such a state; false if it is another network's.
+    pub(super) fn restore(&mut self, state: State) -> bool {
+        let fits = state.due.len() == self.state.due.len()
+            && state.lanes.len() == self.state.lanes.len()
+            && state.sources.len() == self.state.sources.len();
+        self.state = state;
+        fits
+    }
+}
+
+impl State {
+    fn new(
+        rules: &Rules,
+        parameters: &Parameters,
+        whole: &Whole<'_>,
+        part: usize,
+        ports: &Ports,
+    ) -> Self {
+        let mut times = Times::default();
+        let lanes_of = |room: u16, times: &mut Times| Lane::new(room, times);
+        let mut lanes: Vec<Lane> =
+            ports.rooms(whole).into_iter().map(|room| lanes_of(room, &mut times)).collect();
+        let mut outputs = Vec::with_capacity(ports.outputs);
+        for output in ports.outputs() {
+            let first = if output.needs_room {
+                output.room
+            } else {
+                let first = narrow::<u32>(lanes.len());
+                lanes.extend((0..rules.lanes).map(|_| Lane::new(0, &mut times)));
+                first
+            };
+            let turn = rules.weight(0);
+            outputs.push(Output { free_at: 0, line: 0, lanes: first, pointer: 0, turn });
+        }
+        let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
+        let mut queues = Vec::new();
+        for router in &ports.routers {
+            for input in 0..router.inputs {
+                let injects = input >= router.transit;
+                let room = if injects { parameters.injection_buffer } else { parameters.buffer };
+                for pair in 0..1 << rules.shift {
+                    let used = if pair < rules.lanes { room } else { 0 };
+                    queues.extend((0..rules.outputs).map(|_| Queue::new(used, &mut times)));
+                }
+            }
+        }
+        let injections = whole.injections_of_part(part) * rules.lanes as usize;
+        Self {
+            due: vec![NEVER; queues.len()],
+            current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
+            queues,
+            lanes,
+            asking: vec![0; outputs.len() * rules.words],
+            outputs,
+            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0 }; inputs],
+            times,
+            sources: vec![SourceLane::default(); injections],
+        }
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
+        self.due.iter_mut().for_each(move_back);
+        self.queues.iter_mut().for_each(|queue| queue.rebase(by));
+        self.lanes.iter_mut().for_each(|lane| lane.rebase(by));
+        for output in &mut self.outputs {
+            move_back(&mut output.free_at);
+            move_back(&mut output.line);
+        }
+        self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
+        self.times.rebase(by);
+    }
+}
+
+impl Rules {
+    /// Flits of a lane's turn.
+    fn weight(&self, lane: u32) -> u8 {
+        self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
+    }
+
+    /// The lanes of the kind of packet that is in a lane, if nothing else says which it may take.
+    fn kind(&self, lane: u8) -> u16 {
+        let bits = |lanes: u32| narrow::<u16>((1u32 << lanes) - 1);
+        let data = bits(self.data_lanes);
+        if u32::from(lane) < self.data_lanes { data } else { bits(self.lanes) & !data }
+    }
+}
+
+/// A place in a cyclic order from a pointer on, as a number that grows along it.
+#[inline(always)]
+fn turn(place: u32, pointer: u16) -> (bool, u32) {
+    (place < u32::from(pointer), place)
+}
+
+/// The first bit of a set in cyclic order from a pointer on.
+#[inline(always)]
+fn first_from(set: u16, pointer: u32) -> Option<u32> {
+    let from_pointer = if pointer < u16::BITS { set & (u16::MAX << pointer) } else { 0 };
+    let first = if from_pointer != 0 { from_pointer } else { set };
+    (first != 0).then(|| first.trailing_zeros())
+}

@@ -1,0 +1,88 @@
+//! An input port's queue of flits: one of a virtual channel, or of a virtual channel and an output.
+
+use serde::{Deserialize, Serialize};
+
+use super::times::{Ring, Times};
+use crate::engine::ports::NO_OUTPUT;
+use crate::engine::tick::{Tick, rebased};
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// How far the packet at the head of a queue has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stage {
+    /// There is none.
+    Idle,
+    /// It is not known yet what it asks for, or when.
+    New,
+    /// It has to decide on a detour.
+    Undecided,
+    /// It asks for a virtual channel.
+    Asking,
+    /// It has one: its flits ask for the switch.
+    Sending,
+}
+
+/// A queue, and the packet at its head.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Queue {
+    /// When each flit is there, in order; some may be on their way.
+    pub flits: Ring,
+    /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
+    pub head: u32,
+    pub tail: u32,
+    pub stage: Stage,
+    /// The lane that it has at its output, or of its escape.
+    pub lane: u8,
+    /// The lanes that it may take at its output, a bit each.
+    pub lanes: u16,
+    /// The ports among which it chooses, a bit each; 0 if it has no choice.
+    pub options: u16,
+    /// The output that it asks for; if it chooses that of its escape.
+    pub output: u16,
+    /// Room that it needs there.
+    pub need: u16,
+    /// Its flits that have not won the switch.
+    pub left: u16,
+    /// The lane of an output (output, then lane) at which its search among offers starts.
+    pub accepts: u16,
+    /// Before when it does not ask again.
+    pub again: Tick,
+    /// When the packet before it has left.
+    pub free_at: Tick,
+    /// Its place among packets while it leaves the network, and who it is.
+    pub slot: u32,
+    pub source: u32,
+    pub sequence: u32,
+    pub created: Picoseconds,
+}
+
+impl Queue {
+    /// Empty, for so many flits.
+    pub(super) fn new(room: u32, times: &mut Times) -> Self {
+        Self {
+            flits: Ring::new(room, times),
+            head: NONE,
+            tail: NONE,
+            stage: Stage::Idle,
+            lane: 0,
+            lanes: 0,
+            options: 0,
+            output: NO_OUTPUT,
+            need: 0,
+            left: 0,
+            accepts: 0,
+            again: 0,
+            free_at: 0,
+            slot: NONE,
+            source: NONE,
+            sequence: 0,
+            created: 0,
+        }
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.again = rebased(self.again, by);
+        self.free_at = rebased(self.free_at, by);
+    }
+}

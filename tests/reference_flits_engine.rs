@@ -224,6 +224,20 @@ fn entering_a_ring_needs_room_for_one_more_packet() {
     assert_eq!(deliveries(&run_ring(4, &double(), &messages)), [(0, 0, 34), (0, 1, 42)]);
 }
 
+#[test]
+fn a_packet_that_goes_on_in_its_ring_keeps_its_virtual_channel() {
+    // At router 1 node 1's packet takes virtual channel 0 at 18 and holds it until 26. Node 0's packet, which came on virtual
+    // channel 0, asks at 20 and waits for it: at router 2 the two win from 30 to 36 and from 38 to 44.
+    let messages = [data(10, 1, 2, FOUR), data(0, 0, 2, FOUR)];
+    let log = run_ring(5, &double(), &messages);
+    assert_eq!(deliveries(&log), [(1, 0, 36 + 8), (0, 0, 44 + 8)]);
+    // Without the bubble it takes virtual channel 1 at 20, and flits win in turn: at router 1 node 1's at 18, 22, 26, 30,
+    // node 0's at 20, 24, 28, 32; at router 2 node 1's at 30, 34, 38, 42, node 0's 2 later each.
+    let open = Parameters { bubble: false, ..double() };
+    let log = run_ring(5, &open, &messages);
+    assert_eq!(deliveries(&log), [(1, 0, 42 + 8), (0, 1, 44 + 8)]);
+}
+
 /// Each node of a ring of five sends to the next but one; buffers hold two maximum packets.
 #[test]
 fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
@@ -232,6 +246,7 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
     for switching in [Switching::VirtualCutThrough, Switching::Wormhole] {
         let open = Parameters { switching, bubble: false, ..single() };
         let deadlock = try_torus(5, &[], &open, &messages).unwrap_err();
+        assert!(deadlock.time > 0 && deadlock.packets > 100);
         assert_eq!(deadlock.packets + deadlock.log.packets.len(), 200);
     }
     for parameters in [single(), double()] {

@@ -11,6 +11,7 @@
 
 mod common;
 mod reference;
+mod reference_flits;
 
 mod adaptive;
 mod applications;
@@ -19,6 +20,7 @@ mod cli;
 mod compare;
 mod deadlock;
 mod differential;
+mod differential_flits;
 mod documents;
 mod engines_agree;
 mod epoch;
@@ -41,6 +43,7 @@ mod peer_figures;
 mod pictures;
 mod plot;
 mod reference_engine;
+mod reference_flits_engine;
 mod report;
 mod result_files;
 mod robust;

@@ -10,9 +10,11 @@ use std::fmt;
 pub struct Digest(pub u64);
 
 impl Digest {
-    /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`.
+    /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`; where links are shared
+    /// flit by flit, of each of its flits. Channels are numbered by router, network channels in port order (vacant ones
+    /// included) before ejection channels; then come the injection channels, by terminal.
     #[inline]
-    pub(super) fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
+    pub fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
         let packet = u64::from(source) << 32 | u64::from(sequence);
         let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ packet.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(25)

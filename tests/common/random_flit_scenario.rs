@@ -1,0 +1,99 @@
+//! Small random scenarios whose links are shared flit by flit: those of `random_scenario`, with other routers.
+//!
+//! Some end in a deadlock, as they should: worms in a ring, or a ring without the bubble.
+
+use flitlab::{
+    engine::{Arbitration, FlitSharing, Parameters, Switching},
+    routing::Routes,
+    traffic::Kind,
+    units::Picoseconds,
+};
+use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::random_scenario::Scenario;
+
+/// Flits times hops of all messages together: half of what the packets' reference engine has to do.
+const WORK: u64 = 3_000;
+
+/// The scenario of this seed: half direction order and route tables, a quarter each adaptive routing and forwarding
+/// tables.
+pub fn flit_scenario(seed: u64) -> Scenario {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    drawn_flit_scenario(&mut random, seed, WORK)
+}
+
+/// The same from a generator, with about so much work.
+pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenario {
+    let mut scenario = match seed % 4 {
+        2 => Scenario::drawn_adaptive(random, seed, work)
+            .unwrap_or_else(|| Scenario::drawn(random, work)),
+        3 => Scenario::drawn_forwarding(random, work),
+        _ => Scenario::drawn(random, work),
+    };
+    share(random, &mut scenario);
+    scenario
+}
+
+/// Draws what routers with shared links have besides, and what is different in them.
+fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
+    let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let chooses = matches!(routes, Routes::Adaptive(_));
+    parameters.virtual_channels = match routes {
+        Routes::DirectionOrder(_) | Routes::Table(_) => {
+            random.random_range(if has_reads { 2..=8 } else { 1..=8 })
+        }
+        Routes::Adaptive(_) => random.random_range(3..=8),
+        Routes::Forwarding(_) => parameters.virtual_channels,
+    };
+    let switching = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
+    parameters.switching = *switching[..if chooses { 2 } else { 3 }].choose(random).unwrap();
+    let arbitrations = [
+        Arbitration::RoundRobin,
+        Arbitration::TransitFirst,
+        Arbitration::OldestFirst,
+        Arbitration::Weighted,
+    ];
+    parameters.arbitration = *arbitrations.choose(random).unwrap();
+    let may_have_bubble =
+        parameters.switching != Switching::Wormhole && !matches!(routes, Routes::Forwarding(_));
+    let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
+    parameters.bubble = may_have_bubble && wants_bubble;
+    draw_buffers(random, parameters);
+    parameters.sharing = Some(sharing(random, parameters.virtual_channels, !chooses));
+}
+
+/// Buffers of a few flits for worms; else of the packets that the rules ask for, or somewhat more.
+fn draw_buffers(random: &mut dyn Rng, parameters: &mut Parameters) {
+    let largest = parameters.maximum_packet();
+    let mut more = |least: u32| match random.random_range(0..4) {
+        0 | 1 => least,
+        2 => least + random.random_range(0..=largest),
+        _ => least + random.random_range(0..=4 * largest),
+    };
+    let (least, least_injected) = match parameters.switching {
+        Switching::Wormhole => (1, 1),
+        _ if parameters.bubble => (2 * largest, largest),
+        _ => (largest, largest),
+    };
+    parameters.buffer = more(least);
+    parameters.injection_buffer = more(least_injected);
+}
+
+fn sharing(random: &mut dyn Rng, virtual_channels: u8, may_have_outputs: bool) -> FlitSharing {
+    let mut latency =
+        || -> Picoseconds { if random.random_bool(0.5) { 0 } else { random.random_range(1..=4) } };
+    let (virtual_channel_allocation, switch_allocation) = (latency(), latency());
+    let weights = random.random_range(0..=virtual_channels);
+    FlitSharing {
+        virtual_channel_allocation,
+        switch_allocation,
+        iterations: random.random_range(1..=3),
+        routing_at_head: random.random_bool(0.5),
+        virtual_output_queues: may_have_outputs && random.random_bool(0.4),
+        output_buffer: *[0, 0, 1, 2, 5].choose(random).unwrap(),
+        weights: (0..weights).map(|_| random.random_range(1..=5)).collect(),
+    }
+}

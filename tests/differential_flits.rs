@@ -1,0 +1,164 @@
+//! Differential runs where links are shared flit by flit: random small scenarios over all routings, kinds of switching and
+//! arbitrations, each simulated by the plain reference engine and by the fast engine on 1, 2, 3 and 7 threads.
+//!
+//!     cargo test --test main -- --ignored --nocapture differential_flits
+//!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test main -- --ignored --nocapture differential_flits
+//!
+//! The tests of both engines wait for a fast engine that heeds `Parameters::sharing`; the reference runs alone until then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+
+use flitlab::engine::{Arbitration, Digest, Log, Switching, run_script};
+use flitlab::routing::Routes;
+use flitlab::traffic::{Kind, Script, Workload};
+use rayon::prelude::*;
+
+use crate::common::agreement::assert_agreement;
+use crate::common::random_flit_scenario::flit_scenario;
+use crate::common::random_scenario::Scenario;
+use crate::reference_flits;
+use crate::threads::{STOPS, compare};
+
+/// What the reference engine makes of a scenario: the log, the digest, whether it ended in a deadlock.
+fn run_reference(scenario: &Scenario) -> (Log, Digest, bool) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    match reference_flits::run(fabric, routes, parameters, messages) {
+        Ok((log, digest)) => (log, digest, false),
+        Err(deadlock) => (deadlock.log, deadlock.digest, true),
+    }
+}
+
+/// Which of the model's rules a scenario has to do with.
+fn features(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { routes, parameters, messages, .. } = scenario;
+    let sharing = parameters.sharing.as_ref().expect("it was drawn so");
+    let reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let routing = match routes {
+        Routes::DirectionOrder(_) => "direction order",
+        Routes::Table(_) => "route table",
+        Routes::Adaptive(_) => "adaptive",
+        Routes::Forwarding(_) => "forwarding table",
+    };
+    let switching = match parameters.switching {
+        Switching::VirtualCutThrough => "virtual cut-through",
+        Switching::StoreAndForward => "store-and-forward",
+        Switching::Wormhole => "wormhole",
+    };
+    let arbitration = match parameters.arbitration {
+        Arbitration::RoundRobin => "round-robin",
+        Arbitration::TransitFirst => "transit-first",
+        Arbitration::OldestFirst => "oldest-first",
+        Arbitration::Weighted => "weighted",
+    };
+    let some = [
+        (parameters.crossbar_speedup > 1, "crossbar speed-up"),
+        (sharing.output_buffer > 0, "buffers behind the crossbar"),
+        (sharing.iterations > 1, "several iterations"),
+        (sharing.routing_at_head, "routing at the head"),
+        (sharing.virtual_output_queues, "virtual output queues"),
+        (sharing.virtual_channel_allocation > 0, "latency of virtual channels' allocation"),
+        (sharing.switch_allocation > 0, "latency of the switch's allocation"),
+        (parameters.injection_channels > 1, "several injection channels"),
+        (parameters.ejection_channels > 1, "several ejection channels"),
+        (parameters.bubble, "bubble"),
+        (parameters.virtual_channels == 1, "one virtual channel"),
+        (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
+        (reads, "reads"),
+    ];
+    let some = some.into_iter().filter_map(|(it, name)| it.then_some(name));
+    some.chain([routing, switching, arbitration]).collect()
+}
+
+/// All features that [`features`] can name.
+const FEATURES: usize = 13 + 4 + 3 + 4;
+
+/// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
+fn agree(seed: u64, scenario: &Scenario) -> usize {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let (reference, digest, stuck) = run_reference(scenario);
+    let script = Script::new(messages.clone());
+    if let Ok((log, fast)) = run_script(fabric, routes, parameters, script.clone()) {
+        assert_agreement(scenario, &reference, &log);
+        assert_eq!(fast, digest, "seed {seed}: flits that delay no packet");
+    }
+    let run = compare(&format!("seed {seed}"), scenario, &Workload::Script(script), &STOPS);
+    assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
+    let fast = Log { packets: run.log.0, messages: run.log.1 };
+    assert_agreement(scenario, &reference, &fast);
+    fast.packets.len()
+}
+
+#[test]
+fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rules_allow() {
+    let (mut seen, mut stuck) = (BTreeSet::new(), 0);
+    for seed in 0..80 {
+        let scenario = flit_scenario(seed);
+        seen.extend(features(&scenario));
+        let (log, _, is_stuck) = run_reference(&scenario);
+        if is_stuck {
+            let parameters = &scenario.parameters;
+            let by_table = matches!(scenario.routes, Routes::Forwarding(_));
+            assert!(!parameters.bubble && !by_table, "seed {seed}: {parameters:?}");
+            stuck += 1;
+        } else {
+            assert_eq!(log.messages.len(), scenario.messages.len(), "seed {seed}");
+        }
+    }
+    assert_eq!(seen.len(), FEATURES, "{seen:?}");
+    assert!(stuck < 12, "{stuck} deadlocks");
+}
+
+#[test]
+fn instants_that_are_left_out_would_change_nothing() {
+    for seed in 0..24 {
+        let scenario = flit_scenario(seed);
+        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let (log, digest, stuck) = run_reference(&scenario);
+        let every_tick = reference_flits::run_every_tick(fabric, routes, parameters, messages);
+        let every_tick = match every_tick {
+            Ok((log, digest)) => (log, digest, false),
+            Err(deadlock) => (deadlock.log, deadlock.digest, true),
+        };
+        assert_eq!((log, digest, stuck), every_tick, "seed {seed}");
+    }
+}
+
+#[test]
+#[ignore = "waits for a fast engine that heeds Parameters::sharing"]
+fn the_engines_agree_flit_by_flit() {
+    (0..200).into_par_iter().for_each(|seed| {
+        agree(seed, &flit_scenario(seed));
+    });
+}
+
+#[test]
+#[ignore = "long, and waits for a fast engine that heeds Parameters::sharing; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
+    let number = |name, default| {
+        env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+    };
+    let (first, count): (u64, u64) =
+        (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    let one = |seed| {
+        let scenario = flit_scenario(seed);
+        let packets = agree(seed, &scenario);
+        let counts: BTreeMap<_, u64> =
+            features(&scenario).into_iter().map(|feature| (feature, 1)).collect();
+        (counts, packets)
+    };
+    let add = |(mut one, packets): (BTreeMap<_, _>, usize), (other, more)| {
+        for (feature, count) in other {
+            *one.entry(feature).or_insert(0) += count;
+        }
+        (one, packets + more)
+    };
+    let scenarios = (first..first + count).into_par_iter();
+    let (features, packets) = scenarios.map(one).reduce(Default::default, add);
+    println!("{count} scenarios from seed {first} on, {packets} packets: no difference");
+    for (feature, count) in &features {
+        println!("{count:>8} {feature}");
+    }
+    assert!(features.len() == FEATURES || count < 1_000, "{features:?}");
+    assert!(features.values().all(|&with| with > count / 200), "{features:?}");
+}

@@ -1,0 +1,291 @@
+//! Which virtual channels of which outputs a packet asks for.
+
+use flitlab::{
+    adaptive::drawn_at,
+    engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching},
+    routing::Routes,
+    units::Picoseconds,
+};
+
+use super::{
+    Simulator,
+    network::{ChannelKind, Output, OutputName},
+    queue::Queue,
+};
+
+/// A virtual channel of a router's output: the output's place among the router's, and the number.
+pub type Onto = (usize, usize);
+
+/// Where a packet is: an input port of a router, and the virtual channel in which it came.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub router: usize,
+    pub port: usize,
+    pub virtual_channel: usize,
+}
+
+/// The outputs of a packet that chooses: those that bring it nearer, and the one on which it can escape.
+struct Choice {
+    nearer: Vec<Onto>,
+    escape: Onto,
+}
+
+impl Simulator<'_> {
+    /// The packet at a queue's head, if it asks for a virtual channel.
+    pub fn asking(&self, queue: &Queue, now: Picoseconds) -> Option<usize> {
+        if queue.way.is_some() {
+            return None;
+        }
+        let &(_, header) = queue.flits.front()?;
+        assert_eq!(header.index, 0, "behind a packet's last flit there is a header");
+        let awaited = match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
+        };
+        let mut flits = queue.flits.iter();
+        let is_awaited =
+            |(_, flit): &&(_, super::Flit)| flit.packet == header.packet && flit.index == awaited;
+        let &(came, _) = flits.find(is_awaited)?;
+        let routed_from =
+            if self.sharing.routing_at_head { came.max(queue.free_from) } else { came };
+        let routed = routed_from + self.parameters.routing_latency;
+        let asks = routed.max(queue.free_from).max(queue.packet_asks_again);
+        (asks <= now).then_some(header.packet)
+    }
+
+    /// Decides how new packets go on that ask for the first time.
+    pub fn decide(&mut self, router: usize, now: Picoseconds) {
+        let Routes::Adaptive(adaptive) = self.routes else { return };
+        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
+        let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
+        for packet in asking {
+            let (Some(course), false) = (self.packets[packet].course, self.packets[packet].decided)
+            else {
+                continue;
+            };
+            let capacity = self.parameters.buffer;
+            let onto = usize::from(adaptive.rules().channels.adaptive);
+            let used = |port| {
+                let output = self.routers[router].output_named(OutputName::Port(port))?;
+                let channel = self.routers[router].outputs[output].channel;
+                Some(capacity - self.channels[channel].credits[onto])
+            };
+            let ports = self.fabric.outputs(router as u32).len() as u16;
+            let used: Vec<u32> = (0..ports).map(|port| used(port).unwrap_or(u32::MAX)).collect();
+            let full = (capacity + 1).saturating_sub(self.packets[packet].flits);
+            let course = adaptive.decide(router as u32, course, &used, full);
+            self.packets[packet].course = Some(course);
+            self.packets[packet].decided = true;
+        }
+    }
+
+    /// The open virtual channels for which a packet asks; whether it chooses among them.
+    pub fn open_to(&self, place: Place, packet: usize, now: Picoseconds) -> (Vec<Onto>, bool) {
+        let is_open = |&onto: &Onto| self.is_open(place, packet, onto, now);
+        if let Some(choice) = self.choice(place.router, packet) {
+            let open: Vec<Onto> = choice.nearer.into_iter().filter(is_open).collect();
+            if !open.is_empty() {
+                return (open, true);
+            }
+            return ([choice.escape].into_iter().filter(is_open).collect(), false);
+        }
+        let (output, _) = self.next_output(place.router, packet);
+        let allowed = self.allowed_channels(place, packet, output).into_iter();
+        (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
+    }
+
+    /// The virtual channels that a packet which does not choose its output may take there. (Classes of datelines will
+    /// come in here.)
+    fn allowed_channels(&self, place: Place, packet: usize, output: usize) -> Vec<usize> {
+        let (out, ring) = self.channel_and_ring(place.router, output);
+        let is_response = self.packets[packet].is_response;
+        if self.channels[out].ends_in_sink() {
+            return (0..self.virtual_channels()).collect();
+        }
+        match self.routes {
+            Routes::Forwarding(_) => {
+                let (_, lane) = self.next_output(place.router, packet);
+                vec![lane.expect("the table has one")]
+            }
+            Routes::Adaptive(_) if is_response => vec![RESPONSE_CHANNEL.into()],
+            Routes::Adaptive(_) => vec![REQUEST_CHANNEL.into()],
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                let goes_on = ring.is_some() && ring == self.ring_of_port(place);
+                if self.has_bubble() && goes_on {
+                    return vec![place.virtual_channel];
+                }
+                self.channels_of_kind(is_response)
+            }
+        }
+    }
+
+    /// Whether nobody holds a virtual channel and its credits suffice for a packet.
+    fn is_open(&self, place: Place, packet: usize, onto: Onto, now: Picoseconds) -> bool {
+        let (output, number) = onto;
+        let output = &self.routers[place.router].outputs[output];
+        let held = &output.virtual_channels[number];
+        let is_free = held.held_by.is_none() && held.free_from <= now;
+        let channel = &self.channels[output.channel];
+        let needs_credits = !channel.ends_in_sink() && !self.wormhole();
+        let fits = || {
+            let bubble = self.needs_bubble(place, packet, onto);
+            let bubble = if bubble { self.parameters.maximum_packet() } else { 0 };
+            self.packets[packet].flits + bubble <= channel.credits[number]
+        };
+        is_free && (!needs_credits || fits())
+    }
+
+    /// Whether a packet needs room for one more of the largest packets: where it enters a ring, and on the adaptive
+    /// virtual channel if the routing has an injection bubble and the packet is new.
+    fn needs_bubble(&self, place: Place, packet: usize, onto: Onto) -> bool {
+        let (output, number) = onto;
+        if let Routes::Adaptive(adaptive) = self.routes
+            && self.packets[packet].adaptive
+            && number == usize::from(adaptive.rules().channels.adaptive)
+        {
+            let input = self.routers[place.router].inputs[place.port].channel;
+            let is_new = self.channels[input].kind == ChannelKind::Injection;
+            return adaptive.rules().injection_bubble && is_new;
+        }
+        let (_, ring) = self.channel_and_ring(place.router, output);
+        let goes_on = ring == self.ring_of_port(place) && number == place.virtual_channel;
+        self.has_bubble() && ring.is_some() && !goes_on
+    }
+
+    fn has_bubble(&self) -> bool {
+        self.parameters.bubble && !self.wormhole()
+    }
+
+    fn channel_and_ring(&self, router: usize, output: usize) -> (usize, Option<u32>) {
+        let channel = self.routers[router].outputs[output].channel;
+        (channel, self.channels[channel].ring)
+    }
+
+    fn ring_of_port(&self, place: Place) -> Option<u32> {
+        self.channels[self.routers[place.router].inputs[place.port].channel].ring
+    }
+
+    /// The outputs among which a packet chooses; none if it doesn't, or is at its destination.
+    fn choice(&self, router: usize, packet: usize) -> Option<Choice> {
+        let (Routes::Adaptive(adaptive), true) = (self.routes, self.packets[packet].adaptive)
+        else {
+            return None;
+        };
+        let course = self.packets[packet].course.expect("it has been injected");
+        let destination = self.fabric.terminal_router(self.packets[packet].destination);
+        let destination = destination.expect("terminals are live");
+        if router == destination as usize && course.to == destination {
+            return None;
+        }
+        let (mut heading, channels) = (course.heading, adaptive.rules().channels);
+        let to_intermediate = course.to != destination;
+        if !to_intermediate && self.packets[packet].passed_intermediate {
+            heading.bound = 0;
+        }
+        let ports = adaptive.ports(router as u32, course.to, heading);
+        let place = |port| self.routers[router].output_named(OutputName::Port(port));
+        let places = (0..16).filter(|port| ports >> port & 1 == 1).map(place);
+        let places: Vec<usize> = places.map(|place| place.expect("it is live")).collect();
+        let escape =
+            if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
+        Some(Choice {
+            nearer: places.iter().map(|&place| (place, channels.adaptive.into())).collect(),
+            escape: (places[0], escape.into()),
+        })
+    }
+
+    /// Which of several offers a packet that chooses likes best.
+    pub fn preferred(&self, place: Place, packet: usize, offers: &[Onto]) -> Onto {
+        let Routes::Adaptive(adaptive) = self.routes else {
+            unreachable!("only packets of adaptive routings choose")
+        };
+        let outputs = &self.routers[place.router].outputs;
+        let port = |offer: &Onto| port_of(&outputs[offer.0]).expect("a packet on its way");
+        let offered = offers.iter().fold(0, |ports, offer| ports | 1 << port(offer));
+        let input = self.routers[place.router].inputs[place.port].channel;
+        let mut all = self.routers.iter().flat_map(|router| &router.outputs);
+        let came = all.find(|output| output.channel == input).and_then(port_of);
+        let drawn = self.packets[packet].course.map_or(0, |course| course.drawn);
+        let best = adaptive.rules().selection.prefers(
+            offered,
+            came.unwrap_or(u32::MAX),
+            drawn_at(place.router as u32, drawn),
+            |number| {
+                let offer = offers.iter().find(|offer| port(offer) == number).expect("offered");
+                self.channels[outputs[offer.0].channel].credits[offer.1]
+            },
+        );
+        *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
+    }
+
+    /// The output that a packet which does not choose needs at the router where its header is, and its lane if a
+    /// forwarding table gives it one.
+    pub fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
+        let packet = &self.packets[packet];
+        let looked_up =
+            self.looked_up(router as u32, packet.source, packet.destination, packet.came);
+        let (mut port, lane) = looked_up.unzip();
+        if !packet.adaptive && port.is_none() {
+            port = packet.ports.get(packet.hops).copied();
+        }
+        let name = match port {
+            Some(port) => OutputName::Port(port),
+            None => OutputName::Ejection {
+                terminal: packet.destination,
+                number: u32::from(packet.injection_channel) % self.parameters.ejection_channels,
+            },
+        };
+        let output = self.routers[router].output_named(name);
+        (output.expect("routes lead through live outputs"), lane)
+    }
+
+    /// The port and the lane in which a router sends packets on by its forwarding table; `None` at the destination's own
+    /// router, and if there is no such table.
+    pub fn looked_up(
+        &self,
+        router: u32,
+        source: u32,
+        destination: u32,
+        came: Option<u32>,
+    ) -> Option<(u16, usize)> {
+        let Routes::Forwarding(table) = self.routes else { return None };
+        if self.fabric.terminal_router(destination) == Some(router) {
+            return None;
+        }
+        let port = table.port(router, destination).expect("every pair is routed");
+        let class = table.class(self.fabric, source, destination);
+        let input = came.map(|channel| {
+            let back = self.fabric.opposite(channel).expect("it is a cable's");
+            (back - self.fabric.outputs(router).start) as u16
+        });
+        Some((port, usize::from(table.lane(router, destination, class, input, port))))
+    }
+
+    /// Notes that a packet's header is about to leave on a network channel.
+    pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): Onto) {
+        let port = port_of(&self.routers[router].outputs[output]);
+        let Some(port) = port else { return };
+        let slot = self.fabric.outputs(router as u32).start + port;
+        let next = self.fabric.target(slot).expect("it is live");
+        let packet = &mut self.packets[packet];
+        packet.hops += 1;
+        packet.came = Some(slot);
+        packet.virtual_channel = number as u8;
+        let destination = self.fabric.terminal_router(packet.destination).expect("it is live");
+        if let Some(course) = &mut packet.course
+            && next == course.to
+            && next != destination
+        {
+            course.to = destination;
+            packet.passed_intermediate = true;
+        }
+    }
+}
+
+/// The port of an output to another router.
+fn port_of(output: &Output) -> Option<u32> {
+    match output.name {
+        OutputName::Port(port) => Some(port.into()),
+        OutputName::Ejection { .. } => None,
+    }
+}

@@ -3,8 +3,6 @@
 //!
 //!     cargo test --test main -- --ignored --nocapture differential_flits
 //!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test main -- --ignored --nocapture differential_flits
-//!
-//! The tests of both engines wait for a fast engine that heeds `Parameters::sharing`; the reference runs alone until then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -125,7 +123,6 @@ fn instants_that_are_left_out_would_change_nothing() {
 }
 
 #[test]
-#[ignore = "waits for a fast engine that heeds Parameters::sharing"]
 fn the_engines_agree_flit_by_flit() {
     (0..200).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
@@ -133,7 +130,7 @@ fn the_engines_agree_flit_by_flit() {
 }
 
 #[test]
-#[ignore = "long, and waits for a fast engine that heeds Parameters::sharing; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+#[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
     let number = |name, default| {
         env::var(name).map_or(default, |text| text.parse().expect("a whole number"))

@@ -427,7 +427,7 @@ pub(super) fn decide(
         drawn: packet.note,
         kind: packets.origins[slot as usize].derouting(),
     };
-    let full = capacity - u32::from(packet.flits) + 1;
+    let full = (capacity + 1).saturating_sub(packet.flits.into());
     let course = adaptive.decide(here, course, used, full);
     choice.heading = course.heading;
     choice.stage = Stage::ToDestination;

@@ -222,7 +222,9 @@ impl RouterModel for Model<'_> {
     fn has_work(&self) -> bool {
         let has_events = self.schedule.active.earliest() != NEVER;
         let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
-        let busy = || self.packets.count() > 0 || waits() || self.first_errand() != NO_TIME;
+        // Flits may be left here of a packet whose header is in another part.
+        let sends = self.flits.is_some() || self.packets.count() > 0;
+        let busy = || sends || waits() || self.first_errand() != NO_TIME;
         self.latest > self.schedule.window.limit
             || !self.sink.late.is_empty()
             || has_events && busy()

@@ -16,6 +16,7 @@ pub(super) struct Scratch {
     asks: Vec<(u32, u32)>,
     /// Offers: a lane, and the queue.
     offers: Vec<(u32, u32)>,
+    losers: Vec<u32>,
     /// Flits that take part in the switch allocation.
     wants: Vec<Want>,
     offered: Vec<Want>,
@@ -99,7 +100,10 @@ impl FlitVisit<'_, '_> {
     pub(super) fn allocate_lanes(&mut self, now: Tick) {
         let mut asks = std::mem::take(&mut self.scratch.asks);
         let mut offers = std::mem::take(&mut self.scratch.offers);
+        let mut losers = std::mem::take(&mut self.scratch.losers);
         asks.sort_unstable();
+        losers.clear();
+        losers.extend(asks.iter().map(|ask| ask.1));
         for round in 0..self.rules.sharing.iterations {
             offers.clear();
             for of_lane in asks.chunk_by(|a, b| a.0 == b.0) {
@@ -126,11 +130,11 @@ impl FlitVisit<'_, '_> {
                 asks.retain(|&(other, asker)| other != lane && asker as usize != queue);
             }
         }
-        // Who is left got nothing.
-        for &(_, queue) in &asks {
+        losers.retain(|&queue| self.queue(queue as usize).stage == Stage::Asking);
+        for &queue in &losers {
             self.lose(queue as usize, now);
         }
-        (self.scratch.asks, self.scratch.offers) = (asks, offers);
+        (self.scratch.asks, self.scratch.offers, self.scratch.losers) = (asks, offers, losers);
         self.scratch.asks.clear();
     }
 

@@ -104,7 +104,11 @@ impl FlitVisit<'_, '_> {
         let Queue { output, lane: onto, left, source, sequence, .. } = *self.queue(queue);
         let held = self.lane(usize::from(output), onto);
         let back = self.feeder(input, lane);
-        let ready = *self.due(queue);
+        // It may be due before its next flit is there: it is looked at when a credit comes.
+        let ready = match self.queue(queue).flits {
+            flits if flits.is_empty() => NEVER,
+            flits => flits.front(&self.state.times).max(*self.due(queue)),
+        };
         let ports = self.rules.outputs << self.rules.shift;
         let members = &mut self.scratch.members;
         if place == members.len() {

@@ -15,6 +15,7 @@ mod adapter;
 mod conservation;
 mod network;
 mod router;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

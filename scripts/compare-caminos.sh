@@ -114,6 +114,7 @@ run_flitlab() {
     rm -rf "$scratch/out"
     time_of "$scratch/$name.json" "$flitlab" run "$settings/torus.toml" --json --threads 1 \
         --out "$scratch/out" --set "topology.torus.dimensions=[$sides]" --set "traffic.load=$load" \
+        --set "routing.direction_order.order=[$directions]" \
         --set "measure.window=\"$window ns\"" --set "measure.warm_up_windows=$((warm_up / window))" \
         --set "measure.minimum_windows=$((measured / window))" \
         --set "measure.maximum_windows=$((measured / window))" || fail "flitlab failed"
@@ -150,6 +151,10 @@ for case in "${cases[@]}"; do
     measured=$((10 * window))
     warm_up=$((2 * window))
     order=$(seq -s, 0 $((dimensions - 1)))
+    directions=''
+    for axis in $(echo x y z k l m | cut -d' ' -f"1-$dimensions"); do
+        directions+="${directions:+, }\"+$axis\", \"-$axis\""
+    done
     link_classes=$(seq 0 "$dimensions" | sed 's/.*/LinkClass { delay: 1 },/' | tr '\n' ' ')
     sed -e "s/@WARM_UP@/$warm_up/; s/@MEASURED@/$measured/; s/@SIDES@/$sides/; s/@NODES@/$nodes/" \
         -e "s/@LOAD@/$load/; s/@ORDER@/$order/; s/@LINK_CLASSES@/$link_classes/" \

@@ -2,15 +2,21 @@
 //! does.
 
 use flitlab::engine::{Deadlock, Parameters, run_script};
-use flitlab::routing::{DirectionOrder, HalfRing, Routes};
+use flitlab::routing::{DirectionOrder, DirectionRules, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
 use flitlab::units::Bytes;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Every node of a ring of eight sends many packets three hops ahead.
 fn run_ring(bubble: bool, kind: Kind) -> Result<usize, Deadlock> {
+    run_ring_by(HalfRing::Plus.into(), bubble, kind)
+}
+
+fn run_ring_by(rules: DirectionRules, bubble: bool, kind: Kind) -> Result<usize, Deadlock> {
     let fabric = Torus::new(&[8], &[]).unwrap().fabric(&Faults::default()).unwrap();
-    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
+    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, rules).unwrap());
     let parameters = Parameters {
         maximum_payload: Bytes(64),
         buffer: 12,
@@ -59,4 +65,45 @@ fn the_bubble_rule_keeps_the_same_ring_moving() {
 fn responses_get_through_beside_requests() {
     let packets = run_ring(true, Kind::Read { request: 16 }).unwrap();
     assert_eq!(packets, 8 + 800);
+}
+
+#[test]
+fn a_dateline_keeps_the_same_ring_moving_without_a_bubble() {
+    let rules = DirectionRules { dateline: true, ..HalfRing::Plus.into() };
+    assert_eq!(run_ring_by(rules.clone(), false, Kind::Data).unwrap(), 800);
+    assert_eq!(run_ring_by(rules, false, Kind::Read { request: 16 }).unwrap(), 8 + 800);
+}
+
+/// Every node sends to random ones as fast as it can, packets of all sizes.
+#[test]
+fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_them() {
+    let fabric = Torus::new(&[6, 6], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let parameters = Parameters {
+        maximum_payload: Bytes(64),
+        buffer: 12,
+        injection_buffer: 12,
+        bubble: false,
+        ..Parameters::default()
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let message = |_| Message {
+        time: 0,
+        source: random.random_range(0..36),
+        destination: random.random_range(0..36),
+        bytes: random.random_range(0..=64 * 4),
+        kind: Kind::Data,
+        tag: 0,
+    };
+    let messages: Vec<Message> = (0..20_000).map(message).collect();
+    for half_ring in [HalfRing::Plus, HalfRing::Balanced, HalfRing::Random] {
+        for order in [vec![], vec![0, 2, 1, 3]] {
+            let run = |dateline| {
+                let rules = DirectionRules { order: order.clone(), half_ring, dateline };
+                let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, rules).unwrap());
+                run_script(&fabric, &routes, &parameters, Script::new(messages.clone()))
+            };
+            assert!(run(false).is_err());
+            assert_eq!(run(true).unwrap().0.messages.len(), 20_000);
+        }
+    }
 }

@@ -28,6 +28,7 @@ fn for_each_scenario(seeds: std::ops::Range<u64>, test: impl Fn(&Scenario)) {
     for seed in seeds {
         let _named = Named(seed);
         test(&Scenario::random(seed));
+        test(&Scenario::ruled(seed));
     }
 }
 
@@ -41,6 +42,11 @@ fn assert_everything_delivered_once(scenario: &Scenario, log: &Log) {
         expected.extend(there.into_iter().map(|payload| (source, destination, 0, payload)));
         expected.extend(back.into_iter().map(|payload| (destination, source, 1, payload)));
     }
+    // With datelines requests are on virtual channels 0 and 1, responses on 2 and 3.
+    let each = match &scenario.routes {
+        Routes::DirectionOrder(order) if order.has_dateline() => 2,
+        _ => 1,
+    };
     let mut delivered: Vec<Route> = log
         .packets
         .iter()
@@ -48,7 +54,7 @@ fn assert_everything_delivered_once(scenario: &Scenario, log: &Log) {
             let payload = u64::from(packet.payload);
             assert_eq!(packet.flits, scenario.parameters.packet_flits(payload));
             assert!(packet.created <= packet.injected && packet.injected < packet.delivered);
-            (packet.source, packet.destination, packet.virtual_channel, payload)
+            (packet.source, packet.destination, packet.virtual_channel / each, payload)
         })
         .collect();
     expected.sort_unstable();
@@ -80,8 +86,11 @@ fn assert_everything_delivered_once(scenario: &Scenario, log: &Log) {
 }
 
 /// Panics if a packet overtakes another one of its source, destination, injection channel and virtual
-/// channel.
-fn assert_order_kept(log: &Log) {
+/// channel. Where half rings are drawn they may.
+fn assert_order_kept(scenario: &Scenario, log: &Log) {
+    if scenario.routes.draws() {
+        return;
+    }
     let mut streams: BTreeMap<(u32, u32, u8, u8), Vec<&DeliveredPacket>> = BTreeMap::new();
     for packet in &log.packets {
         let DeliveredPacket { source, destination, injection_channel, virtual_channel, .. } =
@@ -207,7 +216,7 @@ fn the_fast_engine_delivers_everything_once_and_in_order() {
     for_each_scenario(0..800, |scenario| {
         let log = run_fast(scenario);
         assert_everything_delivered_once(scenario, &log);
-        assert_order_kept(&log);
+        assert_order_kept(scenario, &log);
     });
 }
 
@@ -216,6 +225,6 @@ fn the_reference_engine_delivers_everything_once_and_in_order() {
     for_each_scenario(0..40, |scenario| {
         let log = run_reference(scenario);
         assert_everything_delivered_once(scenario, &log);
-        assert_order_kept(&log);
+        assert_order_kept(scenario, &log);
     });
 }

@@ -105,7 +105,7 @@ pub fn compare(
 #[test]
 fn random_scenarios_are_the_same_on_any_number_of_threads() {
     for seed in 0..10 {
-        let scenario = RandomScenario::random(seed);
+        let scenario = RandomScenario::ruled(seed);
         let workload = Workload::Script(Script::new(scenario.messages.clone()));
         let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
         assert!(!one.log.0.is_empty(), "seed {seed}");

@@ -33,7 +33,7 @@ pub struct Waiting {
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
     pub virtual_channel: u8,
-    /// What Angara calls it; nothing where virtual channels are the lanes of a forwarding table.
+    /// What Angara calls it; nothing where virtual channels are the lanes of a forwarding table or the classes of a dateline.
     pub virtual_channel_name: Option<&'static str>,
     /// Source and destination of the packet.
     pub source: String,
@@ -246,6 +246,7 @@ impl<O: Observer> Simulator<'_, O> {
             virtual_channel_name: match self.whole.routes {
                 Routes::Forwarding(_) => None,
                 _ if self.whole.parameters.sharing.is_some() => None,
+                Routes::DirectionOrder(order) if order.has_dateline() => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
             },
             source: fabric.terminal_name(source),

@@ -1,5 +1,6 @@
 //! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
 
+use super::dateline::{self, Dateline};
 use super::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use crate::routing::{ForwardingTable, Routes};
 
@@ -8,6 +9,8 @@ use crate::routing::{ForwardingTable, Routes};
 pub(super) struct Lanes {
     channels: Vec<u8>,
     lane_of: [u8; MOST_VIRTUAL_CHANNELS as usize],
+    /// The virtual channels in which data and requests, and responses, are injected.
+    injected_on: [u8; 2],
 }
 
 impl Lanes {
@@ -21,8 +24,25 @@ impl Lanes {
     ) -> Self {
         let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
+        let dateline = Dateline::of(routes);
+        let mut injected_on = [REQUEST_CHANNEL, RESPONSE_CHANNEL];
+        let by_source = matches!(routes, Routes::DirectionOrder(_) | Routes::Table(_));
         if parameters.sharing.is_some() {
             (0..parameters.virtual_channels).for_each(&mut use_channel);
+            if by_source && reads {
+                injected_on[1] = parameters.virtual_channels / 2;
+            }
+        } else if let Routes::DirectionOrder(order) = routes
+            && order.has_dateline()
+        {
+            injected_on = injected_on.map(dateline::base);
+            let traffic = &injected_on[..if reads { 2 } else { 1 }];
+            for &base in traffic {
+                use_channel(base);
+                if dateline.is_some() {
+                    use_channel(base + 1);
+                }
+            }
         } else if let Routes::Forwarding(table) = routes {
             let most = table.lane_count().max(later.map_or(0, ForwardingTable::lane_count));
             (0..most.min(parameters.virtual_channels)).for_each(&mut use_channel);
@@ -49,7 +69,7 @@ impl Lanes {
         for (lane, &channel) in (0..).zip(&channels) {
             lane_of[usize::from(channel)] = lane;
         }
-        Self { channels, lane_of }
+        Self { channels, lane_of, injected_on }
     }
 
     #[inline]
@@ -61,6 +81,12 @@ impl Lanes {
     #[inline]
     pub(super) fn lane(&self, channel: u8) -> u8 {
         self.lane_of[usize::from(channel)]
+    }
+
+    /// The lane of data and requests, or of responses, on injection channels.
+    #[inline]
+    pub(super) fn injected_on(&self, channel: u8) -> u8 {
+        self.lane(self.injected_on[usize::from(channel)])
     }
 
     #[inline]

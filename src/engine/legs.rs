@@ -11,48 +11,91 @@ struct Leg {
     negative: u16,
 }
 
+/// A direction, or both of a dimension if one follows the other, as a place in the order of directions.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    dimension: u32,
+    size: u16,
+    /// Where its runs start.
+    first: u32,
+}
+
 /// The legs of a torus without failures, where each way is a shortest one.
 #[derive(Debug)]
 pub(super) struct Legs<'f> {
     order: &'f DirectionOrder,
     code: Code,
-    /// By parity of the source (two to a dimension), then how far the destination is ahead, plus the size.
+    /// All positive directions before all negative ones: by dimension, by which way round half rings are gone, then how
+    /// far the destination is ahead, plus the size. Empty for other orders.
     legs: Vec<Leg>,
+    /// Other orders, and the runs of each of their turns, likewise.
+    turns: Vec<Turn>,
+    runs: Vec<u16>,
 }
 
 impl<'f> Legs<'f> {
-    /// `None` if ways depend on failures, or don't fit into eight bytes.
+    /// `None` if ways depend on failures, don't fit into eight bytes or pass datelines.
     pub(super) fn new(order: &'f DirectionOrder, code: Code, rest: usize) -> Option<Self> {
-        if rest > 0 || !order.is_shortest() {
+        if rest > 0 || !order.is_shortest() || order.has_dateline() {
             return None;
         }
         let dimensions = order.sizes().len();
-        let mut legs = Vec::new();
-        for (dimension, &size) in order.sizes().iter().enumerate() {
-            for odd in [false, true] {
-                legs.extend((0..2 * usize::from(size)).map(|place| {
-                    let (positive, negative) = order.hops(dimension, odd, place);
-                    let run = |port, hops| if hops == 0 { 0 } else { code.run(port, hops) };
-                    Leg {
-                        positive: run(narrow::<u16>(dimension), positive),
-                        negative: run(narrow::<u16>(dimension + dimensions), negative),
-                    }
-                }));
+        let leg = |dimension: usize, tie, place| {
+            let (positive, negative) = order.hops(dimension, tie, place);
+            let run = |port, hops| if hops == 0 { 0 } else { code.run(port, hops) };
+            Leg {
+                positive: run(narrow::<u16>(dimension), positive),
+                negative: run(narrow::<u16>(dimension + dimensions), negative),
             }
+        };
+        let of_dimension = |dimension: usize| {
+            let places = 0..2 * usize::from(order.sizes()[dimension]);
+            let ties = [0, 1].into_iter();
+            ties.flat_map(move |tie| places.clone().map(move |place| leg(dimension, tie, place)))
+        };
+        let mut legs = Self { order, code, legs: Vec::new(), turns: Vec::new(), runs: Vec::new() };
+        if order.order().is_sorted() {
+            legs.legs = (0..dimensions).flat_map(of_dimension).collect();
+            return Some(legs);
         }
-        Some(Self { order, code, legs })
+        let mut ports = order.order().iter().map(|&port| usize::from(port)).peekable();
+        while let Some(port) = ports.next() {
+            let dimension = port % dimensions;
+            let both = ports.next_if(|next| next % dimensions == dimension).is_some();
+            legs.turns.push(Turn {
+                dimension: narrow(dimension),
+                size: order.sizes()[dimension],
+                first: narrow(legs.runs.len()),
+            });
+            legs.runs.extend(of_dimension(dimension).map(|leg| match (both, port < dimensions) {
+                (true, _) => leg.positive | leg.negative,
+                (false, true) => leg.positive,
+                (false, false) => leg.negative,
+            }));
+        }
+        Some(legs)
     }
 
-    /// The way between two routers, and its hops. What it is is as good as random, so nothing branches on it.
+    /// The way of a source's packet of some number to another router, and its hops. What it is is as good as random, so
+    /// nothing branches on it.
     #[inline]
-    pub(super) fn way(&self, source: u32, destination: u32, ejection: u16) -> (Way, u16) {
+    pub(super) fn way(
+        &self,
+        (source, sequence): (u32, u32),
+        destination: u32,
+        ejection: u16,
+    ) -> (Way, u16) {
         let (from, to) = (self.order.at(source), self.order.at(destination));
-        let odd = usize::from(self.order.is_odd(source));
+        let mut ties = self.order.ties(source, sequence);
+        if self.legs.is_empty() {
+            return self.in_turns(from, to, ties, ejection);
+        }
         let (mut positive, mut negative) = (0, 0);
         let (mut first, mut ahead, mut behind, mut hops) = (0, 0, 0, 0);
         for ((&from, &to), &size) in from.iter().zip(to).zip(self.order.sizes()) {
-            let size = usize::from(size);
-            let place = first + odd * 2 * size + usize::from(to) + size - usize::from(from);
+            let (size, tie) = (usize::from(size), (ties & 1) as usize);
+            ties >>= 1;
+            let place = first + tie * 2 * size + usize::from(to) + size - usize::from(from);
             let leg = self.legs[place];
             first += 4 * size;
             positive |= u64::from(leg.positive) << ahead;
@@ -64,12 +107,27 @@ impl<'f> Legs<'f> {
         let last = u64::from(self.code.run(ejection, 1));
         (Way(positive | negative << ahead | last << (ahead + behind)), hops)
     }
+
+    /// The same in any order of directions.
+    fn in_turns(&self, from: &[u16], to: &[u16], ties: u32, ejection: u16) -> (Way, u16) {
+        let (mut way, mut ahead, mut hops) = (0, 0, 0);
+        for &Turn { dimension, size, first } in &self.turns {
+            let (from, to) = (from[dimension as usize], to[dimension as usize]);
+            let tie = (ties >> dimension & 1) as usize;
+            let place = usize::from(size) * (2 * tie + 1) + usize::from(to) - usize::from(from);
+            let run = self.runs[first as usize + place];
+            way |= u64::from(run) << ahead;
+            ahead += self.code.bits() * u32::from(run != 0);
+            hops += self.code.hops(run);
+        }
+        (Way(way | u64::from(self.code.run(ejection, 1)) << ahead), hops)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::{HalfRing, Routes};
+    use crate::routing::{DirectionRules, HalfRing, Routes};
     use crate::topology::{Faults, Torus};
 
     #[test]
@@ -78,18 +136,26 @@ mod tests {
             [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 4], &[])]
         {
             let fabric = Torus::new(sizes, open).unwrap().fabric(&Faults::default()).unwrap();
-            for half_ring in [HalfRing::Plus, HalfRing::Balanced] {
-                let order = DirectionOrder::new(&fabric, half_ring).unwrap();
+            let dimensions = sizes.len() as u16;
+            let by_dimension = (0..dimensions).flat_map(|d| [d, dimensions + d]).collect();
+            let backwards = (0..2 * dimensions).rev().collect();
+            let orders: [Vec<u16>; 3] = [Vec::new(), by_dimension, backwards];
+            let half_rings = [HalfRing::Plus, HalfRing::Balanced, HalfRing::Random];
+            for (half_ring, order) in
+                half_rings.iter().flat_map(|it| orders.iter().map(move |order| (*it, order)))
+            {
+                let rules = DirectionRules { order: order.clone(), half_ring, dateline: false };
+                let order = DirectionOrder::new(&fabric, rules).unwrap().with_seed(3);
                 let routes = Routes::DirectionOrder(order.clone());
                 let code = Code::new(2 * sizes.len() as u32 + 2, 7);
                 let legs = Legs::new(&order, code, 0).unwrap();
                 let ejection = 2 * sizes.len() as u16 + 1;
                 for pair in 0..fabric.routers() * fabric.routers() {
                     let (source, destination) = (pair / fabric.routers(), pair % fabric.routers());
-                    let route = routes.source_route(&fabric, source, destination).unwrap();
+                    let route = routes.packet_route(&fabric, source, destination, pair).unwrap();
                     let way = code.write(&route, ejection, &mut []);
                     let expected = (way, route.hops() as u16);
-                    assert_eq!(legs.way(source, destination, ejection), expected);
+                    assert_eq!(legs.way((source, pair), destination, ejection), expected);
                 }
             }
         }

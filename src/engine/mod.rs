@@ -57,7 +57,7 @@
 //! | `adaptive` | the same where packets choose their way |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
-//! | `packet`, `way`, `legs`, `lanes` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `way`, `legs`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -71,6 +71,7 @@ mod active;
 mod adaptive;
 mod credits;
 mod cut;
+mod dateline;
 mod deadlock;
 mod digest;
 mod flit;

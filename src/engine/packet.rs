@@ -29,7 +29,8 @@ pub(super) struct Packet {
     pub source: u32,
     pub sequence: u32,
     pub flits: u16,
-    /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it.
+    /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it;
+    /// else the dimensions in whose rings it passes the dateline, a bit each.
     pub note: u16,
     pub way: Way,
 }

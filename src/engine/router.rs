@@ -202,13 +202,20 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let way = packet.way;
+        let (way, passed) = (packet.way, packet.note);
         if self.choosers.is_some() {
             return self.head_among_choosers(pair);
         }
         let (input, lane) = self.place(pair);
         let (output, onto) = match self.table {
-            None => (self.whole.code.output(way), lane),
+            None => {
+                let output = self.whole.code.output(way);
+                let onto = self.whole.dateline.map_or(lane, |dateline| {
+                    let in_ring = self.output(usize::from(output)).in_ring;
+                    dateline.lane(lane, passed, output, in_ring)
+                });
+                (output, onto)
+            }
             Some(table) => {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);

@@ -298,8 +298,7 @@ impl Model<'_> {
                 whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
             }
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
-            (Role::Response, _) if let Some(flits) = &self.flits => flits.response_queue(),
-            (role, _) => whole.lanes.lane(role.virtual_channel()),
+            (role, _) => whole.lanes.injected_on(role.virtual_channel()),
         };
         let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
         let queue = injection as usize * whole.lanes.count() + usize::from(lane);
@@ -537,10 +536,14 @@ impl Model<'_> {
             return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
         }
         if let Some(legs) = &whole.legs {
-            (packet.way, origin.hops) = legs.way(from, to, ejection);
+            (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
             return;
         }
-        let route = whole.routes.source_route(whole.fabric, from, to).unwrap_or_default();
+        let route = whole.routes.packet_route(whole.fabric, from, to, packet.sequence);
+        let route = route.unwrap_or_default();
+        if let Routes::DirectionOrder(order) = whole.routes {
+            packet.note = order.datelines(from, &route);
+        }
         packet.way = whole.code.write(&route, ejection, rest);
         origin.hops = fitted!(route.hops(), u16);
     }

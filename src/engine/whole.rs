@@ -1,6 +1,7 @@
 //! What does not change while a network is simulated, and is the same for all its parts.
 
 use super::cut::Cut;
+use super::dateline::Dateline;
 use super::interruption::Interruption;
 use super::lanes::Lanes;
 use super::legs::Legs;
@@ -46,6 +47,8 @@ pub(super) struct Whole<'f> {
     pub code: Code,
     /// Source routes ready to be written, where a table can hold them.
     pub legs: Option<Legs<'f>>,
+    /// The classes of packets on rings, if there are any.
+    pub dateline: Option<Dateline>,
     /// Words of a packet's way beyond the first.
     pub rest: usize,
     /// By kind of channel.
@@ -138,6 +141,7 @@ impl<'f> Whole<'f> {
             lanes,
             code,
             legs,
+            dateline: Dateline::of(routes),
             ends: ends.collect(),
             rest,
             timings: network.timings.map(|timing: ChannelTiming| Timing {

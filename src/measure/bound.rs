@@ -4,11 +4,12 @@
 //! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c` flits
 //! a flit time, its channel load (Dally and Towles, "Principles and Practices of Interconnection
 //! Networks", section 3.3.1). So terminals can't get more than `1 / max gamma_c` through, nor more than
-//! their injection and ejection channels carry. Under adaptive routing the mean of `gamma_c` stands for
+//! their injection and ejection channels carry. Half rings that are drawn count half either way, which is what packets
+//! do for ever. Under adaptive routing the mean of `gamma_c` stands for
 //! its maximum.
 
 use crate::engine::{Parameters, zero_load_latency};
-use crate::narrow::narrow;
+use crate::narrow::{narrow, rounded};
 use crate::routing::Routes;
 use crate::topology::{Channel, Fabric};
 use crate::traffic::{Access, Pattern};
@@ -119,8 +120,8 @@ struct Flows<'a> {
     latency: f64,
     hops_maximum: u32,
     latency_maximum: u64,
-    /// The channels between the pair at hand.
-    way: Vec<Channel>,
+    /// The channels between the pair at hand, each with the share of the packets that takes it.
+    way: Vec<(Channel, f64)>,
 }
 
 impl<'a> Flows<'a> {
@@ -153,8 +154,10 @@ impl<'a> Flows<'a> {
     ) {
         self.way.clear();
         let way = &mut self.way;
-        self.routes.for_each_channel(self.fabric, source, destination, |it| way.push(it));
-        let hops = narrow(self.way.len());
+        let each = |channel, share| way.push((channel, share));
+        self.routes.for_each_share(self.fabric, source, destination, each);
+        // All ways between them have as many hops, so that this is a whole number.
+        let hops = rounded(self.way.iter().map(|step| step.1).sum());
         self.hops_maximum = self.hops_maximum.max(hops);
         let mut load = 0.0;
         for &(count, flits) in packets {
@@ -167,8 +170,8 @@ impl<'a> Flows<'a> {
         }
         self.injected[source as usize] += load;
         self.ejected[destination as usize] += load;
-        for &channel in &self.way {
-            self.channels[channel as usize] += load;
+        for &(channel, share) in &self.way {
+            self.channels[channel as usize] += load * share;
         }
     }
 

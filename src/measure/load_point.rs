@@ -131,7 +131,7 @@ pub struct Offered {
     pub messages: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
-    /// Whether messages are created at random times.
+    /// Whether messages are created at random times, or go random ways.
     pub random: bool,
     /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
     /// settings give that.

@@ -10,6 +10,8 @@ pub mod angara;
 mod cycle;
 mod derouter;
 mod direction_order;
+mod direction_proof;
+mod direction_rules;
 mod file;
 mod forwarding;
 mod forwarding_proof;
@@ -27,7 +29,10 @@ mod table;
 
 pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course};
 pub use derouter::Derouter;
-pub use direction_order::{DirectionOrder, HalfRing};
+pub use direction_order::DirectionOrder;
+pub use direction_proof::waiting_cycle;
+use direction_rules::drawn;
+pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
 pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
 pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
@@ -59,8 +64,8 @@ pub enum Routes {
 
 impl Routes {
     /// The route from one router to another, as the source's adapter writes it into the header; of
-    /// adaptive routing the one that a packet takes if it never leaves the escape channel. `None` if
-    /// routers decide.
+    /// adaptive routing the one that a packet takes if it never leaves the escape channel; where half rings are
+    /// drawn, the one that takes them in the positive direction. `None` if routers decide.
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
@@ -72,6 +77,72 @@ impl Routes {
             Self::Table(table) => Some(table.route(fabric, source, destination)),
             Self::Adaptive(adaptive) => Some(adaptive.route(fabric, source, destination)),
             Self::Forwarding(_) => None,
+        }
+    }
+
+    /// The route of a packet by its number at its source: as [`source_route`](Self::source_route), with half rings as
+    /// they are drawn.
+    ///
+    /// # Panics
+    /// If the pair has none.
+    #[inline]
+    #[must_use]
+    pub fn packet_route(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        sequence: u32,
+    ) -> Option<Route> {
+        match self {
+            Self::DirectionOrder(order) => {
+                Some(order.packet_route(fabric, source, destination, sequence))
+            }
+            _ => self.source_route(fabric, source, destination),
+        }
+    }
+
+    /// Whether packets between the same nodes may go different ways by chance that is known in advance.
+    #[must_use]
+    pub fn draws(&self) -> bool {
+        matches!(self, Self::DirectionOrder(order) if order.draws())
+    }
+
+    /// Whether this is so between these terminals.
+    #[must_use]
+    pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
+        let router = |terminal| fabric.terminal_router(terminal).expect("live");
+        match self {
+            Self::DirectionOrder(order) => order.tied(router(source), router(destination)) != 0,
+            _ => false,
+        }
+    }
+
+    /// The channels that packets take from one terminal to another, as [`for_each_channel`](Self::for_each_channel),
+    /// each with the share of the packets that take it: where half rings are drawn half of them go either way.
+    ///
+    /// # Panics
+    /// If a terminal has failed, or the pair has no route.
+    pub fn for_each_share(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        mut each: impl FnMut(Channel, f64),
+    ) {
+        match self {
+            Self::DirectionOrder(order) if order.draws() => {
+                let router = |terminal| fabric.terminal_router(terminal).expect("live");
+                order.for_each_way(fabric, router(source), router(destination), |route, share| {
+                    let mut at = router(source);
+                    for port in route.ports() {
+                        let channel = fabric.outputs(at).start + u32::from(port);
+                        each(channel, share);
+                        at = fabric.target(channel).expect("routes avoid failures");
+                    }
+                });
+            }
+            _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),
         }
     }
 

@@ -104,6 +104,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     let Err(error) = checked else { return Ok(network) };
     let key = match error {
         RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
+        RoutingError::PastHalf(_) => Some("routing.direction_order.dateline"),
         RoutingError::Table(_) => Some("routing.file.path"),
         RoutingError::Memory(_) | RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => {
             Some("routing")
@@ -113,6 +114,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     };
     let help = match &error {
         RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::PastHalf(_) => {
+            "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()
+        }
         _ => network.routing.help().into(),
     };
     Err(Refusal { message: error.to_string(), help: Some(help), key })
@@ -217,14 +221,38 @@ impl Checks<'_> {
                 Some("leave `bubble` out: here its default is false".into()),
             );
         }
+        if routing.has_dateline() && bubble && self.sound(&["router.bubble"]) {
+            self.report(
+                &["router.bubble"],
+                "with a dateline no ring needs a bubble".into(),
+                "must be false",
+                Some(
+                    "leave `bubble` out: here its default is false; or leave out `dateline`, and the bubble keeps rings \
+                     from deadlock"
+                        .into(),
+                ),
+            );
+        }
         let keys = [
             "router.virtual_channels",
+            "routing.direction_order.dateline",
             "routing.agnostic.lanes",
             "routing.opensm.map",
             "routing.opensm.paths",
             "router.preset",
         ];
+        let reads = match &draft.workload {
+            Some(WorkloadSpec::Load(load)) => load.access != Access::Write,
+            Some(WorkloadSpec::Exchange(exchange)) => exchange.access != Access::Write,
+            Some(WorkloadSpec::Application(_)) | None => false,
+        };
         let (needs, why) = match routing.lanes() {
+            None if routing.has_dateline() && reads => {
+                (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())
+            }
+            None if routing.has_dateline() => {
+                (2, "a dateline parts the packets of a ring into two: write `virtual_channels = 2`".into())
+            }
             Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
             None if draft.parameters.sharing.is_some() => return,
             None => (

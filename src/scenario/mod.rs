@@ -178,11 +178,15 @@ impl Scenario {
                  'routing={ agnostic = { algorithm = \"nue\" } }'"
                     .into(),
             ),
-            routing if !routing.forwards() && !self.parameters.bubble => Some(
-                "the bubble rule is switched off, and rings deadlock without it; try --set \
+            routing
+                if !routing.forwards() && !routing.has_dateline() && !self.parameters.bubble =>
+            {
+                Some(
+                    "the bubble rule is switched off, and rings deadlock without it; try --set \
                  router.bubble=true"
-                    .into(),
-            ),
+                        .into(),
+                )
+            }
             _ => None,
         }
     }

@@ -8,17 +8,16 @@ use crate::narrow::narrow;
 use crate::routing::agnostic::NoTable;
 use crate::routing::angara::{Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable};
 use crate::routing::{
-    Adaptive, AdaptiveRules, Derouter, DirectionOrder, ForwardingFlaw, ForwardingTable, HalfRing,
-    Region, Routes, TableFile, Unroutable, agnostic, prove_forwarding,
+    Adaptive, AdaptiveRules, Derouter, DirectionOrder, DirectionRules, ForwardingFlaw,
+    ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
+    prove_forwarding,
 };
 use crate::topology::Fabric;
 
 /// How routes are found; every pair of live nodes has one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RoutingSpec {
-    DirectionOrder {
-        half_ring: HalfRing,
-    },
+    DirectionOrder(DirectionRules),
     /// A table for Angara, made for the fabric.
     Angara {
         algorithm: Algorithm,
@@ -74,6 +73,9 @@ pub enum RoutingError {
     /// The fabric is none for adaptive routing, for this reason.
     #[error("{0}")]
     Adaptive(String),
+    /// With a dateline packets would go too far round rings.
+    #[error("{0}")]
+    PastHalf(String),
     /// This routing is for tori with a direction at each port.
     #[error("{0} is for [topology.torus], where each port is a direction; this fabric's are not")]
     NeedsTorus(&'static str),
@@ -88,6 +90,15 @@ pub enum RoutingError {
     Incomplete(String),
 }
 
+impl From<OrderError> for RoutingError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::Unroutable(pairs) => Self::Unroutable(pairs),
+            error @ OrderError::PastHalf { .. } => Self::PastHalf(error.to_string()),
+        }
+    }
+}
+
 impl RoutingSpec {
     /// The routes of a fabric. `seed` matters to algorithms that draw at random.
     ///
@@ -97,9 +108,9 @@ impl RoutingSpec {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
         match *self {
-            Self::DirectionOrder { half_ring } => DirectionOrder::new(fabric, half_ring)
-                .map(Routes::DirectionOrder)
-                .map_err(RoutingError::Unroutable),
+            Self::DirectionOrder(ref rules) => DirectionOrder::new(fabric, rules.clone())
+                .map(|order| Routes::DirectionOrder(order.with_seed(seed)))
+                .map_err(RoutingError::from),
             Self::File(ref file) => {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
@@ -141,7 +152,7 @@ impl RoutingSpec {
         let routing = match self {
             _ if fabric.torus().is_some() => return Ok(()),
             Self::Agnostic { .. } | Self::OpenSm(_) => return Ok(()),
-            Self::DirectionOrder { .. } => "direction order",
+            Self::DirectionOrder(_) => "direction order",
             Self::Angara { .. } => "Angara routing",
             Self::File(_) => "a table of Angara routes",
             Self::Adaptive(_) => "adaptive routing",
@@ -153,6 +164,12 @@ impl RoutingSpec {
     #[must_use]
     pub fn forwards(&self) -> bool {
         matches!(self, Self::Agnostic { .. } | Self::OpenSm(_))
+    }
+
+    /// Whether rings have two classes of packets instead of the bubble.
+    #[must_use]
+    pub fn has_dateline(&self) -> bool {
+        matches!(self, Self::DirectionOrder(rules) if rules.dateline)
     }
 
     /// The lanes that a forwarding table has, or may have.
@@ -171,8 +188,8 @@ impl RoutingSpec {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
         match *self {
-            Self::DirectionOrder { half_ring } => {
-                DirectionOrder::new(fabric, half_ring).map(drop).map_err(RoutingError::Unroutable)
+            Self::DirectionOrder(ref rules) => {
+                DirectionOrder::new(fabric, rules.clone()).map(drop).map_err(RoutingError::from)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
             Self::Adaptive(_) => Adaptive::check(fabric).map(drop).map_err(RoutingError::Adaptive),
@@ -199,7 +216,7 @@ impl RoutingSpec {
     /// and those of files did when they were read.
     fn claim_memory(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         let needed = match self {
-            Self::DirectionOrder { .. } => DirectionOrder::memory_needed(fabric),
+            Self::DirectionOrder(_) => DirectionOrder::memory_needed(fabric),
             Self::Adaptive(rules) => Adaptive::memory_needed(fabric, rules),
             _ => return Ok(()),
         };
@@ -211,17 +228,15 @@ impl RoutingSpec {
         match self {
             Self::Angara { algorithm, .. } => algorithm.is_random,
             Self::Adaptive(rules) => rules.is_random(),
-            Self::DirectionOrder { .. }
-            | Self::File(_)
-            | Self::Agnostic { .. }
-            | Self::OpenSm(_) => false,
+            Self::DirectionOrder(rules) => rules.half_ring == HalfRing::Random,
+            Self::File(_) | Self::Agnostic { .. } | Self::OpenSm(_) => false,
         }
     }
 
     /// What to know where there are no routes.
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Self::DirectionOrder { .. } => {
+            Self::DirectionOrder(_) => {
                 "direction order takes each dimension in one go, one way or the other; it can't \
                  leave a row to pass a failure and come back to it; first and last steps may: try \
                  [routing.angara]"

@@ -90,10 +90,7 @@ fn defaults_are_those_of_the_parameters() {
     assert_eq!(scenario.name, "scenario");
     assert_eq!(scenario.parameters, Parameters::default());
     assert_eq!(scenario.measure, Settings::default());
-    assert_eq!(
-        scenario.network.routing,
-        RoutingSpec::DirectionOrder { half_ring: HalfRing::Balanced }
-    );
+    assert_eq!(scenario.network.routing, RoutingSpec::DirectionOrder(HalfRing::Balanced.into()));
     let WorkloadSpec::Load(load) = scenario.workload else { panic!() };
     assert_eq!(load.message, Parameters::default().maximum_payload);
     assert_eq!((load.process, load.access), (Process::Bernoulli, Access::Write));

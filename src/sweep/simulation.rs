@@ -550,7 +550,7 @@ impl Simulation {
             packets: flits / f64::from(packet),
             messages: load.offered_messages() * all,
             flit_time,
-            random: load.is_random(),
+            random: load.is_random() || self.routes().draws(),
             zero_load,
             bound,
         }

@@ -31,6 +31,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
         3 => Scenario::drawn_forwarding(random, work),
         _ => Scenario::drawn(random, work),
     };
+    scenario = scenario.with_rules(seed);
     share(random, &mut scenario);
     scenario
 }
@@ -41,9 +42,11 @@ fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
     let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
     let chooses = matches!(routes, Routes::Adaptive(_));
+    let dateline = matches!(routes, Routes::DirectionOrder(order) if order.rules().dateline);
     parameters.virtual_channels = match routes {
         Routes::DirectionOrder(_) | Routes::Table(_) => {
-            random.random_range(if has_reads { 2..=8 } else { 1..=8 })
+            let classes = if dateline { 2 } else { 1 };
+            random.random_range(if has_reads { 2 * classes..=8 } else { classes..=8 })
         }
         Routes::Adaptive(_) => random.random_range(3..=8),
         Routes::Forwarding(_) => parameters.virtual_channels,
@@ -57,8 +60,9 @@ fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
         Arbitration::Weighted,
     ];
     parameters.arbitration = *arbitrations.choose(random).unwrap();
-    let may_have_bubble =
-        parameters.switching != Switching::Wormhole && !matches!(routes, Routes::Forwarding(_));
+    let may_have_bubble = parameters.switching != Switching::Wormhole
+        && !dateline
+        && !matches!(routes, Routes::Forwarding(_));
     let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
     parameters.bubble = may_have_bubble && wants_bubble;
     draw_buffers(random, parameters);

@@ -1,7 +1,8 @@
 //! Small random scenarios: fabrics, parameters and messages that reach into the model's corners.
 //!
-//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from. A fuzzer
-//! draws from its own bytes instead ([`Scenario::drawn`]).
+//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from. The rules of direction
+//! order are drawn from another stream of it ([`Scenario::ruled`]). A fuzzer draws from its own bytes instead
+//! ([`Scenario::drawn`]).
 
 use flitlab::{
     adaptive::{
@@ -21,7 +22,10 @@ use flitlab::{
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
+use rand::{
+    Rng, RngExt, SeedableRng,
+    seq::{IndexedRandom, SliceRandom},
+};
 use rand_chacha::ChaCha8Rng;
 
 const FLIT: u64 = 16;
@@ -88,6 +92,38 @@ impl Scenario {
     /// The scenario of this seed.
     pub fn random(seed: u64) -> Self {
         Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
+    }
+
+    /// The scenario of this seed; if its routes are in direction order, with another order, half rings by chance and
+    /// datelines, each sometimes.
+    pub fn ruled(seed: u64) -> Self {
+        Self::random(seed).with_rules(seed)
+    }
+
+    /// With such rules, if its routes are in direction order.
+    pub fn with_rules(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        let Routes::DirectionOrder(order) = &self.routes else { return self };
+        let dimensions = self.fabric.torus().expect("a torus").dimensions();
+        let mut rules = order.rules().clone();
+        if random.random_bool(0.5) {
+            rules.order = (0..2 * dimensions as u16).collect();
+            rules.order.shuffle(random);
+        }
+        if random.random_bool(0.3) {
+            rules.half_ring = HalfRing::Random;
+        }
+        rules.dateline = random.random_bool(0.3);
+        // Failures may lead too far round a ring for datelines.
+        if let Ok(order) = DirectionOrder::new(&self.fabric, rules.clone()) {
+            if rules.dateline {
+                self.parameters.bubble = false;
+                self.parameters.virtual_channels = random.random_range(4..=6);
+            }
+            self.routes = Routes::DirectionOrder(order.with_seed(random.random()));
+        }
+        self
     }
 
     /// As [`Self::adaptive`], from a generator, with about so much work; the routing's own generators get the

@@ -1,6 +1,6 @@
 //! Adapters: from messages to packets, and from packets to injection channels.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use flitlab::{
     engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL},
@@ -48,8 +48,10 @@ pub struct Packet {
     /// Set when the adapter grants it a channel, like `injected`.
     pub sequence: u32,
     pub injected: Picoseconds,
-    /// Output ports of its route, one a hop.
+    /// Output ports of its route, one a hop; known when the adapter grants it a channel.
     pub ports: Vec<u16>,
+    /// The dimensions in which its way passes the dateline.
+    pub datelines: BTreeSet<u32>,
     /// The fabric's channel on which it was sent last.
     pub came: Option<u32>,
     /// Hops for which it has been granted the output.
@@ -137,6 +139,7 @@ impl Simulator<'_> {
                 let lane = self.next_lane(from, source, destination, None);
                 lane.map_or(0, |(_, lane)| lane as u8)
             }
+            Routes::DirectionOrder(order) if order.rules().dateline => 2 * virtual_channel,
             _ => virtual_channel,
         };
         let route = self.routes.source_route(self.fabric, from, to).unwrap_or_default();
@@ -165,6 +168,7 @@ impl Simulator<'_> {
             sequence: u32::MAX,
             injected: Picoseconds::MAX,
             ports: route.ports().collect(),
+            datelines: BTreeSet::new(),
             came: None,
             hops_granted: 0,
         });
@@ -202,6 +206,12 @@ impl Simulator<'_> {
                     let random = random.filter(|_| it.rules().is_random());
                     let (from, to) = (router(packet.source), router(packet.destination));
                     packet.course = Some(it.inject(from, to, random));
+                }
+                if let Routes::DirectionOrder(order) = self.routes {
+                    let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
+                    let ends = (router(packet.source), router(packet.destination));
+                    let way = super::ways::way(self.fabric, order, ends, packet.sequence);
+                    (packet.ports, packet.datelines) = (way.ports, way.datelines);
                 }
                 adapter.granted += 1;
                 queues.pointer = (virtual_channel + 1) % virtual_channels;

@@ -15,6 +15,7 @@ mod adapter;
 mod conservation;
 mod network;
 mod router;
+pub mod ways;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -9,6 +9,7 @@ use flitlab::{
 
 use super::{
     Place, Simulator,
+    adapter::Packet,
     network::{ChannelKind, Flit, Sending},
 };
 
@@ -197,7 +198,7 @@ impl Simulator<'_> {
     }
 
     /// The output that the packet needs at the router where its header is, and its lane if a forwarding
-    /// table gives it one.
+    /// table or a dateline gives it one.
     fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
         let looked_up =
@@ -215,7 +216,19 @@ impl Simulator<'_> {
         };
         let mut outputs = self.routers[router].outputs.iter();
         let place = outputs.position(|output| output.name == name);
-        (place.expect("routes lead through live outputs"), lane)
+        let place = place.expect("routes lead through live outputs");
+        let on_ring = self.channels[self.routers[router].outputs[place].channel].ring.is_some();
+        (place, lane.or_else(|| self.dateline_lane(packet, port, on_ring)))
+    }
+
+    /// The virtual channel that a packet takes behind a port if rings have datelines.
+    fn dateline_lane(&self, packet: &Packet, port: Option<u16>, on_ring: bool) -> Option<usize> {
+        let Routes::DirectionOrder(order) = self.routes else { return None };
+        let (true, Some(port)) = (order.rules().dateline, port) else { return None };
+        let dimensions = self.fabric.torus().expect("a torus").dimensions();
+        let dimension = (usize::from(port) % dimensions) as u32;
+        let traffic = if packet.is_response { 1 } else { 0 };
+        Some(2 * traffic + usize::from(on_ring && packet.datelines.contains(&dimension)))
     }
 
     /// The port and the lane in which a router sends packets on by its forwarding table; `None` at the

@@ -1,5 +1,7 @@
 //! Messages, and the packets into which they are cut.
 
+use std::collections::BTreeSet;
+
 use flitlab::{
     engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL},
     routing::{Course, Routes},
@@ -48,6 +50,8 @@ pub struct Packet {
     pub injected: Picoseconds,
     /// Output ports of its route, one a hop.
     pub ports: Vec<u16>,
+    /// The dimensions in which its way passes the dateline.
+    pub datelines: BTreeSet<u32>,
     /// The fabric's channel of which its header got a virtual channel last.
     pub came: Option<u32>,
     /// Network channels of which its header has got a virtual channel.
@@ -121,6 +125,7 @@ impl Simulator<'_> {
             sequence: u32::MAX,
             injected: Picoseconds::MAX,
             ports: route.ports().collect(),
+            datelines: BTreeSet::new(),
             came: None,
             hops: 0,
         });

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use flitlab::{routing::Routes, units::Picoseconds};
 
+use crate::reference::ways;
+
 use super::{
     Simulator, first_from,
     network::{ChannelKind, Flit, Moving},
@@ -153,6 +155,12 @@ impl Simulator<'_> {
         queue.pointer = sending.virtual_channel + 1;
         let packet = &mut self.packets[sending.packet];
         packet.sequence = adapter.begun;
+        if let Routes::DirectionOrder(order) = self.routes {
+            let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
+            let ends = (router(packet.source), router(packet.destination));
+            let way = ways::way(self.fabric, order, ends, packet.sequence);
+            (packet.ports, packet.datelines) = (way.ports, way.datelines);
+        }
         adapter.begun += 1;
         packet.injected = now;
         packet.virtual_channel = sending.virtual_channel as u8;

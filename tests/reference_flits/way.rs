@@ -94,8 +94,7 @@ impl Simulator<'_> {
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
     }
 
-    /// The virtual channels that a packet which does not choose its output may take there. (Classes of datelines will
-    /// come in here.)
+    /// The virtual channels that a packet which does not choose its output may take there.
     fn allowed_channels(&self, place: Place, packet: usize, output: usize) -> Vec<usize> {
         let (out, ring) = self.channel_and_ring(place.router, output);
         let is_response = self.packets[packet].is_response;
@@ -114,9 +113,25 @@ impl Simulator<'_> {
                 if self.has_bubble() && goes_on {
                     return vec![place.virtual_channel];
                 }
-                self.channels_of_kind(is_response)
+                let all = self.channels_of_kind(is_response);
+                match self.class(packet, place.router, output) {
+                    Some(0) => all[..all.len() / 2].to_vec(),
+                    Some(_) => all[all.len() / 2..].to_vec(),
+                    None => all,
+                }
             }
         }
+    }
+
+    /// A packet's class at an output, if that is in a ring with a dateline.
+    fn class(&self, packet: usize, router: usize, output: usize) -> Option<u32> {
+        let Routes::DirectionOrder(order) = self.routes else { return None };
+        let (_, ring) = self.channel_and_ring(router, output);
+        let OutputName::Port(port) = self.routers[router].outputs[output].name else { return None };
+        let dimensions = self.fabric.torus().expect("a torus").dimensions();
+        let dimension = (usize::from(port) % dimensions) as u32;
+        let in_ring = order.rules().dateline && ring.is_some();
+        in_ring.then(|| u32::from(self.packets[packet].datelines.contains(&dimension)))
     }
 
     /// Whether nobody holds a virtual channel and its credits suffice for a packet.

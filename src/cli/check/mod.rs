@@ -242,7 +242,8 @@ fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> Strin
 /// Where the router's defaults come from, and whether there is a bubble.
 fn preset(scenario: &Scenario) -> String {
     let bubble = if scenario.parameters.bubble { "with" } else { "without" };
-    format!("preset {}, {bubble} bubble flow control", scenario.preset)
+    let dateline = if scenario.network.routing.has_dateline() { ", with datelines" } else { "" };
+    format!("preset {}, {bubble} bubble flow control{dateline}", scenario.preset)
 }
 
 /// Names and purposes; of a forwarding table the lanes that it uses.
@@ -253,6 +254,11 @@ fn virtual_channels(simulation: &Simulation) -> String {
         return format!(
             "{all}, of which the forwarding table uses {} as lanes",
             proof.lanes_used()
+        );
+    }
+    if scenario.network.routing.has_dateline() {
+        return format!(
+            "{all}; on rings data and requests take 0 and 1, responses 2 and 3, by whether they pass the dateline"
         );
     }
     let named =

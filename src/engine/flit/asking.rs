@@ -1,5 +1,6 @@
 //! Which virtual channels a packet may take, and which of them are open to it.
 
+use super::Rules;
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::adaptive::{Step, decide, ports, step};
@@ -89,12 +90,16 @@ impl FlitVisit<'_, '_> {
                 self.ask_for(queue, output, lanes, 0);
             }
             None => {
-                let output = self.whole.code.output(packet.way);
-                if self.port(usize::from(output)).kind == ChannelKind::Ejection {
+                let (output, passed) = (self.whole.code.output(packet.way), packet.note);
+                let Output { kind, in_ring, .. } = *self.port(usize::from(output));
+                if kind == ChannelKind::Ejection {
                     return self.ask_for(queue, output, self.all_lanes(), 0);
                 }
-                let kind = self.rules.kind(lane);
-                self.ask_in_ring(queue, output, kind);
+                let mut lanes = self.rules.kind(lane);
+                if in_ring && let Some(dateline) = self.whole.dateline {
+                    lanes = Rules::of_class(lanes, dateline.class(passed, output, true));
+                }
+                self.ask_in_ring(queue, output, lanes);
             }
         }
     }

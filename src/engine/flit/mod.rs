@@ -159,15 +159,6 @@ impl Flits {
         Some(Self { rules, state, scratch: allocation::Scratch::default() })
     }
 
-    /// The source queue of responses, if packets go by routes that their sources have written.
-    pub(super) fn response_queue(&self) -> u8 {
-        if self.rules.data_lanes < self.rules.lanes {
-            narrow::<u8>(self.rules.data_lanes)
-        } else {
-            crate::engine::RESPONSE_CHANNEL
-        }
-    }
-
     pub(super) fn memory(&self) -> usize {
         let State { due, queues, current, lanes, outputs, inputs, asking, times, sources } =
             &self.state;
@@ -260,6 +251,13 @@ impl Rules {
     /// Flits of a lane's turn.
     fn weight(&self, lane: u32) -> u8 {
         self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
+    }
+
+    /// Those of some lanes that a class of packets may take in rings with a dateline: the lower half, or the rest.
+    fn of_class(lanes: u16, class: u8) -> u16 {
+        let lower = ((1u32 << (lanes.count_ones() / 2)) - 1) << lanes.trailing_zeros();
+        let lower = narrow::<u16>(lower);
+        if class == 0 { lower } else { lanes & !lower }
     }
 
     /// The lanes of the kind of packet that is in a lane, if nothing else says which it may take.

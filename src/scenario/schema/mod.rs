@@ -3,6 +3,7 @@
 mod adaptive;
 mod application;
 mod bfs;
+mod direction_order;
 mod exchange;
 mod forwarding;
 mod interruption;
@@ -52,7 +53,8 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let topology = topology::read(reader, seed);
     let spec = topology.as_ref();
     let forwards = routing::forwards(reader, spec);
-    let (preset, parameters) = router::read(reader, forwards);
+    let bubble = !forwards && !direction_order::has_dateline(reader);
+    let (preset, parameters) = router::read(reader, forwards, bubble);
     let routing = routing::read(reader, spec, &parameters, features);
     let senders = Senders { places: spec.map(TopologySpec::places), features };
     let workload = traffic::read(reader, senders, &parameters, purpose);

@@ -15,11 +15,16 @@ const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 
 /// The preset's name, and the values. `forwards`: routers look up the way by the destination, so there is no bubble rule, and the defaults are
-/// those of a network that does so.
-pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> (&'static str, Parameters) {
+/// those of a network that does so. `bubble`: by default there is a bubble rule.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    forwards: bool,
+    bubble: bool,
+) -> (&'static str, Parameters) {
     let mut parameters = Parameters::default();
     let doc = "The routers, and the packets that they forward.";
-    let preset = reader.table("router", doc, |reader| router(reader, forwards, &mut parameters));
+    let preset =
+        reader.table("router", doc, |reader| router(reader, forwards, bubble, &mut parameters));
     reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
     reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
@@ -27,7 +32,12 @@ pub(super) fn read(reader: &mut Reader<'_>, forwards: bool) -> (&'static str, Pa
 }
 
 /// The preset's name.
-fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'static str {
+fn router(
+    reader: &mut Reader<'_>,
+    forwards: bool,
+    bubble: bool,
+    to: &mut Parameters,
+) -> &'static str {
     let usual = if forwards { INFINIBAND } else { ANGARA };
     let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
               [routing.opensm] it is \"infiniband-4xqdr\".";
@@ -76,8 +86,8 @@ fn router(reader: &mut Reader<'_>, forwards: bool, to: &mut Parameters) -> &'sta
     }
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
-         go without.";
-    to.bubble = reader.value("bubble", &Flag, to.bubble && !forwards, doc);
+         go without, and so does [routing.direction_order] with a `dateline`.";
+    to.bubble = reader.value("bubble", &Flag, to.bubble && bubble, doc);
     to.crossbar_speedup = narrow(reader.value(
         "crossbar_speedup",
         &CHANNELS,

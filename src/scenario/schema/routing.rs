@@ -6,13 +6,13 @@ use crate::{
     document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys},
     engine,
     routing::{
-        HalfRing, TableFile,
+        TableFile,
         angara::{Freedoms, Parameters},
     },
     scenario::{Features, RoutingSpec, TopologySpec},
 };
 
-use super::{adaptive, bfs, forwarding, forwarding::in_table};
+use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table};
 
 /// Routings that make routers look up the way by the destination.
 const FORWARDING: [&str; 2] = ["agnostic", "opensm"];
@@ -50,25 +50,6 @@ pub(super) fn read(
         doc: "",
         sections: true,
     };
-    let doc = "The shortest way round in every dimension, positive directions first, then negative \
-               ones: +x +y +z +k -x -y -z -k. The choice among routings is the table's name; this is the \
-               default of [topology.torus].";
-    let direction_order = with_keys("direction_order", doc, |reader: &mut Reader<'_>| {
-        let doc = "Which way a packet goes when both ways round a ring are as long.";
-        let choice = Choice::usual("half_ring", "half-ring rule", "balanced", doc);
-        let half_ring = reader.choice(
-            &choice,
-            vec![
-                plain(
-                    "balanced",
-                    HalfRing::Balanced,
-                    "positive from nodes with an even sum of coordinates, negative from the others.",
-                ),
-                plain("plus", HalfRing::Plus, "always positive."),
-            ],
-        )?;
-        Some(RoutingSpec::DirectionOrder { half_ring })
-    });
     let doc = "A table for Angara: direction order, never both ways in a dimension, and one first \
                positive and one last negative step that may break these rules where no deadlock can \
                come of it. `flitlab route` shows how good it is.";
@@ -100,7 +81,11 @@ pub(super) fn read(
     });
     let of_angara = features.angara().map(|it| (it.name, in_table("angara", it.name)));
     let variants = vec![
-        direction_order.known_as([("dor", ""), ("dimension_order", ""), ("xy", "")]),
+        direction_order::variant(topology).known_as([
+            ("dor", ""),
+            ("dimension_order", ""),
+            ("xy", ""),
+        ]),
         angara.known_as(of_angara),
         file,
         adaptive::bubble(),

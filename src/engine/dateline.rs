@@ -1,0 +1,58 @@
+//! The two classes of packets on rings with a dateline (docs/model.md, "Order of directions").
+
+use crate::narrow::{fitted, narrow};
+use crate::routing::Routes;
+
+/// The virtual channel of data and requests (0) or responses (1) where there is no ring, and of class 0 where there
+/// is one; class 1 has the next.
+pub(super) fn base(traffic: u8) -> u8 {
+    2 * traffic
+}
+
+/// How a packet's lane follows from the rings that it goes along. Lanes are the virtual channels themselves: all of
+/// them are in use where there is a ring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dateline {
+    dimensions: u16,
+}
+
+impl Dateline {
+    /// `None` if the routes have no dateline, or the fabric no ring.
+    pub(super) fn of(routes: &Routes) -> Option<Self> {
+        let Routes::DirectionOrder(order) = routes else { return None };
+        let both = order.has_dateline() && order.has_rings();
+        both.then(|| Self { dimensions: narrow(order.sizes().len()) })
+    }
+
+    /// The class behind an output of a packet, by the dimensions in which its way passes the dateline; 0 outside of rings.
+    #[inline]
+    pub(super) fn class(self, passed: u16, output: u16, in_ring: bool) -> u8 {
+        let negative = u16::from(output >= self.dimensions);
+        // Behind the ports of all directions come ejection channels, which are in no ring.
+        let dimension = (output - negative * self.dimensions).min(15);
+        fitted!(passed >> dimension & u16::from(in_ring), u8)
+    }
+
+    /// The lane behind an output of a packet that comes in one.
+    #[inline]
+    pub(super) fn lane(self, lane: u8, passed: u16, output: u16, in_ring: bool) -> u8 {
+        lane & !1 | self.class(passed, output, in_ring)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_is_that_of_the_rings_dimension() {
+        let dateline = Dateline { dimensions: 3 };
+        let lane = |lane, output| dateline.lane(lane, 0b010, output, output < 6);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 6, 40].map(|output| lane(2, output)),
+            [2, 3, 2, 2, 3, 2, 2, 2]
+        );
+        assert_eq!((lane(3, 0), lane(1, 4), lane(0, 1)), (2, 1, 1));
+        assert_eq!(dateline.lane(1, 0b010, 1, false), 0);
+    }
+}

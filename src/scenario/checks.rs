@@ -3,6 +3,8 @@
 //! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
 //! them is wrong by itself, and reported at the first one that is written.
 
+mod sharing;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
@@ -149,6 +151,7 @@ pub(super) fn run(
     checks.windows(draft);
     checks.virtual_channels(draft);
     checks.forwarding(draft);
+    checks.sharing(draft);
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {
@@ -241,11 +244,7 @@ impl Checks<'_> {
             "routing.opensm.paths",
             "router.preset",
         ];
-        let reads = match &draft.workload {
-            Some(WorkloadSpec::Load(load)) => load.access != Access::Write,
-            Some(WorkloadSpec::Exchange(exchange)) => exchange.access != Access::Write,
-            Some(WorkloadSpec::Application(_)) | None => false,
-        };
+        let reads = draft.reads();
         let (needs, why) = match routing.lanes() {
             None if routing.has_dateline() && reads => {
                 (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())
@@ -346,29 +345,20 @@ impl Checks<'_> {
             bytes_text(parameters.maximum_payload)
         );
         let keys = |first| [first, PACKET[0], PACKET[1], PACKET[2], PACKET[3]];
-        let buffer = keys("router.buffer");
-        if self.sound(&buffer) && u64::from(parameters.buffer) < 2 * u64::from(packet) {
-            self.report(
-                &buffer,
-                format!(
-                    "a `buffer` of {} flits holds less than two of the largest packets",
-                    parameters.buffer
-                ),
-                &format!("at least {} flits", 2 * packet),
-                Some(format!("{size}, so `buffer` must be at least \"{} flits\"", 2 * packet)),
-            );
-        }
-        let buffer = keys("adapter.injection_buffer");
-        if self.sound(&buffer) && parameters.injection_buffer < packet {
-            self.report(
-                &buffer,
-                format!(
-                    "an `injection_buffer` of {} flits does not hold the largest packet",
-                    parameters.injection_buffer
-                ),
-                &format!("at least {packet} flits"),
-                Some(format!("{size}, so `injection_buffer` must be at least \"{packet} flits\"")),
-            );
+        let of = [parameters.buffer, parameters.injection_buffer];
+        let names = ["router.buffer", "adapter.injection_buffer"];
+        for ((name, has), (least, what)) in
+            names.into_iter().zip(of).zip(Self::least_buffers(parameters))
+        {
+            let (keys, key) = (keys(name), name.rsplit('.').next().unwrap_or_default());
+            if self.sound(&keys) && has < least {
+                self.report(
+                    &keys,
+                    format!("a `{key}` of {has} flits does not hold {what}"),
+                    &format!("at least {least} flits"),
+                    Some(format!("{size}, so `{key}` must be at least \"{least} flits\"")),
+                );
+            }
         }
     }
 

@@ -23,6 +23,7 @@ use crate::{
     document::{LARGEST, Reader, Text, Whole},
     engine::Parameters,
     measure::Settings,
+    traffic::Access,
 };
 
 /// What was read. What is `None` has been reported.
@@ -37,6 +38,17 @@ pub(super) struct Draft {
     pub workload: Option<WorkloadSpec>,
     pub measure: Settings,
     pub interruption: Option<InterruptionSpec>,
+}
+
+impl Draft {
+    /// Whether nodes read.
+    pub(super) fn reads(&self) -> bool {
+        match &self.workload {
+            Some(WorkloadSpec::Load(load)) => load.access != Access::Write,
+            Some(WorkloadSpec::Exchange(exchange)) => exchange.access != Access::Write,
+            Some(WorkloadSpec::Application(_)) | None => false,
+        }
+    }
 }
 
 /// Reads, or documents, all keys.

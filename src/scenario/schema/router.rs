@@ -86,8 +86,9 @@ fn router(
     }
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
-         go without, and so does [routing.direction_order] with a `dateline`.";
-    to.bubble = reader.value("bubble", &Flag, to.bubble && bubble, doc);
+         go without, and so do [routing.direction_order] with a `dateline` and wormhole switching.";
+    let bubble = to.bubble && bubble && to.switching != Switching::Wormhole;
+    to.bubble = reader.value("bubble", &Flag, bubble, doc);
     to.crossbar_speedup = narrow(reader.value(
         "crossbar_speedup",
         &CHANNELS,

@@ -86,7 +86,7 @@ fn odd_data_gives_figures_all_the_same() {
     let odd = ChannelRow {
         channel: label,
         utilisation: f64::NAN,
-        stalled_bubble: f64::INFINITY,
+        stalled_bubble: Some(f64::INFINITY),
         ..ChannelRow::default()
     };
     for rows in [vec![], vec![odd.clone()], vec![ChannelRow { utilisation: 0.0, ..odd }]] {

@@ -310,7 +310,7 @@ class Links {
       return;
     }
     showTip(heading, QUANTITIES.map((name, quantity) =>
-      [name, percent(this.value(channel, quantity) / 1000), quantity === this.quantity]), at);
+      [name, measured(this.value(channel, quantity)), quantity === this.quantity]), at);
   }
 
   tipOfNode(node, at) {
@@ -369,6 +369,9 @@ function dart([x, y], [toX, toY], thick) {
   const corners = [[x + sideX, y + sideY], [neckX + sideX, neckY + sideY], [toX, toY], [neckX - sideX, neckY - sideY], [x - sideX, y - sideY]];
   return `M${corners.map((corner) => corner.map((part) => part.toFixed(1)).join(" ")).join("L")}Z`;
 }
+
+// A share in thousandths; negative if it was not measured.
+const measured = (thousandths) => (thousandths < 0 ? "not measured" : percent(thousandths / 1000));
 
 const ofMeans = (at) => (row) => row.mean[at];
 const groupColumns = [

@@ -192,19 +192,10 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line(
             if place == 0 { "busiest channels" } else { "" },
             format!(
-                "{:<width$} {:5.1}% used; packets waited {:.1}% of the time (credits {:.1}, bubble {:.1}, \
-                 output {:.1}, input {:.1})",
+                "{:<width$} {:5.1}% used{}",
                 channel.channel,
                 channel.utilisation * 100.0,
-                100.0
-                    * (channel.stalled_no_credit
-                        + channel.stalled_bubble
-                        + channel.stalled_output_busy
-                        + channel.stalled_input_busy),
-                channel.stalled_no_credit * 100.0,
-                channel.stalled_bubble * 100.0,
-                channel.stalled_output_busy * 100.0,
-                channel.stalled_input_busy * 100.0
+                waited(channel)
             ),
         );
     }
@@ -237,6 +228,25 @@ pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
         terminal::fact(name, &format!("{} {time}, {} packets", row.channel, row.packets), 20)
     });
     lines.collect()
+}
+
+/// How long packets waited for a channel, and why, if that was measured.
+fn waited(channel: &ChannelRow) -> String {
+    let reasons = [
+        channel.stalled_no_credit,
+        channel.stalled_bubble,
+        channel.stalled_output_busy,
+        channel.stalled_input_busy,
+    ];
+    let [Some(credits), Some(bubble), Some(output), Some(input)] =
+        reasons.map(|share| share.map(|share| share * 100.0))
+    else {
+        return String::new();
+    };
+    let all = credits + bubble + output + input;
+    format!(
+        "; packets waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
+    )
 }
 
 /// The network channels with the highest utilisation, ties in the engine's order.

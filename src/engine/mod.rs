@@ -159,8 +159,9 @@ pub struct ChannelReport {
     pub statistics: ChannelStatistics,
     /// Fraction of the time in which the channel carried a flit.
     pub utilisation: f64,
-    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]).
-    pub stalled: [f64; STALLS],
+    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); not measured
+    /// where links are shared flit by flit.
+    pub stalled: Option<[f64; STALLS]>,
 }
 
 /// What channels have carried since the last reset.

@@ -303,7 +303,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
             name: self.whole.network.channel_name(self.whole.fabric, name),
             kind,
             utilisation: self.busy(channel) as f64 / time,
-            stalled: statistics.stalled.map(|stalled| stalled as f64 / time),
+            stalled: statistics.stalled.map(|by| by.map(|stalled| stalled as f64 / time)),
             statistics,
         }
     }

@@ -32,8 +32,9 @@ pub const STALLS: usize = 4;
 pub struct ChannelStatistics {
     /// Flits sent, by virtual channel, counted at the grant.
     pub flits: Vec<u64>,
-    /// Time in which packets waited for this channel, by reason, in picoseconds.
-    pub stalled: [Picoseconds; STALLS],
+    /// Time in which packets waited for this channel, by reason, in picoseconds; not measured where links are shared flit
+    /// by flit.
+    pub stalled: Option<[Picoseconds; STALLS]>,
 }
 
 /// The statistics of all channels since the last reset: network and ejection channels by router, then injection
@@ -166,7 +167,7 @@ impl Model<'_> {
         for (lane, &count) in (0..).zip(self.statistics.of(channel)) {
             flits[usize::from(self.whole.lanes.channel(lane))] = count;
         }
-        let stalled = self.statistics.stalled.get(channel as usize);
-        ChannelStatistics { flits, stalled: stalled.copied().unwrap_or_default() }
+        let stalled = self.statistics.stalled.get(channel as usize).copied().unwrap_or_default();
+        ChannelStatistics { flits, stalled: self.flits.is_none().then_some(stalled) }
     }
 }

@@ -8,7 +8,7 @@ table! {
     ///
     /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
     /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
-    /// names. The four reasons exclude each other at an instant.
+    /// names. The four reasons exclude each other at an instant. They are not measured where links are shared flit by flit.
     pub struct ChannelRow {
         /// For a torus the source router and the direction: `(0,0,1) +x`.
         channel: String as Text<String>, "channel", "channel", Label, usual;
@@ -19,13 +19,13 @@ table! {
         /// Share of the time in which flits crossed it.
         utilisation: f64 as Given<Number>, "utilisation", "utilisation", Throughput, usual;
         /// Share of the time in which packets waited since there was no room downstream for one.
-        stalled_no_credit: f64 as Given<Number>, "stalled_no_credit", "waiting for credits", Throughput, usual;
+        stalled_no_credit: Option<f64> as Number, "stalled_no_credit", "waiting for credits", Throughput, usual;
         /// Share of the time in which there was room for a packet, but not for the bubble that a ring must keep.
-        stalled_bubble: f64 as Given<Number>, "stalled_bubble", "waiting for the bubble", Throughput, usual;
+        stalled_bubble: Option<f64> as Number, "stalled_bubble", "waiting for the bubble", Throughput, usual;
         /// Share of the time in which packets waited while the output was sending another packet.
-        stalled_output_busy: f64 as Given<Number>, "stalled_output_busy", "output busy", Throughput, usual;
+        stalled_output_busy: Option<f64> as Number, "stalled_output_busy", "output busy", Throughput, usual;
         /// Share of the time in which packets waited since their inputs were sending other packets.
-        stalled_input_busy: f64 as Given<Number>, "stalled_input_busy", "input busy", Throughput, usual;
+        stalled_input_busy: Option<f64> as Number, "stalled_input_busy", "input busy", Throughput, usual;
         /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc0: Option<u64> as Count<u64>, "flits_vc0", "flits, virtual channel 0", Count, more;
         /// Flits in the virtual channel of this number; nothing if the router has not as many.
@@ -65,7 +65,7 @@ impl ChannelRow {
     /// The row of a channel of the engine.
     #[must_use]
     pub fn new(channel: &ChannelReport) -> Self {
-        let stalled = |reason: Stall| channel.stalled[reason as usize];
+        let stalled = |reason: Stall| channel.stalled.map(|stalled| stalled[reason as usize]);
         let flits = &channel.statistics.flits;
         let on = |virtual_channel: usize| flits.get(virtual_channel).copied();
         Self {

@@ -85,7 +85,7 @@ pub fn torus_channels() -> Vec<ChannelRow> {
             rows.push(ChannelRow {
                 channel: format!("{place} {direction}"),
                 utilisation: 0.62 - 0.09 * (number % 4) as f64 + f64::from(node * 37 % 64) * 0.003,
-                stalled_no_credit: 0.125,
+                stalled_no_credit: Some(0.125),
                 flits: 4711,
                 flits_vc0: Some(4711),
                 ..ChannelRow::default()

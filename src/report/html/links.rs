@@ -52,9 +52,9 @@ pub(super) struct PointLinks {
 pub(super) struct Group {
     pub name: String,
     pub channels: usize,
-    /// Means, and the most of any.
-    pub mean: [f64; QUANTITIES],
-    pub most: [f64; QUANTITIES],
+    /// Means, and the most of any, of what was measured.
+    pub mean: [Option<f64>; QUANTITIES],
+    pub most: [Option<f64>; QUANTITIES],
 }
 
 /// A channel that was used for much of the time.
@@ -62,7 +62,7 @@ pub(super) struct Group {
 pub(super) struct Busy {
     pub channel: String,
     pub flits: u64,
-    pub shares: [f64; QUANTITIES],
+    pub shares: [Option<f64>; QUANTITIES],
     /// Flits by virtual channel.
     pub virtual_channels: Vec<u64>,
 }
@@ -157,7 +157,10 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
     for row in network {
         let Some(at) = number(torus, &row.channel) else { continue };
         for (loads, share) in loads.iter_mut().zip(shares(row)) {
-            loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
+            // What was not measured stays as if there were no such channel.
+            if let Some(share) = share {
+                loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
+            }
         }
     }
     loads
@@ -191,15 +194,15 @@ fn groups(channels: &[ChannelRow], torus: Option<&Torus>) -> Vec<Group> {
 
 impl Group {
     fn new<'r>(name: &str, rows: impl Iterator<Item = &'r ChannelRow>) -> Option<Self> {
-        let (mut channels, mut sum, mut most) = (0, [0.0; QUANTITIES], [0.0_f64; QUANTITIES]);
+        let (mut channels, mut sum, mut most) = (0, [Some(0.0); QUANTITIES], [Some(0.0_f64); QUANTITIES]);
         for row in rows {
             channels += 1;
             for (at, share) in shares(row).into_iter().enumerate() {
-                sum[at] += share;
-                most[at] = most[at].max(share);
+                sum[at] = sum[at].zip(share).map(|(sum, share)| sum + share);
+                most[at] = most[at].zip(share).map(|(most, share)| most.max(share));
             }
         }
-        let mean = sum.map(|sum| rounded(sum / channels as f64));
+        let mean = sum.map(|sum| sum.map(|sum: f64| rounded(sum / channels as f64)));
         (channels > 0).then(|| Self { name: name.to_owned(), channels, mean, most })
     }
 }
@@ -215,9 +218,9 @@ impl Busy {
     }
 }
 
-fn shares(row: &ChannelRow) -> [f64; QUANTITIES] {
+fn shares(row: &ChannelRow) -> [Option<f64>; QUANTITIES] {
     [
-        row.utilisation,
+        Some(row.utilisation),
         row.stalled_no_credit,
         row.stalled_bubble,
         row.stalled_output_busy,
@@ -249,7 +252,7 @@ mod tests {
             channel: name.into(),
             flits: 10,
             utilisation,
-            stalled_bubble: 0.25,
+            stalled_bubble: Some(0.25),
             ..ChannelRow::default()
         }
     }

@@ -114,8 +114,8 @@ fn the_page_of_a_large_sweep_stays_small() {
     let row = |name: &String| ChannelRow {
         channel: name.clone(),
         utilisation: 0.123_456,
-        stalled_no_credit: 0.234_567,
-        stalled_output_busy: 0.345_678,
+        stalled_no_credit: Some(0.234_567),
+        stalled_output_busy: Some(0.345_678),
         flits: 123_456,
         ..ChannelRow::default()
     };

@@ -1,7 +1,7 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
-use super::queue::{Queue, Stage};
+use super::queue::Stage;
 use super::sending::Member;
 use super::turn;
 use super::visit::FlitVisit;
@@ -21,19 +21,26 @@ pub(super) struct Scratch {
     wants: Vec<Want>,
     offered: Vec<Want>,
     winners: Vec<Want>,
-    /// Queues that share an output.
-    pub members: Vec<Member>,
-    /// The router's queues that are due before its end, or were, and the set of them.
+    /// Queues that send, the first so many; the others are kept for their memory.
+    members: Vec<Member>,
+    used: usize,
+    /// The router's other queues that are due before its end, or were, and the set of them.
     active: Vec<u32>,
     listed: Vec<u64>,
 }
 
 /// A flit that asks for the switch.
 #[derive(Clone, Copy, Debug)]
-struct Want {
-    queue: u32,
-    input: u32,
-    output: u32,
+pub(super) struct Want {
+    pub queue: u32,
+    pub input: u32,
+    pub output: u32,
+    /// The queue's number among those of its input port.
+    pub of_port: u32,
+    /// The lane that its packet has at the output.
+    pub onto: u8,
+    /// Its place in the list of members.
+    pub member: u32,
 }
 
 impl Scratch {
@@ -42,14 +49,44 @@ impl Scratch {
         self.wants.clear();
     }
 
-    /// Lists the queues that are due before `until`.
-    pub(super) fn gather(&mut self, due: &[Tick], until: Tick) {
+    /// Begins with a router of so many queues, none of which is in a list.
+    pub(super) fn start(&mut self, queues: usize) {
         self.active.clear();
         self.listed.clear();
-        self.listed.resize(due.len().div_ceil(64), 0);
-        for (queue, _) in due.iter().enumerate().filter(|(_, due)| **due < until) {
-            self.activate(queue);
+        self.listed.resize(queues.div_ceil(64), 0);
+        self.used = 0;
+    }
+
+    /// The queues that send.
+    #[inline(always)]
+    pub(super) fn members(&self) -> &[Member] {
+        &self.members[..self.used]
+    }
+
+    #[inline(always)]
+    pub(super) fn member(&mut self, place: usize) -> &mut Member {
+        &mut self.members[place]
+    }
+
+    /// A new member, as an earlier one has left it but for what it had sent.
+    pub(super) fn new_member(&mut self) -> &mut Member {
+        if self.used == self.members.len() {
+            self.members.push(Member::default());
         }
+        self.used += 1;
+        let member = &mut self.members[self.used - 1];
+        member.forget();
+        member
+    }
+
+    /// Takes a member out of the list; the last one takes its place.
+    pub(super) fn remove_member(&mut self, place: usize) {
+        self.used -= 1;
+        self.members.swap(place, self.used);
+    }
+
+    pub(super) fn add_want(&mut self, want: Want) {
+        self.wants.push(want);
     }
 
     /// Puts a queue into the list.
@@ -154,7 +191,10 @@ impl FlitVisit<'_, '_> {
         (state.output, state.lane, state.again) = (fitted!(output, u16), lane, again);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
-        self.want(queue, now);
+        *self.due(queue) = now;
+        self.add_member(queue);
+        // It is among the members now.
+        *self.due(queue) = NEVER;
     }
 
     /// A queue has taken part in an allocation in vain.
@@ -165,53 +205,11 @@ impl FlitVisit<'_, '_> {
         self.set_due(queue, again);
     }
 
-    /// Lets the flit at the head of a queue take part in the switch allocation if it can; else says when it may.
-    pub(super) fn want(&mut self, queue: usize, now: Tick) {
-        let (input, _) = self.place(queue);
-        let state = self.first_queue + queue;
-        let Queue { flits, again, output, lane, .. } = self.state.queues[state];
-        if flits.is_empty() {
-            // It is looked at when the next one comes.
-            return self.set_due(queue, NEVER);
-        }
-        let number = usize::from(output);
-        let mut soonest = again.max(flits.front(&self.state.times));
-        let taken = self.output(number);
-        let (free_at, line) = (taken.free_at, taken.line);
-        let port = self.port(number);
-        let flit = self.whole.timing(port.kind).flit;
-        let waits = self.rules.crossing + self.rules.sharing.output_buffer * flit;
-        let needs_room = port.needs_room;
-        let busy = free_at.max(line.saturating_sub(waits)).max(self.input(input).free_at);
-        soonest = soonest.max(busy);
-        if soonest > now {
-            return self.set_due(queue, soonest);
-        }
-        if needs_room {
-            let place = self.lane(number, lane);
-            let held = &mut self.state.lanes[place];
-            if !held.has_room(1, now, &self.state.times) {
-                let foreseen = held.foresee(1, &self.state.times);
-                return self.set_due(queue, foreseen);
-            }
-        }
-        let want = self.wish(queue);
-        self.scratch.wants.push(want);
-    }
-
-    /// A queue's flit as one that asks for the switch.
-    #[inline(always)]
-    fn wish(&mut self, queue: usize) -> Want {
-        let (input, _) = self.place(queue);
-        Want {
-            queue: fitted!(queue, u32),
-            input: fitted!(input, u32),
-            output: u32::from(self.queue(queue).output),
-        }
-    }
-
     /// Gives the switch to flits.
     pub(super) fn allocate_switch(&mut self, now: Tick) {
+        if let [want] = self.scratch.wants[..] {
+            return self.emit(want.member as usize, now, true);
+        }
         let mut wants = std::mem::take(&mut self.scratch.wants);
         let mut winners = std::mem::take(&mut self.scratch.winners);
         let mut offered = std::mem::take(&mut self.scratch.offered);
@@ -221,49 +219,49 @@ impl FlitVisit<'_, '_> {
             let already = winners.len();
             offered.clear();
             for of_output in wants.chunk_by(|a, b| a.output == b.output) {
-                let mut best: Option<&Want> = None;
-                for want in of_output {
-                    if best.is_none_or(|best| self.is_offered(want, best)) {
-                        best = Some(want);
+                let mut best = &of_output[0];
+                for want in &of_output[1..] {
+                    if self.is_offered(want, best) {
+                        best = want;
                     }
                 }
-                offered.extend(best);
+                offered.push(*best);
             }
             for (place, want) in offered.iter().enumerate() {
-                let rivals = offered.iter().enumerate();
-                let mut rivals = rivals.filter(|(_, it)| it.input == want.input);
-                let accepts =
-                    rivals.all(|(other, rival)| other == place || self.is_accepted(want, rival));
+                let mut rivals = offered.iter().enumerate();
+                let accepts = rivals.all(|(other, rival)| {
+                    other == place || rival.input != want.input || self.is_accepted(want, rival)
+                });
                 if accepts {
                     winners.push(*want);
                 }
             }
-            for place in already..winners.len() {
-                let Want { queue, input, output } = winners[place];
-                let (of_port, lane) =
-                    (self.in_port(&winners[place]), self.queue(queue as usize).lane);
-                let (output, first) = (output as usize, round == 0);
-                self.win(output, (input, of_port), lane, first);
-            }
             if winners.len() == already {
                 break;
+            }
+            for place in already..winners.len() {
+                let Want { input, output, of_port, onto, .. } = winners[place];
+                self.win(output as usize, (input, of_port), onto, round == 0);
             }
             let won = &winners[already..];
             wants.retain(|want| {
                 let is_out = |it: &Want| it.input == want.input || it.output == want.output;
-                !won.iter().any(is_out) || {
-                    if !won.iter().any(|it| it.queue == want.queue) {
-                        self.lose(want.queue as usize, now);
-                    }
-                    false
+                if !won.iter().any(is_out) {
+                    return true;
                 }
+                if !won.iter().any(|it| it.queue == want.queue) {
+                    self.yield_to_others(want.member as usize, now);
+                }
+                false
             });
         }
         for want in &wants {
-            self.lose(want.queue as usize, now);
+            self.yield_to_others(want.member as usize, now);
         }
+        // The last of the list first: a packet that ends gives its place in it to the last.
+        winners.sort_unstable_by_key(|want| std::cmp::Reverse(want.member));
         for winner in &winners {
-            self.send(winner.queue as usize, now);
+            self.emit(winner.member as usize, now, false);
         }
         (self.scratch.wants, self.scratch.winners, self.scratch.offered) =
             (wants, winners, offered);
@@ -281,30 +279,19 @@ impl FlitVisit<'_, '_> {
             }
             Arbitration::OldestFirst => self.age(one.queue) < self.age(other.queue),
             Arbitration::Weighted => {
-                let (one, other) = (self.onto(one), self.onto(other));
-                turn(one, pointer) < turn(other, pointer)
+                turn(one.onto.into(), pointer) < turn(other.onto.into(), pointer)
             }
         }
-    }
-
-    /// The lane that a flit's packet has at its output.
-    fn onto(&mut self, want: &Want) -> u32 {
-        self.queue(want.queue as usize).lane.into()
     }
 
     /// The place of a flit in an output's cyclic order of input ports and their queues.
     fn in_turn(&mut self, want: &Want, pointer: u16) -> ((bool, u32), (bool, u32)) {
         let of_port = self.input(want.input as usize).pointer;
-        (turn(want.input, pointer), turn(self.in_port(want), of_port))
-    }
-
-    /// The number of a flit's queue among those of its input port.
-    fn in_port(&self, want: &Want) -> u32 {
-        want.queue - want.input * (self.rules.outputs << self.rules.shift)
+        (turn(want.input, pointer), turn(want.of_port, of_port))
     }
 
     /// Less of a queue whose packet was created before.
-    pub(super) fn age(&mut self, queue: u32) -> (u64, u32, u32) {
+    fn age(&mut self, queue: u32) -> (u64, u32, u32) {
         let queue = self.queue(queue as usize);
         (queue.created, queue.source, queue.sequence)
     }

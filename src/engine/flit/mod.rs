@@ -50,8 +50,8 @@ use times::Times;
 /// An output, as far as flits take turns on it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Output {
-    /// When the crossbar can give it another flit.
-    free_at: Tick,
+    /// When it can be given another flit.
+    soonest: Tick,
     /// When the last flit that it was given has left.
     pub line: Tick,
     /// The place of its lowest lane.
@@ -205,7 +205,7 @@ impl State {
                 first
             };
             let turn = rules.weight(0);
-            outputs.push(Output { free_at: 0, line: 0, lanes: first, pointer: 0, turn });
+            outputs.push(Output { soonest: 0, line: 0, lanes: first, pointer: 0, turn });
         }
         let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
         let mut queues = Vec::new();
@@ -239,7 +239,7 @@ impl State {
         self.queues.iter_mut().for_each(|queue| queue.rebase(by));
         self.lanes.iter_mut().for_each(|lane| lane.rebase(by));
         for output in &mut self.outputs {
-            move_back(&mut output.free_at);
+            move_back(&mut output.soonest);
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));

@@ -16,7 +16,6 @@ use crate::engine::whole::Whole;
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
-use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
@@ -127,35 +126,49 @@ impl FlitVisit<'_, '_> {
     /// See [`Model::run_flits`].
     fn run(&mut self, until: Tick) -> Tick {
         self.until = until;
-        let own = &self.state.due[self.first_queue..self.first_queue + self.queues];
-        self.scratch.gather(own, until);
-        while let Some((now, queue)) = self.next() {
-            if self.queue(queue).stage != Stage::Sending || !self.share(queue, now) {
-                self.allocate(now);
-            }
-            if self.outbox.is_urgent(self.hosts_answer) {
-                return now;
+        self.scratch.start(self.queues);
+        for queue in 0..self.queues {
+            if *self.due(queue) < until {
+                match self.queue(queue).stage {
+                    Stage::Sending => self.add_member(queue),
+                    _ => self.scratch.activate(queue),
+                }
             }
         }
-        least(&self.state.due[self.first_queue..self.first_queue + self.queues])
+        let mut left = NEVER;
+        loop {
+            let (now, first) = self.first_flit();
+            let others = self.next_other();
+            if now.min(others) >= until {
+                break;
+            }
+            match first {
+                Some(member) if now < others => self.emit(member, now, true),
+                _ => self.allocate(now.min(others)),
+            }
+            if self.outbox.is_urgent(self.hosts_answer) {
+                left = now.min(others);
+                break;
+            }
+        }
+        self.flush();
+        left.min(least(&self.state.due[self.first_queue..self.first_queue + self.queues]))
     }
 
-    /// The queue that is due first, and when; none if that is not before the end.
+    /// When something can come of a queue that sends no packet; never if that is not before the end.
     #[inline(always)]
-    fn next(&mut self) -> Option<(Tick, usize)> {
+    fn next_other(&mut self) -> Tick {
         let due = &self.state.due[self.first_queue..self.first_queue + self.queues];
-        let mut first = (NEVER, NONE);
+        let mut first = NEVER;
         self.scratch.retain_active(|queue| {
             let time = due[queue as usize];
-            if time < first.0 {
-                first = (time, queue);
-            }
+            first = first.min(time);
             time < self.until
         });
-        (first.0 < self.until).then_some((first.0, first.1 as usize))
+        first
     }
 
-    /// Lets all queues that are due take part in the allocations of an instant.
+    /// Lets everybody who is due take part in the allocations of an instant.
     fn allocate(&mut self, now: Tick) {
         self.scratch.clear();
         for place in 0..self.scratch.active().len() {
@@ -167,18 +180,18 @@ impl FlitVisit<'_, '_> {
         if self.scratch.has_asks() {
             self.allocate_lanes(now);
         }
+        self.add_wants(now);
         if self.scratch.has_wants() {
             self.allocate_switch(now);
         }
     }
 
-    /// Lets a queue take part if it can; else says when it may.
+    /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
     fn look(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).stage {
-            Stage::Idle => self.set_due(queue, NEVER),
+            Stage::Idle | Stage::Sending => self.set_due(queue, NEVER),
             Stage::New | Stage::Undecided => self.meet(queue, now),
             Stage::Asking => self.ask(queue, now),
-            Stage::Sending => self.want(queue, now),
         }
     }
 

@@ -194,7 +194,8 @@ fn groups(channels: &[ChannelRow], torus: Option<&Torus>) -> Vec<Group> {
 
 impl Group {
     fn new<'r>(name: &str, rows: impl Iterator<Item = &'r ChannelRow>) -> Option<Self> {
-        let (mut channels, mut sum, mut most) = (0, [Some(0.0); QUANTITIES], [Some(0.0_f64); QUANTITIES]);
+        let (mut channels, mut sum, mut most) =
+            (0, [Some(0.0); QUANTITIES], [Some(0.0_f64); QUANTITIES]);
         for row in rows {
             channels += 1;
             for (at, share) in shares(row).into_iter().enumerate() {

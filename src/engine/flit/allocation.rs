@@ -21,9 +21,11 @@ pub(super) struct Scratch {
     wants: Vec<Want>,
     offered: Vec<Want>,
     winners: Vec<Want>,
+    /// When flits are there that a terminal sends.
+    pub arrivals: Vec<Tick>,
     /// Queues that send, the first so many; the others are kept for their memory.
-    members: Vec<Member>,
-    used: usize,
+    pub members: Vec<Member>,
+    pub used: usize,
     /// The router's other queues that are due before its end, or were, and the set of them.
     active: Vec<u32>,
     listed: Vec<u64>,
@@ -268,7 +270,8 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Whether an output makes its offer to one flit rather than to another.
-    fn is_offered(&mut self, one: &Want, other: &Want) -> bool {
+    #[inline(always)]
+    pub(super) fn is_offered(&mut self, one: &Want, other: &Want) -> bool {
         let pointer = self.output(one.output as usize).pointer;
         let transit = u32::from(self.router.transit);
         match self.rules.arbitration {

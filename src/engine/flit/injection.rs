@@ -137,15 +137,13 @@ impl Model<'_> {
         let timing = *self.whole.timing(ChannelKind::Injection);
         let channel = self.whole.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
-        let (mut at, mut header) = (now, header);
+        let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
+        let mut at = now;
         loop {
             flits.state.lanes[room].take();
-            let arrives = at + timing.forward;
-            let header = std::mem::replace(&mut header, NONE);
-            self.join_flits(flits, adapter.router, pair, &[arrives], header);
+            arrivals.push(at + timing.forward);
             let time = self.time(at);
             self.digest.add(time, channel, source, sequence);
-            self.statistics.sent(in_part, lane, 1);
             left -= 1;
             at += timing.flit;
             // Only if nobody else uses the channel is it known now what comes next.
@@ -157,6 +155,10 @@ impl Model<'_> {
                 break;
             }
         }
+        self.join_flits(flits, adapter.router, pair, &arrivals, header);
+        self.statistics.sent(in_part, lane, fitted!(arrivals.len(), u16));
+        arrivals.clear();
+        flits.scratch.arrivals = arrivals;
         flits.state.sources[place].left = left;
         let injection = &mut self.sources.injections[number as usize];
         injection.free_at = at;

@@ -35,6 +35,8 @@ pub(super) struct Member {
     ready: Tick,
     /// Before when it does not ask again.
     again: Tick,
+    /// When its next flit can win.
+    at: Tick,
     left: u16,
     source: u32,
     sequence: u32,
@@ -58,6 +60,12 @@ struct Feeder {
 }
 
 impl Member {
+    /// Its flit as one that asks for the switch; it has this place in the list.
+    fn want(&self, place: usize) -> Want {
+        let &Self { queue, input, output, of_port, onto, .. } = self;
+        Want { queue, input, output, of_port, onto, member: fitted!(place, u32) }
+    }
+
     /// Forgets what it has sent.
     pub(super) fn forget(&mut self) {
         self.arrivals.clear();
@@ -90,29 +98,41 @@ impl FlitVisit<'_, '_> {
         (member.source, member.sequence, member.back) = (source, sequence, back);
     }
 
-    /// When the first flit of a member can win, and whose it is if nobody else who could win then shares the input port
-    /// or the output.
+    /// When the first flit of a member can win, and whose it is that then wins without doubt: its output prefers it, and
+    /// its input port has no other.
     #[inline(always)]
     pub(super) fn first_flit(&mut self) -> (Tick, Option<usize>) {
         let inputs = &self.state.inputs[self.router.first_input as usize..];
         let outputs = &self.state.outputs[self.router.first_output as usize..];
-        let (mut at, mut first) = (NEVER, None);
-        let (mut of_inputs, mut of_outputs) = (0u64, 0u64);
-        for (place, member) in self.scratch.members().iter().enumerate() {
+        let (mut at, mut first, mut tied) = (NEVER, 0, false);
+        for (place, member) in self.scratch.members.iter_mut().enumerate().take(self.scratch.used) {
             let port = inputs[member.input as usize].free_at;
-            let time = member.ready.max(port).max(outputs[member.output as usize].soonest);
-            let (input, output) = (1 << (member.input % 64), 1 << (member.output % 64));
-            if time < at {
-                (at, first, of_inputs, of_outputs) = (time, Some(place), input, output);
-            } else if time == at {
-                if of_inputs & input != 0 || of_outputs & output != 0 {
-                    first = None;
-                }
-                of_inputs |= input;
-                of_outputs |= output;
+            member.at = member.ready.max(port).max(outputs[member.output as usize].soonest);
+            if member.at < at {
+                (at, first, tied) = (member.at, place, false);
+            } else {
+                tied |= member.at == at;
             }
         }
-        (at, first)
+        if !tied {
+            return (at, Some(first).filter(|_| at != NEVER));
+        }
+        let output = self.scratch.members()[first].output;
+        for place in first + 1..self.scratch.members().len() {
+            let member = &self.scratch.members()[place];
+            if member.at == at && member.output == output && self.comes_before(place, first) {
+                first = place;
+            }
+        }
+        let input = self.scratch.members()[first].input;
+        let of_port = self.scratch.members().iter().filter(|it| it.at == at && it.input == input);
+        (at, Some(first).filter(|_| at != NEVER && of_port.count() == 1))
+    }
+
+    /// Whether an output prefers one member to another.
+    fn comes_before(&mut self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|place| self.scratch.members()[place].want(place));
+        self.is_offered(&one, &other)
     }
 
     /// Lets the flits of members ask for the switch that can win at this instant.
@@ -123,10 +143,8 @@ impl FlitVisit<'_, '_> {
             let port = self.input(input as usize).free_at;
             let time = ready.max(port).max(self.output(output as usize).soonest);
             if time <= now && self.has_credit(place, now) {
-                let Member { queue, input, output, of_port, onto, .. } =
-                    self.scratch.members()[place];
-                let member = fitted!(place, u32);
-                self.scratch.add_want(Want { queue, input, output, of_port, onto, member });
+                let want = self.scratch.members()[place].want(place);
+                self.scratch.add_want(want);
             }
         }
     }

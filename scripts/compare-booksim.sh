@@ -139,7 +139,7 @@ rows=0
                     steady ? sprintf("%.2f", 100 * (of[1] / latency - 1)) : "",
                     accepted, of[2], 100 * (of[2] / accepted - 1)
             }'
-    done < <(tail -n +2 "$stored" | sort -t, -k1,1 -k2,2 -k3,3n -k4,4n -k5,5n)
+    done < <(tail -n +2 "$stored" | sort -t, -u -k1,1 -k2,2 -k3,3n -k4,4n -k5,5n)
     [ "$rows" -gt 0 ] || fail "no row of $stored begins with $begins"
 } >"$scratch/table.csv"
 

@@ -6,7 +6,7 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), opensm(), loggopsim()]
+    vec![caminos(), booksim(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that name.
@@ -78,6 +78,33 @@ fn caminos() -> Section {
     Section {
         title: "CAMINOS: uniform traffic of 16-flit packets",
         source: "Past saturation the order of directions makes the difference (results/compare-caminos).",
+        rows,
+    }
+}
+
+/// Throughputs and latencies of BookSim 2 on the same tori: throughput past saturation, else latency.
+fn booksim() -> Section {
+    let mut rows = Vec::new();
+    for record in records("results/peers/booksim.csv") {
+        let (quantity, unit) = match record["latency_deviation_percent"].as_str() {
+            "" => ("accepted", "flits a node and cycle"),
+            _ => ("latency", "cycles"),
+        };
+        let [theirs, ours] = ["booksim", "flitlab"]
+            .map(|program| record[&format!("{quantity}_{program}")].parse::<f64>().expect("a number"));
+        let what = format!(
+            "{} {}, packets of {}, {} virtual channels, load {}: {quantity}, {unit}",
+            record["torus"],
+            record["pattern"],
+            record["packet_flits"],
+            record["virtual_channels"],
+            record["offered"],
+        );
+        rows.push(Row::new(what, theirs, ours, "scripts/compare-booksim.sh"));
+    }
+    Section {
+        title: "BookSim 2: tori whose links are shared flit by flit",
+        source: "BookSim's figures are of one seed; next to saturation its own seeds differ more (results/peers).",
         rows,
     }
 }

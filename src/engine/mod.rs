@@ -50,11 +50,12 @@
 //! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`RouterModel`); knows no router |
 //! | `active` | which routers have something to do |
 //! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
-//! | `model` | all that is in a part: the one model of routers so far |
+//! | `model` | all that is in a part |
 //! | `ports`, `octet`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way |
+//! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
 //! | `packet`, `way`, `legs`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |

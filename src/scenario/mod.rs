@@ -64,9 +64,9 @@ use std::sync::Arc;
 
 use crate::{
     document::{Hints, Missed, Reader},
-    engine::Parameters,
+    engine::{Parameters, Switching},
     measure::Settings,
-    traffic::{ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners, Placement},
+    traffic::{Access, ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners, Placement},
 };
 use checks::Fabrics;
 use schema::Draft;
@@ -109,6 +109,17 @@ pub enum WorkloadSpec {
     Exchange(ExchangeSpec),
     /// What ranks send, receive and compute, from beginning to end.
     Application(ApplicationSpec),
+}
+
+impl WorkloadSpec {
+    /// Whether nodes read.
+    fn reads(&self) -> bool {
+        match self {
+            Self::Load(load) => load.access != Access::Write,
+            Self::Exchange(exchange) => exchange.access != Access::Write,
+            Self::Application(_) => false,
+        }
+    }
 }
 
 impl Scenario {
@@ -178,17 +189,32 @@ impl Scenario {
                  'routing={ agnostic = { algorithm = \"nue\" } }'"
                     .into(),
             ),
-            routing
-                if !routing.forwards() && !routing.has_dateline() && !self.parameters.bubble =>
-            {
-                Some(
-                    "the bubble rule is switched off, and rings deadlock without it; try --set \
-                 router.bubble=true"
-                        .into(),
-                )
+            routing if routing.forwards() || routing.has_dateline() || self.parameters.bubble => {
+                None
             }
+            RoutingSpec::DirectionOrder(_) if !self.can_keep_bubbles() => {
+                let least = if self.workload.reads() { 4 } else { 2 };
+                let channels = match self.parameters.virtual_channels < least {
+                    true => format!(" --set router.virtual_channels={least}"),
+                    false => String::new(),
+                };
+                Some(format!(
+                    "nothing keeps rings from deadlock; try --set routing.direction_order.dateline=true{channels}"
+                ))
+            }
+            _ if self.can_keep_bubbles() => Some(
+                "the bubble rule is switched off, and rings deadlock without it; try --set \
+                 router.bubble=true"
+                    .into(),
+            ),
             _ => None,
         }
+    }
+
+    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms, and buffers hold two.
+    fn can_keep_bubbles(&self) -> bool {
+        let Parameters { switching, buffer, .. } = self.parameters;
+        switching != Switching::Wormhole && buffer >= 2 * self.parameters.maximum_packet()
     }
 
     fn read_with(

@@ -71,3 +71,16 @@ fn a_table_of_opensm_that_deadlocks_is_told_how_to_get_another_one() {
     let set = &settings(&said)[0];
     place.run(&["check", "a.toml", "--set", set]);
 }
+
+#[test]
+fn worms_without_a_second_virtual_channel_deadlock_and_a_dateline_helps() {
+    let place = Workplace::new("robust_deadlock_worms");
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/peers/wormhole-one-lane.toml");
+    let (code, said) = place.soon(&["run", scenario, "--out", "one"], &[]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("packets wait for each other in a cycle"), "{said}");
+    let sets = settings(&said);
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
+    let (code, said) = place.soon(&[&["run", scenario, "--out", "two"], &sets[..]].concat(), &[]);
+    assert_eq!((code, sets.len()), (0, 4), "{said}");
+}

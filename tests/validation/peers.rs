@@ -90,8 +90,9 @@ fn booksim() -> Section {
             "" => ("accepted", "flits a node and cycle"),
             _ => ("latency", "cycles"),
         };
-        let [theirs, ours] = ["booksim", "flitlab"]
-            .map(|program| record[&format!("{quantity}_{program}")].parse::<f64>().expect("a number"));
+        let [theirs, ours] = ["booksim", "flitlab"].map(|program| {
+            record[&format!("{quantity}_{program}")].parse::<f64>().expect("a number")
+        });
         let what = format!(
             "{} {}, packets of {}, {} virtual channels, load {}: {quantity}, {unit}",
             record["torus"],

@@ -23,7 +23,6 @@ use crate::{
     document::{LARGEST, Reader, Text, Whole},
     engine::Parameters,
     measure::Settings,
-    traffic::Access,
 };
 
 /// What was read. What is `None` has been reported.
@@ -43,11 +42,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Whether nodes read.
     pub(super) fn reads(&self) -> bool {
-        match &self.workload {
-            Some(WorkloadSpec::Load(load)) => load.access != Access::Write,
-            Some(WorkloadSpec::Exchange(exchange)) => exchange.access != Access::Write,
-            Some(WorkloadSpec::Application(_)) | None => false,
-        }
+        self.workload.as_ref().is_some_and(WorkloadSpec::reads)
     }
 }
 

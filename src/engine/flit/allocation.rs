@@ -241,8 +241,8 @@ impl FlitVisit<'_, '_> {
             if winners.len() == already {
                 break;
             }
-            for place in already..winners.len() {
-                let Want { input, output, of_port, onto, .. } = winners[place];
+            for winner in &winners[already..] {
+                let &Want { input, output, of_port, onto, .. } = winner;
                 self.win(output as usize, (input, of_port), onto, round == 0);
             }
             let won = &winners[already..];

@@ -119,3 +119,57 @@ fn assert_saturation(switches: &[(u32, f64)]) -> Vec<Known> {
     }
     known
 }
+
+/// What a switch whose links are shared flit by flit passes under full uniform load, of packets of one flit: as a share of
+/// what its outputs carry.
+fn flit_switch(ports: u32, queues: &str, iterations: u32) -> f64 {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steady-flit-switch");
+    std::fs::create_dir_all(&folder).unwrap();
+    let pairs = (0..ports).flat_map(|it| (0..ports).map(move |sink| (it, ports + sink)));
+    let rows = pairs.map(|(source, sink)| format!("{source},{sink},1\n"));
+    let file = folder.join(format!("{ports}-{queues}-{iterations}.csv"));
+    let matrix = "source,destination,weight\n".to_owned() + &rows.collect::<String>();
+    std::fs::write(&file, matrix).unwrap();
+    let text = format!(
+        "[topology.hyperx]\ndimensions = [2]\nterminals = {}\n[router]\nvirtual_channels = 16\nrouting_latency = \
+         \"0 ns\"\ncrossbar_latency = \"0 ns\"\n[link]\nsharing = {{ flit = {{ queues = \"{queues}\", iterations = \
+         {iterations} }} }}\n[adapter]\ninjection_buffer = \"128 flits\"\ninjection_latency = \"16 ns\"\n\
+         ejection_latency = \"16 ns\"\n[traffic]\nmessage = \"0 B\"\nload = 1.0\npattern = {{ matrix = {{ file = \
+         {file:?} }} }}\n[measure]\nwarm_up_windows = 5\nminimum_windows = 30\nmaximum_windows = 30\n",
+        2 * ports
+    );
+    row(&text, &[]).accepted_load.unwrap()
+}
+
+/// By ports: input queues as above (32 ports: the limit of many is 0.5858), and virtual output queues, which have no head of
+/// line that blocks others, so that theory gives them all (N. McKeown, "The iSLIP Scheduling Algorithm for
+/// Input-Queued Switches", IEEE/ACM Transactions on Networking 7, 1999).
+fn assert_flit_switches(queues: &[(u32, f64)], outputs: &[u32]) -> Vec<Known> {
+    let mut known = Vec::new();
+    let mut hold_to = |ports: u32, kind: &str, iterations: u32, expected: f64, within: f64| {
+        let ours = flit_switch(ports, kind, iterations);
+        assert!((ours / expected - 1.0).abs() < within, "{ports} {kind}: {ours} {expected}");
+        let rounds = if iterations == 1 { String::new() } else { format!(", {iterations} rounds") };
+        let what = format!("flits through a switch of {ports} ports, {kind} queues{rounds}");
+        known.push(Known { what, expected, ours });
+    };
+    for &(ports, expected) in queues {
+        hold_to(ports, "virtual-channel", 1, expected, 0.01);
+    }
+    for &ports in outputs {
+        hold_to(ports, "virtual-output", 4, 1.0, 0.04);
+    }
+    known
+}
+
+#[test]
+fn a_switch_that_shares_links_flit_by_flit_saturates_where_theory_says() {
+    assert_flit_switches(&[(2, 0.75)], &[4]);
+}
+
+#[test]
+#[ignore = "long: a quarter of a minute; switches of up to 32 ports, flit by flit, against theory"]
+fn flit_switches_saturate_where_theory_says() {
+    let queues = [(2, 0.75), (4, 0.6553), (8, 0.6184), (32, 0.59)];
+    hold("flit-switches", &assert_flit_switches(&queues, &[2, 4, 8, 32]));
+}

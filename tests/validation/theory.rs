@@ -20,6 +20,14 @@ pub fn sections() -> Vec<Section> {
             "cargo test switches_with -- --ignored",
         ),
         section(
+            "Switches that share links flit by flit",
+            "Packets of one flit under full uniform load: one queue an input, as above, and a queue an input and output \
+             under iSLIP, which has no head of line that blocks others (N. McKeown, IEEE/ACM Transactions on Networking \
+             7, 1999).",
+            "flit-switches",
+            "cargo test flit_switches -- --ignored",
+        ),
+        section(
             "Confidence intervals",
             "95 of a hundred 95% intervals are to hold the mean of a run without end; that mean is taken from \
              eight runs of 5,000 windows. 93 to 97 are accepted.",

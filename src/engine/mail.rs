@@ -117,7 +117,11 @@ impl Model<'_> {
         }
         self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
         for (place, credit) in mail.credits.drain(..) {
-            self.return_credit(place, credit);
+            if self.flits.is_some() {
+                self.return_flit_credit(place, credit.time);
+            } else {
+                self.return_credit(place, credit);
+            }
         }
     }
 }

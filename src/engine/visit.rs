@@ -282,9 +282,6 @@ impl<'f> Model<'f> {
     /// Sends a credit to a sender of this part, which looks when it arrives if it waits for one.
     #[inline]
     pub(super) fn return_credit(&mut self, place: u32, credit: Credit) {
-        if self.flits.is_some() {
-            return self.return_flit_credit(place, credit.time);
-        }
         if self.credits.send(place, credit, self.schedule.window.start) {
             self.wake_sender(place, credit.time);
         }

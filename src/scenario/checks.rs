@@ -351,7 +351,7 @@ impl Checks<'_> {
             names.into_iter().zip(of).zip(Self::least_buffers(parameters))
         {
             let (keys, key) = (keys(name), name.rsplit('.').next().unwrap_or_default());
-            if self.sound(&keys) && has < least {
+            if self.sound(&keys) && self.sound(&["link.sharing"]) && has < least {
                 self.report(
                     &keys,
                     format!("a `{key}` of {has} flits does not hold {what}"),

@@ -76,12 +76,12 @@ impl Checks<'_> {
         if parameters.switching == Switching::Wormhole {
             let message = "a channel that is granted to a packet until its end has to have room for all of it";
             let help = format!("{SHARE}, and flits go on one by one");
-            self.refuse(&["router.switching"], message.into(), &help);
+            self.refuse(&["router.switching", "link.sharing"], message.into(), &help);
         }
         if matches!(parameters.arbitration, Arbitration::OldestFirst | Arbitration::Weighted) {
             let message =
                 "flits are chosen by age or by weight where links are shared flit by flit";
-            self.refuse(&["router.arbitration"], message.into(), SHARE);
+            self.refuse(&["router.arbitration", "link.sharing"], message.into(), SHARE);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
 
 use super::credits::Credits;
+use super::flit::Flits;
 use super::lanes::Lanes;
 use super::octet::{EIGHT, Octet};
 use super::parameters::Parameters;
@@ -39,17 +40,30 @@ pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
     let (router, &inputs) = most.unwrap_or((0, &0));
-    (inputs * u64::from(parameters.virtual_channels).next_power_of_two(), router)
+    let outputs = queues_a_lane(fabric, parameters);
+    (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
 }
 
-/// The octets of all routers: each has as many as its outputs or its input ports need.
-fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
-    let mut ports = input_ports(fabric, parameters);
+/// Queues of an input port's virtual channel: with virtual output queues as many as the largest router has outputs.
+fn queues_a_lane(fabric: &Fabric, parameters: &Parameters) -> u64 {
+    let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
+    if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
+}
+
+/// The outputs of each router.
+fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     let mut outputs: Vec<u64> =
         (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).collect();
     for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
         outputs[router as usize] += u64::from(parameters.ejection_channels);
     }
+    outputs
+}
+
+/// The octets of all routers: each has as many as its outputs or its input ports need.
+fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
+    let mut ports = input_ports(fabric, parameters);
+    let outputs = output_ports(fabric, parameters);
     ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
     ports.into_iter().map(|ports| ports.div_ceil(EIGHT as u64)).sum()
 }
@@ -72,7 +86,16 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) 
     let a_router = bytes(size_of::<Router>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
-    octets(fabric, parameters) * bytes(size_of::<Octet>())
+    let flits = parameters.sharing.as_ref().map_or(0, |_| {
+        let queues = inputs * lanes.next_power_of_two() * queues_a_lane(fabric, parameters);
+        let buffers = links * u64::from(parameters.buffer)
+            + injections * u64::from(parameters.injection_buffer);
+        // A time for each flit that a queue can hold, and for each credit.
+        let times = buffers * lanes * (queues_a_lane(fabric, parameters) + 1) * 4;
+        queues * Flits::A_QUEUE + channels * lanes * Flits::A_LANE + times
+    });
+    flits
+        + octets(fabric, parameters) * bytes(size_of::<Octet>())
         + outputs * an_output
         + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())
         + (links + injections) * lanes * Credits::A_LANE

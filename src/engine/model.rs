@@ -64,7 +64,7 @@ impl<'f> Model<'f> {
         workload: Workload,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let ports = Ports::new(whole, part);
+        let mut ports = Ports::new(whole, part);
         let choosers = match whole.routes {
             Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
             _ => None,
@@ -72,6 +72,13 @@ impl<'f> Model<'f> {
         let routers = ports.routers.len();
         let channels = ports.outputs + whole.injections_of_part(part);
         let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
+        let mut rooms = Vec::new();
+        if flits.is_some() {
+            // Its queues and credits are those of flits.
+            ports.queues = Vec::new();
+        } else {
+            rooms = ports.rooms(whole);
+        }
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut model = Self {
             outbox: Outbox::default(),
@@ -86,7 +93,7 @@ impl<'f> Model<'f> {
             workload,
             sink: Sink::new(whole.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
-            credits: Credits::new(ports.rooms(whole)),
+            credits: Credits::new(rooms),
             packets: Packets::new(whole.rest),
             flits,
             ports,

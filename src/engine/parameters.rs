@@ -249,6 +249,23 @@ impl Parameters {
             .saturating_add(latency)
             .saturating_add(self.routing_latency)
             .saturating_add(self.crossbar_latency)
+            .saturating_add(self.allocation_latency())
+            .saturating_add(self.output_wait())
+    }
+
+    /// The latencies of both allocations, where links are shared flit by flit.
+    #[must_use]
+    pub fn allocation_latency(&self) -> Picoseconds {
+        self.sharing.as_ref().map_or(0, |sharing| {
+            sharing.virtual_channel_allocation.saturating_add(sharing.switch_allocation)
+        })
+    }
+
+    /// The longest that a flit waits behind the crossbar.
+    #[must_use]
+    pub fn output_wait(&self) -> Picoseconds {
+        let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
+        self.link_flit_time().max(self.ejection_flit_time()).saturating_mul(flits.into())
     }
 
     /// The time a flit occupies a network channel.

@@ -370,7 +370,8 @@ impl Checks<'_> {
             self.report(
                 &keys,
                 format!(
-                    "router {} would have {buffers} buffers (input ports times virtual channels), and \
+                    "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \
+                     queues), and \
                      {MOST_BUFFERS} is the most",
                     fabric.router_name(router)
                 ),
@@ -498,13 +499,17 @@ impl Checks<'_> {
             ("adapter.ejection_latency", parameters.ejection_latency),
             ("router.routing_latency", parameters.routing_latency),
             ("router.crossbar_latency", parameters.crossbar_latency),
+            ("link.sharing", parameters.allocation_latency().max(parameters.output_wait())),
         ];
-        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("eight parts");
+        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("nine parts");
         if stay <= LONGEST || !self.sound(&[key]) {
             return;
         }
+        let size = if key == "link.sharing" { "output_buffer" } else { "maximum_payload" };
         let made_of = if key.ends_with("rate") {
             format!("the flits of the largest packet take {} at `{key}`", time_text(most))
+        } else if key == "link.sharing" {
+            format!("its allocations, or what waits behind the crossbar, take {}", time_text(most))
         } else {
             format!("`{key}` is {}", time_text(most))
         };
@@ -516,7 +521,7 @@ impl Checks<'_> {
                 time_text(LONGEST)
             ),
             "",
-            Some("shorten the latency, raise the rate, or make `maximum_payload` less".into()),
+            Some(format!("shorten the latency, raise the rate, or make `{size}` less")),
         );
     }
 

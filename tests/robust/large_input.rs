@@ -73,3 +73,23 @@ fn a_scenario_can_come_from_a_pipe() {
     assert!(place.run(&["check", "a.toml"]).starts_with("a: 4x4 torus"));
     writer.join().unwrap();
 }
+
+/// Found on reading it again: latencies of allocations were no part of what routers reckon with, and a long one was a panic.
+#[test]
+fn allocations_that_take_too_long_are_refused() {
+    let place = Workplace::new("robust_long_allocation");
+    let scenario = "[topology.torus]\ndimensions = [4, 4]\n[link]\nsharing = { flit = { KEY } }\n[traffic]\npattern = \
+                    \"uniform\"\nload = 0.3\n";
+    for key in [
+        "switch_allocation_latency = \"10 ms\"",
+        "virtual_channel_allocation_latency = \"10 ms\"",
+        // A flit takes 33 ns.
+        "output_buffer = 65536",
+    ] {
+        let text = scenario.replace("KEY", key);
+        place.write("a.toml", &text.replace("[link]", "[link]\nrate = \"4 Gb/s\""));
+        let (code, said) = place.soon(&["check", "a.toml"], &[]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("from router to router") && said.contains("sharing = {"), "{said}");
+    }
+}

@@ -159,6 +159,10 @@ impl Flits {
         Some(Self { rules, state, scratch: allocation::Scratch::default() })
     }
 
+    /// Bytes for each queue and for each lane of a channel, but for their rings of times.
+    pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
+    pub(super) const A_LANE: u64 = (size_of::<Lane>() + size_of::<SourceLane>()) as u64;
+
     pub(super) fn memory(&self) -> usize {
         let State { due, queues, current, lanes, outputs, inputs, asking, times, sources } =
             &self.state;
@@ -192,9 +196,8 @@ impl State {
         ports: &Ports,
     ) -> Self {
         let mut times = Times::default();
-        let lanes_of = |room: u16, times: &mut Times| Lane::new(room, times);
-        let mut lanes: Vec<Lane> =
-            ports.rooms(whole).into_iter().map(|room| lanes_of(room, &mut times)).collect();
+        let rooms = ports.rooms(whole).into_iter();
+        let mut lanes: Vec<Lane> = rooms.map(|room| Lane::new(room, &mut times)).collect();
         let mut outputs = Vec::with_capacity(ports.outputs);
         for output in ports.outputs() {
             let first = if output.needs_room {

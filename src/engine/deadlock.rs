@@ -90,6 +90,9 @@ pub(super) type Buffer = (usize, u32);
 
 impl<O: Observer> Simulator<'_, O> {
     pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
+        if self.packets_under_way() == 0 {
+            return None;
+        }
         let mut firsts = vec![0];
         for part in &self.parts {
             firsts.push(firsts.last().expect("one") + part.model.buffers());

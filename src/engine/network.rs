@@ -178,7 +178,7 @@ impl Network {
     pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
             let (terminal, number) = self.injector(channel);
-            return format!("{} injection {number}", fabric.terminal_name(terminal));
+            return fabric.terminal_name(terminal) + " injection " + &number.to_string();
         }
         let router = self.router_of_output(channel);
         let port = channel - self.first_output[router as usize];
@@ -198,7 +198,7 @@ impl Network {
                 let name = fabric.terminal_name(narrow::<u32>(terminal));
                 format!("{name} ejection {}", channel - first)
             }
-            None => format!("{} ejection {}", fabric.router_name(router), port - ports),
+            None => fabric.router_name(router) + " ejection " + &(port - ports).to_string(),
         }
     }
 }

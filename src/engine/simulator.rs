@@ -239,14 +239,14 @@ impl<'f, O: Observer> Simulator<'f, O> {
     }
 
     pub(super) fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
+        let all = self.in_order().count();
+        if all <= most {
+            return (self.channels(), all);
+        }
         self.settle();
         let busy = self.in_order().enumerate();
         let mut busy: Vec<(Reverse<Picoseconds>, usize)> =
             busy.map(|(place, channel)| (Reverse(self.busy(channel)), place)).collect();
-        let all = busy.len();
-        if all <= most {
-            return (self.channels(), all);
-        }
         busy.select_nth_unstable(most);
         let mut chosen = vec![false; all];
         busy[..most].iter().for_each(|&(_, place)| chosen[place] = true);

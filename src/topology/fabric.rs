@@ -254,7 +254,7 @@ impl Fabric {
         match &self.arrangement {
             Arrangement::Torus(torus) => {
                 let direction = channel - self.first_channel[router as usize];
-                format!("{name} {}", torus.direction_name(direction))
+                name + " " + &torus.direction_name(direction)
             }
             Arrangement::Listed(labels) => {
                 let port = format!("{name} port {}", labels.channel_ports[channel as usize]);

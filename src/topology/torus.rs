@@ -185,8 +185,14 @@ impl Torus {
     /// A node's name: its coordinates, such as `(0,3,1)`.
     #[must_use]
     pub fn node_name(&self, node: u32) -> String {
-        let coordinates: Vec<String> = self.coordinates(node).iter().map(u32::to_string).collect();
-        format!("({})", coordinates.join(","))
+        // Results may name a hundred thousand channels, each by its node: one allocation each, with room for what follows.
+        let mut name = String::with_capacity(5 * self.dimensions() + 16);
+        for dimension in 0..self.dimensions() {
+            name.push(if dimension == 0 { '(' } else { ',' });
+            push_decimal(&mut name, self.coordinate(node, dimension));
+        }
+        name.push(')');
+        name
     }
 
     /// A direction's name, such as `+y`.
@@ -277,6 +283,14 @@ impl Torus {
         }
         ring
     }
+}
+
+/// Writes a number behind a text, as `write!` does in ten times as long.
+fn push_decimal(text: &mut String, number: u32) {
+    if number >= 10 {
+        push_decimal(text, number / 10);
+    }
+    text.push(char::from(b'0' + narrow::<u8>(number % 10)));
 }
 
 #[cfg(test)]

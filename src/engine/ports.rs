@@ -250,8 +250,8 @@ impl Ports {
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
                 let state = ports.new_input(whole, part, router, input);
-                let at = ports.routers[number as usize];
-                ports.octets_of(&at)[place / EIGHT].inputs[place % EIGHT] = state;
+                let first = ports.routers[number as usize].first_octet as usize;
+                ports.octets[first + place / EIGHT].inputs[place % EIGHT] = state;
             }
             inputs_before += narrow::<u32>(inputs.len());
             ports.outputs += outputs as usize;
@@ -349,8 +349,8 @@ impl Ports {
 
     /// A router's outputs and input ports.
     #[inline(always)]
-    pub(super) fn octets_of(&mut self, router: &Router) -> &mut [Octet] {
-        &mut self.octets[router.first_octet as usize..(router.first_octet + router.octets) as usize]
+    pub(super) fn octets_of(&self, router: &Router) -> &[Octet] {
+        &self.octets[router.first_octet as usize..][..router.octets as usize]
     }
 
     /// A router's output.

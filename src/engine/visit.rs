@@ -65,21 +65,16 @@ impl<'f> Model<'f> {
         let router = self.ports.routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.schedule.window.end;
+        let mut next = self.next_of_router(number);
         loop {
             let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
             let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
             let until = at_terminals.min(end);
-            let mut next = match &self.flits {
-                None => least(self.ports.octets_of(&router)),
-                Some(flits) => self.flits_due(flits, number),
-            };
-            if let Some(choosers) = &self.choosers {
-                next = next.min(choosers.state.decide_at[number as usize]);
-            }
             if next < until || self.has_arrivals(number) {
                 next = self.run_router(number, until);
                 if self.outbox.is_urgent(self.hosts_answer) {
                     self.empty_own();
+                    next = self.next_of_router(number);
                     continue;
                 }
             }
@@ -95,6 +90,18 @@ impl<'f> Model<'f> {
                 }
             }
         }
+    }
+
+    /// When something happens at a router's outputs. What its terminals do does not change that: a packet of theirs is
+    /// among the arrivals.
+    #[inline(always)]
+    fn next_of_router(&self, number: u32) -> Tick {
+        let router = &self.ports.routers[number as usize];
+        let next = match &self.flits {
+            None => least(self.ports.octets_of(router)),
+            Some(flits) => self.flits_due(flits, number),
+        };
+        self.choosers.as_ref().map_or(next, |it| next.min(it.state.decide_at[number as usize]))
     }
 
     /// Has the memory fetched that the visit of a router will need.

@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
 
+use super::lines::{Line, Lines};
 use super::schedule::{ANY, Action, Schedule};
 use crate::narrow::narrow;
 
@@ -35,36 +36,36 @@ impl Hasher for Mix {
     }
 }
 
-/// First and last of those that wait under one key.
+/// What waits at one rank.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Line {
-    head: u32,
-    tail: u32,
-}
-
-/// One that waits.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Waiting {
-    item: u32,
-    next: u32,
+struct AtRank {
+    /// The place of its list; [`ANY`] if it uses no wildcards.
+    list: u32,
+    /// The first that came when nothing else waited, or [`ANY`]. Most ranks wait for one thing at a time, and find it here.
+    first: u32,
+    /// Of the first one.
+    peer: u32,
+    tag: u32,
+    /// How many wait besides.
+    others: u32,
 }
 
 /// All that waits at all ranks. A rank that uses wildcards keeps one list, which is searched from its beginning; of the
 /// others what is wanted is found at once, however much waits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Matching {
+    ranks: Vec<AtRank>,
     lines: HashMap<Key, Line, BuildHasherDefault<Mix>>,
-    waiting: Vec<Waiting>,
-    free: Vec<u32>,
-    /// By rank: the place of its list; [`ANY`] if it uses no wildcards.
-    list_of: Vec<u32>,
+    /// What waits in those lines.
+    waiting: Lines<u32>,
     lists: Vec<VecDeque<(u32, u32, u32)>>,
 }
 
 impl Matching {
     /// Nothing waits.
     pub(crate) fn new(schedule: &Schedule) -> Self {
-        let mut list_of = vec![ANY; schedule.ranks() as usize];
+        let nothing = AtRank { list: ANY, first: ANY, peer: 0, tag: 0, others: 0 };
+        let mut ranks = vec![nothing; schedule.ranks() as usize];
         let mut lists = Vec::new();
         for rank in 0..schedule.ranks() {
             for number in schedule.of_rank(rank) {
@@ -74,77 +75,66 @@ impl Matching {
                     Action::Send if operation.tag == ANY => operation.peer,
                     _ => continue,
                 };
-                if list_of[wild as usize] == ANY {
-                    list_of[wild as usize] = narrow(lists.len());
+                let list = &mut ranks[wild as usize].list;
+                if *list == ANY {
+                    *list = narrow(lists.len());
                     lists.push(VecDeque::new());
                 }
             }
         }
-        let (waiting, free) = (Vec::new(), Vec::new());
-        Self { lines: HashMap::default(), waiting, free, list_of, lists }
+        Self { ranks, lines: HashMap::default(), waiting: Lines::new(), lists }
     }
 
     /// Something joins those that wait at a rank.
     pub(crate) fn wait(&mut self, rank: u32, peer: u32, tag: u32, item: u32) {
-        let list = self.list_of[rank as usize];
-        if list != ANY {
-            return self.lists[list as usize].push_back((peer, tag, item));
+        let at = &mut self.ranks[rank as usize];
+        if at.list != ANY {
+            return self.lists[at.list as usize].push_back((peer, tag, item));
         }
-        let last = Waiting { item, next: ANY };
-        let place = if let Some(place) = self.free.pop() {
-            self.waiting[place as usize] = last;
-            place
-        } else {
-            self.waiting.push(last);
-            narrow(self.waiting.len() - 1)
-        };
-        match self.lines.entry(Key { rank, peer, tag }) {
-            Entry::Occupied(mut line) => {
-                let tail = std::mem::replace(&mut line.get_mut().tail, place);
-                self.waiting[tail as usize].next = place;
-            }
-            Entry::Vacant(none) => {
-                none.insert(Line { head: place, tail: place });
-            }
+        if at.first == ANY && at.others == 0 {
+            return (at.first, at.peer, at.tag) = (item, peer, tag);
         }
+        at.others += 1;
+        let line = self.lines.entry(Key { rank, peer, tag }).or_insert(Line::EMPTY);
+        self.waiting.push_back(line, item);
     }
 
     /// Takes the first of those that wait at a rank for what is of this peer and has this tag.
     pub(crate) fn take(&mut self, rank: u32, peer: u32, tag: u32) -> Option<u32> {
-        let list = self.list_of[rank as usize];
-        if list != ANY {
-            let list = &mut self.lists[list as usize];
+        let at = &mut self.ranks[rank as usize];
+        if at.list != ANY {
+            let list = &mut self.lists[at.list as usize];
             let alike = |one: u32, other: u32| one == ANY || other == ANY || one == other;
             let place = list.iter().position(|it| alike(it.0, peer) && alike(it.1, tag))?;
             return list.remove(place).map(|it| it.2);
         }
+        if at.first != ANY && (at.peer, at.tag) == (peer, tag) {
+            return Some(std::mem::replace(&mut at.first, ANY));
+        }
+        if at.others == 0 {
+            return None;
+        }
         let Entry::Occupied(mut line) = self.lines.entry(Key { rank, peer, tag }) else {
             return None;
         };
-        let place = line.get().head;
-        let Waiting { item, next } = self.waiting[place as usize];
-        if next == ANY {
+        let item = self.waiting.pop_front(line.get_mut());
+        if line.get().is_empty() {
             line.remove();
-        } else {
-            line.get_mut().head = next;
         }
-        self.free.push(place);
-        Some(item)
+        at.others -= 1;
+        item
     }
 
     /// All that still waits: rank and item, in the order of items.
     pub(crate) fn left(&self) -> Vec<(u32, u32)> {
         let mut left = Vec::new();
-        for (key, line) in &self.lines {
-            let mut at = line.head;
-            while at != ANY {
-                let Waiting { item, next } = self.waiting[at as usize];
-                left.push((key.rank, item));
-                at = next;
-            }
+        for (key, &line) in &self.lines {
+            left.extend(self.waiting.of(line).map(|item| (key.rank, item)));
         }
-        for (rank, &list) in (0..).zip(&self.list_of).filter(|it| *it.1 != ANY) {
-            left.extend(self.lists[list as usize].iter().map(|it| (rank, it.2)));
+        for (rank, at) in (0..).zip(&self.ranks) {
+            left.extend(Some((rank, at.first)).filter(|it| it.1 != ANY));
+            let list = self.lists.get(at.list as usize);
+            left.extend(list.into_iter().flatten().map(|it| (rank, it.2)));
         }
         left.sort_unstable_by_key(|it| it.1);
         left
@@ -152,15 +142,11 @@ impl Matching {
 
     /// Bytes that it takes.
     pub(crate) fn memory(&self) -> usize {
+        let list = |list: &VecDeque<_>| list.capacity() * size_of::<(u32, u32, u32)>();
         self.lines.capacity() * (size_of::<Key>() + size_of::<Line>() + 1)
-            + self.waiting.capacity() * size_of::<Waiting>()
-            + self.free.capacity() * size_of::<u32>()
-            + self.list_of.len() * size_of::<u32>()
-            + self
-                .lists
-                .iter()
-                .map(|list| list.capacity() * size_of::<(u32, u32, u32)>())
-                .sum::<usize>()
+            + self.waiting.memory()
+            + size_of_val(&*self.ranks)
+            + self.lists.iter().map(list).sum::<usize>()
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `check` | messages that nobody receives, found without carrying a schedule out |
 //! | [`generate`] | schedules made in: collective operations, benchmarks, motifs |
 //! | [`goal`] | GOAL files, in and out |
+//! | `lines` | many short queues in one array |
 //! | `schedule` | operations of ranks and their dependencies |
 //! | `stuck` | operations that can't go on |
 //! | `matching` | messages and receipts that wait for each other |
@@ -14,12 +15,14 @@
 mod check;
 pub mod generate;
 pub mod goal;
+mod lines;
 pub mod loggops;
 mod matching;
 mod schedule;
 mod stuck;
 mod tally;
 
+pub(crate) use lines::{Line, Lines};
 pub(crate) use matching::{Matching, Mix};
 
 pub use check::{Unmatched, check};

@@ -1,17 +1,18 @@
 //! A rank's streams and their jobs; eager and rendezvous messages.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::order::Order;
+use super::event::{Agenda, Happening};
+use super::order::{Order, Pairs};
 use super::record::{Job, JobKind, Leg, LegKind, Records};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
-use crate::application::{ANY, Action, Matching, Mix, Schedule, Stuck, Until};
+use super::stream::{Stream, Streams, Task};
+use crate::application::{ANY, Action, Line, Lines, Matching, Mix, Schedule, Stuck, Until};
 use crate::narrow::{narrow, rounded};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
@@ -19,82 +20,20 @@ use crate::units::{Picoseconds, Rate};
 /// Picoseconds of a nanosecond.
 const NANOSECOND: Picoseconds = 1000;
 
-/// What comes of time at a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Happening {
-    /// A message of this tag is there.
-    Arrive { tag: u64 },
-    /// The last flit of a message of this tag has left.
-    Left { tag: u64 },
-    /// A stream is done with its job.
-    End { stream: u32 },
-    /// The adapter can take the message for which a stream waits.
-    Resume { stream: u32 },
-}
-
-/// What happens at a terminal, and when. Of one instant messages come first, in the order of their operations, then the
-/// rest in the order in which it was brought about: so nothing depends on which channel a message came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Event {
-    time: Picoseconds,
-    order: u64,
-    happening: Happening,
-}
-
 /// Of more operations it is not kept when they were done: it would fill the memory.
 const MOST_RECORDED: usize = 20_000_000;
 
 /// Bytes that are kept of an operation, and that its explanation takes.
 const RECORDED: usize = 160;
 
-/// The order of the first event that is no message.
-const BEHIND_MESSAGES: u64 = 1 << 32;
-
 /// A node: what happens at it, and what it is about to give to its adapter.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Host {
-    events: BinaryHeap<Reverse<Event>>,
-    outbox: VecDeque<Message>,
-    /// Events so far.
-    count: u64,
+    agenda: Agenda,
+    /// Messages in [`ApplicationState::outgoing`].
+    outbox: Line,
     /// When its adapter takes the next message.
     send_free: Picoseconds,
-}
-
-impl Host {
-    fn add(&mut self, time: Picoseconds, happening: Happening) {
-        let order = match happening {
-            Happening::Arrive { tag } | Happening::Left { tag } => tag & u64::from(u32::MAX),
-            Happening::End { .. } | Happening::Resume { .. } => {
-                self.count += 1;
-                BEHIND_MESSAGES + self.count
-            }
-        };
-        self.events.push(Reverse(Event { time, order, happening }));
-    }
-}
-
-/// What a stream is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Task {
-    kind: JobKind,
-    /// Whether the message to be taken lies in memory already.
-    is_copy: bool,
-    operation: u32,
-    /// See [`Job::cause`].
-    cause: u32,
-    ready: Picoseconds,
-}
-
-/// A stream of a rank: it does one thing at a time, first come first served.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Stream {
-    rank: u32,
-    /// Whether it waits for its terminal's adapter.
-    is_held: bool,
-    tasks: VecDeque<Task>,
-    /// What it is busy with, and since when.
-    running: Option<(Task, Picoseconds)>,
 }
 
 /// How far an application has come.
@@ -102,7 +41,8 @@ struct Stream {
 pub struct ApplicationState {
     /// By terminal.
     hosts: Vec<Host>,
-    streams: Vec<Stream>,
+    outgoing: Lines<Message>,
+    streams: Streams,
     /// By operation: what it still waits for.
     waits: Vec<u32>,
     receipts: Matching,
@@ -128,9 +68,8 @@ pub struct Application {
     ranks: Arc<[(u32, u32)]>,
     /// By rank: its first stream.
     first_stream: Arc<[u32]>,
+    pairs: Arc<Pairs>,
     state: ApplicationState,
-    /// Streams that may have something to do; empty between events.
-    runnable: VecDeque<u32>,
 }
 
 /// A message's tag: how many messages its rank had sent to the other before, its operation, and which leg it is.
@@ -162,16 +101,17 @@ impl Application {
         assert_eq!(places.len(), schedule.ranks() as usize, "a terminal for each rank");
         let mut ranks: Vec<_> = places.iter().copied().zip(0..).collect();
         ranks.sort_unstable();
-        let mut streams = Vec::new();
+        let mut streams = Streams::new();
         let mut first_stream = Vec::with_capacity(ranks.len());
         for rank in 0..schedule.ranks() {
-            first_stream.push(narrow(streams.len()));
+            first_stream.push(narrow(streams.count()));
             let numbers = schedule.of_rank(rank).map(|it| schedule.operation(it).stream);
             let last = numbers.max().unwrap_or(0);
-            let stream = Stream { rank, is_held: false, tasks: VecDeque::new(), running: None };
-            streams.resize(streams.len() + usize::from(last) + 1, stream);
+            streams.grow(rank, usize::from(last) + 1);
         }
         let all = narrow::<u32>(schedule.operations().len());
+        let pairs = Pairs::new(schedule);
+        let host = Host { agenda: Agenda::default(), outbox: Line::EMPTY, send_free: 0 };
         Self {
             schedule: Arc::clone(&spec.schedule),
             host: spec.host.clone(),
@@ -179,19 +119,20 @@ impl Application {
             ranks: ranks.into(),
             first_stream: first_stream.into(),
             state: ApplicationState {
-                hosts: vec![Host::default(); terminals as usize],
+                hosts: vec![host; terminals as usize],
+                outgoing: Lines::new(),
                 streams,
                 waits: (0..all).map(|number| schedule.waits(number)).collect(),
                 receipts: Matching::new(schedule),
                 unexpected: Matching::new(schedule),
                 promised: HashMap::default(),
-                order: Order::default(),
+                order: Order::new(&pairs),
                 finished: vec![0; schedule.ranks() as usize],
                 ended: 0,
                 begun: 0,
                 records: records.then(Records::default),
             },
-            runnable: VecDeque::new(),
+            pairs: pairs.into(),
         }
     }
 
@@ -205,7 +146,7 @@ impl Application {
     #[must_use]
     pub fn memory_needed(spec: &ApplicationSpec, terminals: u32) -> u64 {
         let operations = spec.schedule.operations().len();
-        let each = size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
+        let each = 2 * size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
         let ranks = spec.schedule.ranks() as usize * (2 * size_of::<Stream>() + 16);
         (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
     }
@@ -219,7 +160,8 @@ impl Application {
     pub(in crate::traffic) fn resume(&mut self, state: Cow<'_, ApplicationState>) -> bool {
         let fits = state.waits.len() == self.state.waits.len()
             && state.hosts.len() == self.state.hosts.len()
-            && state.streams.len() == self.state.streams.len()
+            && state.streams.count() == self.state.streams.count()
+            && state.order.is_like(&self.state.order)
             && state.finished.len() == self.state.finished.len();
         if fits {
             self.state = state.into_owned();
@@ -252,7 +194,9 @@ impl Application {
         for rank in self.ranks_at(terminal) {
             for number in self.schedule.of_rank(rank) {
                 if self.schedule.waits(number) == 0 {
-                    self.ready(number, ANY, rank, 0);
+                    let stream = u32::from(self.schedule.operation(number).stream);
+                    let stream = self.first_stream[rank as usize] + stream;
+                    self.state.streams.add(stream, Task::begin(number, ANY, 0));
                     any = true;
                 }
             }
@@ -267,23 +211,14 @@ impl Application {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        loop {
-            let host = &mut self.state.hosts[terminal as usize];
-            match host.events.peek() {
-                Some(Reverse(event)) if event.time <= now => {
-                    debug_assert_eq!(event.time, now, "an event was not seen to in its time");
-                    let happening = event.happening;
-                    host.events.pop();
-                    self.happen(terminal, happening, now);
-                    self.run_streams(terminal, now);
-                }
-                _ => break,
-            }
+        while let Some(happening) = self.state.hosts[terminal as usize].agenda.take_due(now) {
+            self.happen(terminal, happening, now);
+            self.run_streams(terminal, now);
         }
-        let host = &mut self.state.hosts[terminal as usize];
-        let message = host.outbox.pop_front();
-        let next = host.events.peek().map(|event| event.0.time);
-        (message, if message.is_some() { Some(now) } else { next })
+        let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+        let host = &mut hosts[terminal as usize];
+        let message = outgoing.pop_front(&mut host.outbox);
+        (message, if host.outbox.is_empty() { host.agenda.next() } else { Some(now) })
     }
 
     /// A terminal has received a message.
@@ -311,26 +246,26 @@ impl Application {
 
     /// A terminal's message has left.
     pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        self.state.hosts[terminal as usize].add(now, Happening::Left { tag });
+        self.state.hosts[terminal as usize].agenda.add(now, Happening::Left { tag });
         Wake::Terminal(terminal)
     }
 
     fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        self.state.hosts[terminal as usize].add(now, Happening::Arrive { tag });
+        self.state.hosts[terminal as usize].agenda.add(now, Happening::Arrive { tag });
         Wake::Terminal(terminal)
     }
 
     fn happen(&mut self, terminal: u32, happening: Happening, now: Picoseconds) {
         match happening {
             Happening::Resume { stream } => {
-                self.state.streams[stream as usize].is_held = false;
-                self.runnable.push_back(stream);
+                self.state.streams.at(stream).is_held = false;
+                self.state.streams.go_on(stream);
             }
             Happening::End { stream } => {
-                let running = self.state.streams[stream as usize].running.take();
-                let (task, start) = running.expect("it has just ended");
-                self.finish(terminal, stream, task, start, now);
-                self.runnable.push_back(stream);
+                let &mut Stream { rank, ref mut running, .. } = self.state.streams.at(stream);
+                let (task, start) = running.take().expect("it has just ended");
+                self.finish(terminal, rank, task, start, now);
+                self.state.streams.go_on(stream);
             }
             Happening::Left { tag } => {
                 let (_, operation, _) = parts(tag);
@@ -343,31 +278,31 @@ impl Application {
 
     /// A message, or what was said of one, is there.
     fn take_in(&mut self, terminal: u32, tag: u64, now: Picoseconds) {
-        let schedule = Arc::clone(&self.schedule);
         let (number, operation, kind) = parts(tag);
-        let sender = schedule.rank_of(operation);
+        let sender = self.schedule.rank_of(operation);
+        let rank = self.schedule.operation(operation).peer;
         match kind {
             LegKind::Eager | LegKind::Ask => {
-                let rank = schedule.operation(operation).peer;
-                let mut order = std::mem::take(&mut self.state.order);
-                order.come(sender, rank, number, operation, |operation| {
-                    let tag = schedule.operation(operation).tag;
+                let pair = self.pairs.of(operation);
+                let come = self.state.order.come(pair, number, operation);
+                let mut turn = come.then_some(operation);
+                while let Some(message) = turn {
+                    let tag = self.schedule.operation(message).tag;
                     match self.state.receipts.take(rank, sender, tag) {
-                        Some(receipt) => self.matched(terminal, receipt, operation, false, now),
-                        None => self.state.unexpected.wait(rank, sender, tag, operation),
+                        Some(receipt) => self.matched(terminal, receipt, message, false, now),
+                        None => self.state.unexpected.wait(rank, sender, tag, message),
                     }
-                });
-                self.state.order = order;
+                    turn = self.state.order.take_early(pair);
+                }
             }
             LegKind::Answer => match self.host.answer {
-                Answer::Adapter => self.leave(terminal, sender, operation, LegKind::Data, now),
+                Answer::Adapter => self.leave(terminal, operation, LegKind::Data, now),
                 Answer::Processor => {
                     self.add(sender, JobKind::Go, false, operation, operation, now);
                 }
             },
             LegKind::Data => {
                 let receipt = self.state.promised.remove(&operation).expect("it was asked for");
-                let rank = schedule.operation(operation).peer;
                 self.add(rank, JobKind::Take, false, receipt, operation, now);
             }
         }
@@ -389,7 +324,7 @@ impl Application {
         }
         self.state.promised.insert(message, receipt);
         match self.host.answer {
-            Answer::Adapter => self.leave(terminal, rank, message, LegKind::Answer, now),
+            Answer::Adapter => self.leave(terminal, message, LegKind::Answer, now),
             Answer::Processor => self.add(rank, JobKind::Answer, false, receipt, message, now),
         }
     }
@@ -407,49 +342,38 @@ impl Application {
         let number = u32::from(self.schedule.operation(operation).stream);
         let stream = self.first_stream[rank as usize] + number;
         let task = Task { kind, is_copy, operation, cause, ready };
-        self.state.streams[stream as usize].tasks.push_back(task);
-        self.runnable.push_back(stream);
-    }
-
-    /// An operation waits for nothing any more.
-    fn ready(&mut self, operation: u32, cause: u32, rank: u32, now: Picoseconds) {
-        self.add(rank, JobKind::Begin, false, operation, cause, now);
+        self.state.streams.add(stream, task);
     }
 
     /// Has streams that are idle begin what they have to do.
     fn run_streams(&mut self, terminal: u32, now: Picoseconds) {
-        while let Some(number) = self.runnable.pop_front() {
-            loop {
-                let stream = &mut self.state.streams[number as usize];
-                if stream.running.is_some() || stream.is_held {
-                    break;
-                }
-                let Some(task) = stream.tasks.pop_front() else { break };
-                let rank = stream.rank;
+        while let Some(number) = self.state.streams.next() {
+            while let Some(task) = self.state.streams.first_task(number) {
                 let is_send = task.kind == JobKind::Begin
                     && self.schedule.operation(task.operation).action == Action::Send;
                 let host = &mut self.state.hosts[terminal as usize];
                 if is_send && host.send_free > now {
-                    stream.tasks.push_front(task);
-                    stream.is_held = true;
-                    host.add(host.send_free, Happening::Resume { stream: number });
+                    self.state.streams.at(number).is_held = true;
+                    host.agenda.add(host.send_free, Happening::Resume { stream: number });
                     break;
                 }
                 if is_send {
                     host.send_free = now + self.host.gap;
                 }
-                let busy = self.time_of(task);
+                self.state.streams.take_task(number);
+                let rank = self.state.streams.at(number).rank;
                 if task.kind == JobKind::Begin {
                     self.state.begun += 1;
                     self.free(task.operation, Until::Begun, rank, now);
                 }
+                let busy = self.time_of(task);
                 if busy == 0 {
-                    self.finish(terminal, number, task, now, now);
+                    self.finish(terminal, rank, task, now, now);
                     continue;
                 }
-                self.state.streams[number as usize].running = Some((task, now));
+                self.state.streams.at(number).running = Some((task, now));
                 let end = Happening::End { stream: number };
-                self.state.hosts[terminal as usize].add(now + busy, end);
+                self.state.hosts[terminal as usize].agenda.add(now + busy, end);
                 break;
             }
         }
@@ -482,29 +406,28 @@ impl Application {
     fn finish(
         &mut self,
         terminal: u32,
-        stream: u32,
+        rank: u32,
         task: Task,
         start: Picoseconds,
         now: Picoseconds,
     ) {
-        let rank = self.state.streams[stream as usize].rank;
         let Task { kind, operation: number, cause, ready, .. } = task;
         if let Some(records) = &mut self.state.records {
             records.jobs.push(Job { operation: number, cause, kind, ready, start, end: now });
         }
         match kind {
             JobKind::Take => self.done(number, rank, now),
-            JobKind::Answer => self.leave(terminal, rank, cause, LegKind::Answer, now),
-            JobKind::Go => self.leave(terminal, rank, number, LegKind::Data, now),
+            JobKind::Answer => self.leave(terminal, cause, LegKind::Answer, now),
+            JobKind::Go => self.leave(terminal, number, LegKind::Data, now),
             JobKind::Begin => {
                 let operation = *self.schedule.operation(number);
                 match operation.action {
                     Action::Compute => self.done(number, rank, now),
                     Action::Send if operation.amount <= self.host.eager_limit.0 => {
-                        self.leave(terminal, rank, number, LegKind::Eager, now);
+                        self.leave(terminal, number, LegKind::Eager, now);
                         self.done(number, rank, now);
                     }
-                    Action::Send => self.leave(terminal, rank, number, LegKind::Ask, now),
+                    Action::Send => self.leave(terminal, number, LegKind::Ask, now),
                     Action::Receive => {
                         let (peer, tag) = (operation.peer, operation.tag);
                         match self.state.unexpected.take(rank, peer, tag) {
@@ -517,8 +440,8 @@ impl Application {
         }
     }
 
-    /// A rank's message, or what it says of one, goes to the adapter, or through the node's memory.
-    fn leave(&mut self, terminal: u32, rank: u32, operation: u32, kind: LegKind, now: Picoseconds) {
+    /// A message, or what is said of one, goes to the adapter, or through the node's memory.
+    fn leave(&mut self, terminal: u32, operation: u32, kind: LegKind, now: Picoseconds) {
         let it = *self.schedule.operation(operation);
         let host = &self.host;
         let (other, bytes) = match kind {
@@ -527,7 +450,7 @@ impl Application {
             LegKind::Answer => (self.schedule.rank_of(operation), host.control_message.0),
         };
         let number = match kind {
-            LegKind::Eager | LegKind::Ask => self.state.order.next(rank, other),
+            LegKind::Eager | LegKind::Ask => self.state.order.next(self.pairs.of(operation)),
             LegKind::Answer | LegKind::Data => 0,
         };
         let tag = tag(number, operation, kind);
@@ -535,7 +458,8 @@ impl Application {
         if destination != terminal {
             let message =
                 Message { time: now, source: terminal, destination, bytes, kind: Kind::Data, tag };
-            return self.state.hosts[terminal as usize].outbox.push_back(message);
+            let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+            return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
         }
         let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
         if let Some(records) = &mut self.state.records {
@@ -561,14 +485,17 @@ impl Application {
 
     /// Readies the operations that waited for this and nothing else.
     fn free(&mut self, operation: u32, happened: Until, rank: u32, now: Picoseconds) {
-        let schedule = Arc::clone(&self.schedule);
+        let Self { schedule, first_stream, state, .. } = self;
         for (dependant, until) in schedule.dependants(operation) {
-            if until == happened {
-                let waits = &mut self.state.waits[dependant as usize];
-                *waits -= 1;
-                if *waits == 0 {
-                    self.ready(dependant, operation, rank, now);
-                }
+            if until != happened {
+                continue;
+            }
+            let waits = &mut state.waits[dependant as usize];
+            *waits -= 1;
+            if *waits == 0 {
+                let number = u32::from(schedule.operation(dependant).stream);
+                let task = Task::begin(dependant, operation, now);
+                state.streams.add(first_stream[rank as usize] + number, task);
             }
         }
     }
@@ -580,7 +507,9 @@ impl Application {
         self.ranks.len() * size_of::<(u32, u32)>()
             + self.first_stream.len() * size_of::<u32>()
             + state.hosts.len() * size_of::<Host>()
-            + state.streams.len() * size_of::<Stream>()
+            + state.outgoing.memory()
+            + state.streams.memory()
+            + self.pairs.memory()
             + state.waits.len() * size_of::<u32>()
             + state.finished.len() * size_of::<Picoseconds>()
             + state.receipts.memory()

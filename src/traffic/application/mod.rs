@@ -7,17 +7,21 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `host` | a rank's streams and their jobs; eager and rendezvous messages |
+//! | `event` | what happens at a terminal, in the order of time |
+//! | `host` | what ranks do; eager and rendezvous messages |
 //! | `order` | messages of a pair of ranks in the order in which they were sent |
 //! | `placement` | which node each rank is on |
 //! | `record` | when everything was done, for explanations |
 //! | `spec` | how hosts work, as a user says it |
+//! | `stream` | the streams of all ranks and what they have to do |
 
+mod event;
 mod host;
 mod order;
 mod placement;
 mod record;
 mod spec;
+mod stream;
 
 pub(super) use host::ApplicationState;
 pub use host::{Application, Outcome};

@@ -88,6 +88,10 @@ impl<'f> Model<'f> {
                         self.serve_terminal(terminal, at_terminals);
                     }
                 }
+                // Flits are put into their queues right away.
+                if self.flits.is_some() {
+                    next = self.next_of_router(number);
+                }
             }
         }
     }

@@ -1,13 +1,14 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
+use super::member::{Members, Rival};
 use super::queue::Stage;
-use super::sending::Member;
 use super::turn;
 use super::visit::FlitVisit;
 use crate::engine::Arbitration;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
+use crate::topology::NONE;
 
 /// Lists of an instant, kept for their memory.
 #[derive(Debug, Default)]
@@ -18,14 +19,18 @@ pub(super) struct Scratch {
     offers: Vec<(u32, u32)>,
     losers: Vec<u32>,
     /// Flits that take part in the switch allocation.
-    wants: Vec<Want>,
-    offered: Vec<Want>,
-    winners: Vec<Want>,
+    pub wants: Vec<Want>,
+    /// Of them those that get an offer, and where an output's is among these, and an input port's among the wants.
+    offered: Vec<u32>,
+    of_output: Vec<u32>,
+    of_input: Vec<u32>,
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
-    /// Queues that send, the first so many; the others are kept for their memory.
-    pub members: Vec<Member>,
-    pub used: usize,
+    /// Queues that send.
+    pub members: Members,
+    /// Places of members that share ports.
+    pub company: Vec<usize>,
+    pub rivals: Vec<Rival>,
     /// The router's other queues that are due before its end, or were, and the set of them.
     active: Vec<u32>,
     listed: Vec<u64>,
@@ -43,52 +48,22 @@ pub(super) struct Want {
     pub onto: u8,
     /// Its place in the list of members.
     pub member: u32,
+    /// Whether it has won, or can't any more.
+    pub is_out: bool,
 }
 
 impl Scratch {
-    pub(super) fn clear(&mut self) {
-        self.asks.clear();
-        self.wants.clear();
-    }
-
-    /// Begins with a router of so many queues, none of which is in a list.
-    pub(super) fn start(&mut self, queues: usize) {
+    /// Begins with a router of so many queues, none of which is in a list, and of so many ports.
+    pub(super) fn start(&mut self, queues: usize, inputs: u16, outputs: u16) {
+        for (of_port, ports) in [(&mut self.of_input, inputs), (&mut self.of_output, outputs)] {
+            if of_port.len() < usize::from(ports) {
+                of_port.resize(ports.into(), NONE);
+            }
+        }
         self.active.clear();
         self.listed.clear();
         self.listed.resize(queues.div_ceil(64), 0);
-        self.used = 0;
-    }
-
-    /// The queues that send.
-    #[inline(always)]
-    pub(super) fn members(&self) -> &[Member] {
-        &self.members[..self.used]
-    }
-
-    #[inline(always)]
-    pub(super) fn member(&mut self, place: usize) -> &mut Member {
-        &mut self.members[place]
-    }
-
-    /// A new member, as an earlier one has left it but for what it had sent.
-    pub(super) fn new_member(&mut self) -> &mut Member {
-        if self.used == self.members.len() {
-            self.members.push(Member::default());
-        }
-        self.used += 1;
-        let member = &mut self.members[self.used - 1];
-        member.forget();
-        member
-    }
-
-    /// Takes a member out of the list; the last one takes its place.
-    pub(super) fn remove_member(&mut self, place: usize) {
-        self.used -= 1;
-        self.members.swap(place, self.used);
-    }
-
-    pub(super) fn add_want(&mut self, want: Want) {
-        self.wants.push(want);
+        self.members.clear();
     }
 
     /// Puts a queue into the list.
@@ -127,10 +102,6 @@ impl Scratch {
 
     pub(super) fn has_asks(&self) -> bool {
         !self.asks.is_empty()
-    }
-
-    pub(super) fn has_wants(&self) -> bool {
-        !self.wants.is_empty()
     }
 }
 
@@ -194,7 +165,7 @@ impl FlitVisit<'_, '_> {
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
         *self.due(queue) = now;
-        self.add_member(queue);
+        self.add_member(queue, now);
         // It is among the members now.
         *self.due(queue) = NEVER;
     }
@@ -207,66 +178,93 @@ impl FlitVisit<'_, '_> {
         self.set_due(queue, again);
     }
 
-    /// Gives the switch to flits.
+    /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
+    /// of its offers; who could still win takes part in the next round.
     pub(super) fn allocate_switch(&mut self, now: Tick) {
-        if let [want] = self.scratch.wants[..] {
-            return self.emit(want.member as usize, now, true);
+        match self.scratch.wants[..] {
+            [want] => return self.give_switch(&want, true, now),
+            [one, other] => return self.give_to_one_or_both(&one, &other, now),
+            _ => {}
         }
         let mut wants = std::mem::take(&mut self.scratch.wants);
-        let mut winners = std::mem::take(&mut self.scratch.winners);
         let mut offered = std::mem::take(&mut self.scratch.offered);
-        winners.clear();
-        wants.sort_unstable_by_key(|want| (want.output, want.queue));
+        let mut of_output = std::mem::take(&mut self.scratch.of_output);
+        let mut of_input = std::mem::take(&mut self.scratch.of_input);
+        let number_of = |number: usize| fitted!(number, u32);
         for round in 0..self.rules.sharing.iterations {
-            let already = winners.len();
             offered.clear();
-            for of_output in wants.chunk_by(|a, b| a.output == b.output) {
-                let mut best = &of_output[0];
-                for want in &of_output[1..] {
-                    if self.is_offered(want, best) {
-                        best = want;
+            for (number, want) in wants.iter().enumerate() {
+                let place = of_output[want.output as usize];
+                if place == NONE {
+                    of_output[want.output as usize] = number_of(offered.len());
+                    offered.push(number_of(number));
+                } else {
+                    let best = &mut offered[place as usize];
+                    if self.is_offered(want, &wants[*best as usize]) {
+                        *best = number_of(number);
                     }
                 }
-                offered.push(*best);
             }
-            for (place, want) in offered.iter().enumerate() {
-                let mut rivals = offered.iter().enumerate();
-                let accepts = rivals.all(|(other, rival)| {
-                    other == place || rival.input != want.input || self.is_accepted(want, rival)
-                });
-                if accepts {
-                    winners.push(*want);
+            for &number in &offered {
+                let want = &wants[number as usize];
+                let best = &mut of_input[want.input as usize];
+                if *best == NONE || self.is_accepted(want, &wants[*best as usize]) {
+                    *best = number;
                 }
             }
-            if winners.len() == already {
-                break;
-            }
-            for winner in &winners[already..] {
-                let &Want { input, output, of_port, onto, .. } = winner;
-                self.win(output as usize, (input, of_port), onto, round == 0);
-            }
-            let won = &winners[already..];
-            wants.retain(|want| {
-                let is_out = |it: &Want| it.input == want.input || it.output == want.output;
-                if !won.iter().any(is_out) {
-                    return true;
+            for &number in &offered {
+                let want = &wants[number as usize];
+                let wins = of_input[want.input as usize] == number;
+                of_output[want.output as usize] = if wins { number } else { NONE };
+                if wins {
+                    self.give_switch(want, round == 0, now);
                 }
-                if !won.iter().any(|it| it.queue == want.queue) {
+            }
+            for (number, want) in wants.iter_mut().enumerate() {
+                let winner = of_input[want.input as usize];
+                want.is_out = winner != NONE || of_output[want.output as usize] != NONE;
+                if want.is_out && winner != number_of(number) {
                     self.yield_to_others(want.member as usize, now);
                 }
-                false
-            });
+            }
+            for &number in &offered {
+                let want = &wants[number as usize];
+                of_input[want.input as usize] = NONE;
+                of_output[want.output as usize] = NONE;
+            }
+            wants.retain(|want| !want.is_out);
+            if wants.is_empty() {
+                break;
+            }
         }
         for want in &wants {
             self.yield_to_others(want.member as usize, now);
         }
-        // The last of the list first: a packet that ends gives its place in it to the last.
-        winners.sort_unstable_by_key(|want| std::cmp::Reverse(want.member));
-        for winner in &winners {
-            self.emit(winner.member as usize, now, false);
-        }
-        (self.scratch.wants, self.scratch.winners, self.scratch.offered) =
-            (wants, winners, offered);
+        (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
+        (self.scratch.wants, self.scratch.offered) = (wants, offered);
+    }
+
+    /// As [`Self::allocate_switch`], for two flits.
+    fn give_to_one_or_both(&mut self, one: &Want, other: &Want, now: Tick) {
+        let first = if one.output == other.output {
+            self.is_offered(one, other)
+        } else if one.input == other.input {
+            self.is_accepted(one, other)
+        } else {
+            self.give_switch(other, true, now);
+            return self.give_switch(one, true, now);
+        };
+        let (winner, loser) = if first { (one, other) } else { (other, one) };
+        self.give_switch(winner, true, now);
+        self.yield_to_others(loser.member as usize, now);
+    }
+
+    /// Lets a flit win.
+    #[inline(always)]
+    fn give_switch(&mut self, want: &Want, first_round: bool, now: Tick) {
+        let &Want { input, output, of_port, onto, member, .. } = want;
+        self.win(output as usize, (input, of_port), onto, first_round);
+        self.emit(member as usize, now);
     }
 
     /// Whether an output makes its offer to one flit rather than to another.

@@ -15,7 +15,8 @@
 //! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
-//! | `sending` | what a flit that wins the switch brings about |
+//! | `member` | a queue whose packet has a virtual channel |
+//! | `sending` | what flits that win the switch bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `injection` | terminals' injection channels |
@@ -28,6 +29,7 @@ mod asking;
 mod deadlock;
 mod injection;
 mod lane;
+mod member;
 mod queue;
 mod sending;
 mod times;

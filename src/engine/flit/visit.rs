@@ -126,31 +126,33 @@ impl FlitVisit<'_, '_> {
     /// See [`Model::run_flits`].
     fn run(&mut self, until: Tick) -> Tick {
         self.until = until;
-        self.scratch.start(self.queues);
+        self.scratch.start(self.queues, self.router.inputs, self.router.outputs);
         for queue in 0..self.queues {
             if *self.due(queue) < until {
                 match self.queue(queue).stage {
-                    Stage::Sending => self.add_member(queue),
+                    Stage::Sending => self.add_member(queue, 0),
                     _ => self.scratch.activate(queue),
                 }
             }
         }
         let mut left = NEVER;
         loop {
-            let (now, first) = self.first_flit();
+            let (now, first) = self.first_bound();
             let others = self.next_other();
             if now.min(others) >= until {
                 break;
             }
-            match first {
-                Some(member) if now < others => self.emit(member, now, true),
-                _ => self.allocate(now.min(others)),
+            if now < others {
+                self.catch_up(first, now + 1);
+            } else {
+                self.allocate(others);
             }
             if self.outbox.is_urgent(self.hosts_answer) {
                 left = now.min(others);
                 break;
             }
         }
+        self.catch_up_all(left.min(until));
         self.flush();
         left.min(least(&self.state.due[self.first_queue..self.first_queue + self.queues]))
     }
@@ -168,9 +170,8 @@ impl FlitVisit<'_, '_> {
         first
     }
 
-    /// Lets everybody who is due take part in the allocations of an instant.
+    /// Lets everybody who is due take part in the allocation of virtual channels of an instant.
     fn allocate(&mut self, now: Tick) {
-        self.scratch.clear();
         for place in 0..self.scratch.active().len() {
             let queue = self.scratch.active()[place] as usize;
             if *self.due(queue) == now {
@@ -179,10 +180,6 @@ impl FlitVisit<'_, '_> {
         }
         if self.scratch.has_asks() {
             self.allocate_lanes(now);
-        }
-        self.add_wants(now);
-        if self.scratch.has_wants() {
-            self.allocate_switch(now);
         }
     }
 

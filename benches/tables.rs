@@ -81,7 +81,8 @@ fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: us
     let run = || {
         let started = ThreadTime::now();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        let table = (algorithm.table)(&choices, &angara::Parameters::default(), 1).table;
+        let table =
+            (algorithm.table)(&choices, &angara::Parameters::default(), 1).expect("a table").table;
         (started.elapsed().as_secs_f64(), table)
     };
     let (least, table) = least_of(repetitions, run);

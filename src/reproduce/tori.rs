@@ -36,6 +36,7 @@ pub(super) fn table(
     let started = ThreadTime::now();
     let parameters = Parameters { bfs: reading, ..Parameters::default() };
     let generated = (algorithm.table)(choices, &parameters, SEED);
+    let generated = generated.map_err(|error| error.to_string())?;
     let seconds = started.elapsed().as_secs_f64();
     let fabric = choices.region().fabric();
     match prove(fabric, &generated.table).flaws.first() {

@@ -121,7 +121,9 @@ impl RoutingSpec {
             Self::Angara { algorithm, ref parameters } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), parameters.freedoms);
-                Ok(Routes::Table((algorithm.table)(&choices, parameters, seed).table))
+                (algorithm.table)(&choices, parameters, seed)
+                    .map(|made| Routes::Table(made.table))
+                    .map_err(|error| RoutingError::NoTable(error.to_string()))
             }
             Self::Agnostic { algorithm, ref parameters } => algorithm
                 .generate(fabric, parameters)

@@ -34,7 +34,8 @@ pub(super) fn make(
     }
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let choices = Choices::new(region, parameters.freedoms);
-    let generated = (algorithm.table)(&choices, parameters, network.seed);
+    let generated = (algorithm.table)(&choices, parameters, network.seed)
+        .map_err(|error| Failure::input(error.to_string()))?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let proof = prove(fabric, &generated.table);
     let flaws: Vec<&Flaw> =

@@ -16,7 +16,29 @@ pub struct Algorithm {
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
     /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
-    pub table: fn(&Choices<'_>, &Parameters, u64) -> Generated,
+    ///
+    /// # Errors
+    /// If the algorithm has no table for these choices.
+    pub table: fn(&Choices<'_>, &Parameters, u64) -> Result<Generated, NoTable>,
+}
+
+/// Why an algorithm has no table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTable {
+    /// The linear program would take too long.
+    #[error(
+        "{algorithm} is for at most {most} routes of pairs that have several; here there are {routes}: use balanced"
+    )]
+    TooLarge { algorithm: &'static str, routes: u64, most: u64 },
+    /// The solver of linear programs gave up.
+    #[error("{algorithm}: the linear program was not solved: {reason}")]
+    NotSolved { algorithm: &'static str, reason: String },
+    /// Neither a better table was found, nor that there is none.
+    #[error(
+        "{algorithm} found a table with a maximum load of {maximum}, and proved that none has less than {bound}, but \
+         nothing in between: use balanced, which gives that table"
+    )]
+    Open { algorithm: &'static str, maximum: u32, bound: u32 },
 }
 
 impl PartialEq for Algorithm {

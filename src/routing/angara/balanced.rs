@@ -4,13 +4,14 @@
 //! steep power of its load: a descent in the sum of powers, which falls with every move and so ends. The
 //! first descents, from SSSP's selection and from one that suits symmetric tori, are in the fourth power
 //! and look at all pairs. Steeper ones follow, which look at the pairs through the fullest channels
-//! only. From there these pairs are scattered and the steep descents repeated, as long as that helps,
-//! or until the lower bound is met.
-
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+//! only. From there the maximum load is lowered by one at a time, by a local search with weights
+//! ([`breakout`](super::breakout)), until the lower bound is met or a search gives up; and a last descent makes the
+//! other channels' loads even, as far as the maximum stays.
 
 use super::bound::LowerBound;
+use super::breakout::Breakout;
+use super::direction_order::alternating;
+use super::linear::highest_bound;
 use super::selection::Selection;
 use super::{Algorithm, Generated};
 use super::{Choices, lower_bound, sssp};
@@ -25,13 +26,29 @@ impl Algorithm {
         table: |choices, _, _| {
             let balanced = balanced(choices);
             let made = Generated::new(choices.table(&balanced.selection));
-            Generated { bound: Some(balanced.bound), ..made }
+            Ok(Generated { bound: Some(balanced.bound), ..made })
         },
     };
 }
 
-/// Looks at channels that the search may take without making the fullest channel less full.
-const IDLE_LOOKS: u64 = 12_000_000;
+/// What the search for one lower maximum may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    pub searches: u32,
+    /// Looks at channels after which a search gives up.
+    pub looks: u64,
+}
+
+impl Effort {
+    /// Less of each for more pairs: as long as the rest takes.
+    fn of(choices: &Choices<'_>) -> Self {
+        let looks = 300_000_000_000 / choices.pairs().len().max(1) as u64;
+        Self { searches: 5, looks: looks.clamp(2_000_000, 60_000_000) }
+    }
+}
+
+/// Up to so many routes the highest bound is found in a second.
+const FEW_ROUTES: u64 = 4_000;
 
 const FIRST_POWER: i32 = 4;
 const STEEP_POWERS: [i32; 3] = [8, 16, 32];
@@ -49,20 +66,20 @@ pub struct Balanced {
     pub bound: LowerBound,
 }
 
+impl Balanced {
+    /// Whether no selection has a lower maximum load.
+    #[must_use]
+    pub fn is_optimal(&self) -> bool {
+        self.selection.maximum() <= self.bound.rounded()
+    }
+}
+
 /// Chooses a route for every pair. The same for equal choices, whatever the machine.
 #[must_use]
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = choices.pairs();
-    let open: Vec<u32> =
-        (0..narrow(pairs.len())).filter(|&place| pairs[place as usize].routes() > 1).collect();
     let start = alternating(choices);
-    let mut search = Search {
-        choices,
-        open,
-        random: ChaCha8Rng::seed_from_u64(0),
-        best: (key(&start), start.clone()),
-        looks: 0,
-    };
+    let mut search = Search::new(choices, start.clone());
     // Symmetric tori need no search.
     let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
     let mean = hops.div_ceil(choices.region().channels().count().max(1) as u64);
@@ -71,28 +88,35 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
         search.descend(start);
     }
     let bound = lower_bound(choices, search.best.1.loads());
-    search.looks = 0;
-    while search.best.0.0 > bound.rounded() && search.looks < IDLE_LOOKS {
-        let before = search.best.0.0;
-        let mut selection = search.best.1.clone();
-        search.scatter(&mut selection);
-        search.descend_steeply(selection);
-        if search.best.0.0 < before {
-            search.looks = 0;
-        }
+    let effort = Effort::of(choices);
+    let found = balanced_with(
+        choices,
+        Balanced { selection: search.best.1, bound },
+        Effort { searches: 1, ..effort },
+    );
+    if found.is_optimal() {
+        return found;
     }
-    Balanced { selection: search.best.1, bound }
+    let Balanced { selection, mut bound } = found;
+    if choices.evaluations() <= FEW_ROUTES
+        && let Ok(highest) = highest_bound(choices, Algorithm::BALANCED.name)
+        && highest.value > bound.value
+    {
+        bound = highest;
+    }
+    balanced_with(choices, Balanced { selection, bound }, effort)
 }
 
-/// The first route from nodes with an even coordinate sum, the last from the others: on a whole torus,
-/// half rings go plus and minus in turn, which loads all channels alike.
-fn alternating(choices: &Choices<'_>) -> Selection {
-    let torus = choices.region().torus();
-    Selection::new(choices, |place| {
-        let pair = &choices.pairs()[place];
-        let odd = torus.coordinates(pair.source).iter().sum::<u32>() % 2 == 1;
-        if odd { pair.routes - 1 } else { 0 }
-    })
+/// Lowers a selection's maximum by one at a time down to its bound, as long as the effort suffices; then makes the
+/// other channels' loads even, as far as the maximum stays.
+pub(super) fn balanced_with(choices: &Choices<'_>, from: Balanced, effort: Effort) -> Balanced {
+    if from.is_optimal() {
+        return from;
+    }
+    let Balanced { selection, bound } = from;
+    let mut search = Search::new(choices, selection);
+    search.lower(bound.rounded(), effort);
+    Balanced { selection: search.best.1, bound }
 }
 
 /// Smaller is better: maximum load, then the sum of fourth powers.
@@ -104,10 +128,7 @@ struct Search<'c, 'f> {
     choices: &'c Choices<'f>,
     /// Pairs that have a choice.
     open: Vec<u32>,
-    random: ChaCha8Rng,
     best: ((u32, u128), Selection),
-    /// Looks at channels so far.
-    looks: u64,
 }
 
 /// What one more route costs.
@@ -138,12 +159,44 @@ impl Price {
     }
 }
 
-impl Search<'_, '_> {
+impl<'c, 'f> Search<'c, 'f> {
+    fn new(choices: &'c Choices<'f>, start: Selection) -> Self {
+        let pairs = choices.pairs();
+        let is_open = |&place: &u32| pairs[place as usize].routes() > 1;
+        let open = (0..narrow(pairs.len())).filter(is_open).collect();
+        Self { choices, open, best: (key(&start), start) }
+    }
+
     /// Descends from a selection and keeps the result if it is the best so far.
     fn descend(&mut self, mut selection: Selection) {
         let mut price = Price::new(&selection, FIRST_POWER);
         while self.pass(&mut selection, &mut price, 0) > self.open.len() / FEW {}
         self.descend_steeply(selection);
+    }
+
+    /// Lowers the maximum by one at a time down to `least`, as long as a search succeeds.
+    fn lower(&mut self, least: u32, Effort { searches, looks }: Effort) {
+        let Some(mut breakout) = Breakout::new(self.choices) else { return };
+        while self.best.0.0 > least {
+            let target = self.best.0.0 - 1;
+            let search = |_| breakout.lower(self.best.1.clone(), target, looks);
+            let Some(lower) = (0..searches).find_map(search) else { break };
+            self.keep(&lower);
+        }
+        let mut even = self.best.1.clone();
+        let mut price = Price::new(&even, FIRST_POWER);
+        while self.pass(&mut even, &mut price, 0) > self.open.len() / FEW {
+            self.keep(&even);
+        }
+        self.keep(&even);
+    }
+
+    /// Keeps a selection if it is the best so far.
+    fn keep(&mut self, selection: &Selection) {
+        let key = key(selection);
+        if key < self.best.0 {
+            self.best = (key, selection.clone());
+        }
     }
 
     fn descend_steeply(&mut self, mut selection: Selection) {
@@ -152,10 +205,7 @@ impl Search<'_, '_> {
             let near = rounded_down(f64::from(selection.maximum()) * NEAR);
             while self.pass(&mut selection, &mut price, near) > 0 {}
         }
-        let key = key(&selection);
-        if key < self.best.0 {
-            self.best = (key, selection);
-        }
+        self.keep(&selection);
     }
 
     /// Routes every pair anew that crosses a channel with a load of `near` or more; gives the number of
@@ -167,7 +217,6 @@ impl Search<'_, '_> {
             let pair = &self.choices.pairs()[place];
             let own = selection.chosen(place);
             let channels = self.choices.channels(pair, own);
-            self.looks += channels.len() as u64;
             if near > 0 && channels.iter().all(|&it| selection.loads()[it as usize] < near) {
                 continue;
             }
@@ -178,7 +227,6 @@ impl Search<'_, '_> {
                 let channels = self.choices.channels(pair, number).iter();
                 channels.map(|&channel| price.of[channel as usize]).sum::<f64>()
             };
-            self.looks += (pair.routes() * channels.len()) as u64;
             let mut best = (own, cost(own) * (1.0 - 1e-9));
             for number in (0..pair.routes()).filter(|&number| number != own) {
                 let cost = cost(number);
@@ -199,24 +247,6 @@ impl Search<'_, '_> {
             }
         }
         moved
-    }
-
-    /// Gives some of the pairs that cross the fullest channels any of their routes.
-    fn scatter(&mut self, selection: &mut Selection) {
-        let most = selection.maximum();
-        let full: Vec<bool> = selection.loads().iter().map(|&load| load + 1 >= most).collect();
-        for place in 0..self.open.len() {
-            let place = self.open[place] as usize;
-            let pair = &self.choices.pairs()[place];
-            let channels = self.choices.channels(pair, selection.chosen(place));
-            if channels.iter().any(|&channel| full[channel as usize])
-                && self.random.random_ratio(1, 4)
-            {
-                let number = self.random.random_range(0..pair.routes());
-                selection.remove(self.choices, place);
-                selection.add(self.choices, place, number);
-            }
-        }
     }
 }
 

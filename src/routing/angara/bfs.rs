@@ -22,7 +22,7 @@ impl Algorithm {
         doc: "the published BFS, by breadth-first searches.",
         is_random: false,
         table: |choices, parameters, _| {
-            Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs))
+            Ok(Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs)))
         },
     };
 }

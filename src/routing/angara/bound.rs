@@ -23,6 +23,13 @@ pub struct LowerBound {
 }
 
 impl LowerBound {
+    /// What some weights prove, by channel.
+    pub(super) fn of(choices: &Choices<'_>, weights: Vec<f64>) -> Self {
+        let unique = Selection::unique_routes(choices);
+        let value = lightest(choices, &weights, &unique, &mut vec![0.0; weights.len()]);
+        Self { value, weights }
+    }
+
     /// The least load that the fullest channel can have: loads are whole numbers.
     #[must_use]
     pub fn rounded(&self) -> u32 {

@@ -20,7 +20,7 @@ impl Algorithm {
         name: "genetic",
         doc: "the published genetic algorithm; slow.",
         is_random: true,
-        table: |choices, _, seed| Generated::new(choices.table(&genetic(choices, seed))),
+        table: |choices, _, seed| Ok(Generated::new(choices.table(&genetic(choices, seed)))),
     };
 }
 

@@ -11,16 +11,21 @@ mod algorithm;
 mod balanced;
 mod bfs;
 mod bound;
+mod breakout;
 mod choices;
+mod direction_order;
+mod exact;
 mod genetic;
+mod linear;
 mod reading;
 mod resilience;
 mod search;
 mod selection;
+mod split;
 mod sssp;
 mod turns;
 
-pub use algorithm::{Algorithm, Generated};
+pub use algorithm::{Algorithm, Generated, NoTable};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
@@ -35,8 +40,15 @@ pub use turns::Turns;
 use super::Region;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 4] =
-    [Algorithm::BALANCED, Algorithm::SSSP, Algorithm::BFS, Algorithm::GENETIC];
+pub const ALGORITHMS: [Algorithm; 7] = [
+    Algorithm::BALANCED,
+    Algorithm::SSSP,
+    Algorithm::BFS,
+    Algorithm::GENETIC,
+    Algorithm::EXACT,
+    Algorithm::SGR,
+    Algorithm::DIRECTION_ORDER,
+];
 
 /// Which of the hardware's freedoms a generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

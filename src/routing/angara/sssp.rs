@@ -20,7 +20,7 @@ impl Algorithm {
         table: |choices, _, _| {
             let sssp = sssp(choices);
             let made = Generated::new(choices.table(&sssp.selection));
-            Generated { sssp_calls: Some(sssp.calls), ..made }
+            Ok(Generated { sssp_calls: Some(sssp.calls), ..made })
         },
     };
 }

@@ -23,6 +23,7 @@ pub mod opensm;
 mod proof;
 mod quality;
 mod region;
+pub mod relation;
 mod route;
 mod service_levels;
 mod table;

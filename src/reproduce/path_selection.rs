@@ -1,12 +1,15 @@
-//! Tables 2, 3 and 4 of M. Koibuchi, A. Jouraku, H. Amano, "The Impact of Path Selection Algorithm of Adaptive Routing
-//! for Implementing Deterministic Routing" (2002): how unevenly the paths of all pairs of switches are spread over the channels, as the
-//! standard deviation (of the population of directed channels between switches, one path a pair).
+//! Tables 2, 3 and 4 of M. Koibuchi, A. Jouraku, H. Amano, "The Impact of Path Selection Algorithm of Adaptive
+//! Routing for Implementing Deterministic Routing" (2002): how unevenly the paths of all pairs of switches are
+//! spread over the channels, as the standard deviation (of the population of directed channels between switches,
+//! one path a pair).
 //!
-//! The paper leaves open which ten irregular networks were drawn, how paths that differ in their virtual channels alone
-//! are counted, which of equal channels and paths comes first, and which lanes UDWM's hops may take that are no turns. Networks are drawn
-//! here from seeds 1 to 100, with all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn too, as
-//! a generator leaves that draws links one by one and comes to an end before all ports are taken. Of each hundred the first ten stand
-//! for a table of the paper's kind and all for what it would be on average. What is open otherwise is computed in each [reading](READINGS), and how near each comes is printed too.
+//! The paper leaves open which ten irregular networks were drawn, how paths that differ in their virtual channels
+//! alone are counted, which of equal channels and paths comes first, and which lanes UDWM's hops may take that are
+//! no turns. Networks are drawn here from seeds 1 to 100, with all 32 links that four ports of 16 switches allow,
+//! and with two of them fewer, drawn too, as a generator leaves that draws links one by one and comes to an end
+//! before all ports are taken. Of each hundred the first ten stand for a table of the paper's kind and all for what
+//! it would be on average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
+//! is printed too.
 
 use std::fmt::Write;
 

@@ -1,0 +1,144 @@
+//! Routing relations: for every fabric, all the hops among which a packet may choose on its way.
+//!
+//! A [`Relation`] says, by where a packet's head is and where the packet goes, which (port, lane) it may take next:
+//! adaptive routing chooses one when it gets there. A [`PathSet`] says at the source which ways a packet may go.
+//! Each rule that makes a relation is a file here, which says what it models, and a row of [`RELATION_RULES`].
+//!
+//! All rules are deterministic: equal fabrics give equal relations.
+
+mod l_turn;
+mod minimal;
+mod path_set;
+#[allow(clippy::module_inception, reason = "the type that the module is about")]
+mod relation;
+mod shortest;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod udwm;
+mod up_down;
+
+pub use path_set::{PathChoice, PathSet};
+pub use relation::{Builder as RelationBuilder, Hop, Relation};
+pub use tree::Order as TreeOrder;
+pub(crate) use udwm::udwm;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::memory::Shortage;
+use crate::routing::agnostic::NoTable;
+use crate::topology::Fabric;
+
+/// The rules that scenarios can name, in the order in which they are offered.
+pub const RELATION_RULES: [RelationRule; 6] = [
+    RelationRule::UP_DOWN,
+    RelationRule::UDWM,
+    RelationRule::L_TURN,
+    RelationRule::MINIMAL,
+    RelationRule::MINIMAL_UP_DOWN,
+    RelationRule::MINIMAL_NUE,
+];
+
+/// A rule that makes a relation: one row of [`RELATION_RULES`].
+#[derive(Clone, Copy)]
+pub struct RelationRule {
+    /// As scenarios and the command line call it.
+    pub name: &'static str,
+    /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// Whether packets can never wait for each other for ever under it, on any fabric.
+    pub avoids_deadlock: bool,
+    /// Lanes that it needs.
+    pub least_lanes: u8,
+    /// Makes the relation.
+    pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
+}
+
+impl RelationRule {
+    /// The relation of a fabric.
+    ///
+    /// # Errors
+    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little
+    /// memory.
+    pub fn relation(
+        &self,
+        fabric: &Fabric,
+        parameters: &RelationParameters,
+    ) -> Result<Relation, NoRelation> {
+        if parameters.lanes < self.least_lanes {
+            let (rule, needed) = (self.name, self.least_lanes);
+            return Err(NoRelation::Lanes { rule, needed, lanes: parameters.lanes });
+        }
+        (self.make)(fabric, parameters)
+    }
+}
+
+impl PartialEq for RelationRule {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for RelationRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl FromStr for RelationRule {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = RELATION_RULES.into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            let names = RELATION_RULES.map(|known| known.name);
+            format!("there is no rule {name}; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// What rules may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelationParameters {
+    /// Virtual lanes that there are, from 1 to 16.
+    pub lanes: u8,
+    /// How the spanning tree is searched, of rules that have one.
+    pub tree: TreeOrder,
+    /// The root of the spanning tree; `None` for the connected router of lowest number.
+    pub root: Option<u32>,
+}
+
+impl Default for RelationParameters {
+    fn default() -> Self {
+        Self { lanes: 1, tree: TreeOrder::default(), root: None }
+    }
+}
+
+impl RelationParameters {
+    fn tree(&self, fabric: &Fabric) -> Result<tree::Tree, NoRelation> {
+        let root = self.root.unwrap_or_else(|| tree::first_router(fabric));
+        if root >= fabric.routers() {
+            return Err(NoRelation::Root { root, routers: fabric.routers() });
+        }
+        Ok(tree::Tree::new(fabric, root, self.tree))
+    }
+}
+
+/// Why a rule has no relation for a fabric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRelation {
+    /// It needs more virtual lanes than there are.
+    #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
+    Lanes { rule: &'static str, needed: u8, lanes: u8 },
+    /// The root that was asked for.
+    #[error("there is no router {root} to be the root: there are {routers}")]
+    Root { root: u32, routers: u32 },
+    /// The algorithm whose table is the escape has none.
+    #[error("the escape has no table: {0}")]
+    Table(NoTable),
+    /// Making it takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] Shortage),
+}

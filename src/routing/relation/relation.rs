@@ -1,0 +1,285 @@
+//! The table of what a packet may do next.
+
+use crate::memory::{Shortage, claim};
+use crate::narrow::narrow;
+use crate::routing::{LaneChannel, MAXIMUM_LANES};
+use crate::topology::{Channel, Fabric, NONE};
+
+/// A hop that a packet may take: through an output port of the router that it is at, into a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hop {
+    /// The output port, numbered as in [`Fabric::outputs`].
+    pub port: u16,
+    /// The virtual channel, from 0.
+    pub lane: u8,
+    /// Whether the hop belongs to the escape (Duato's routing subfunction). Never set in relations
+    /// that have none.
+    pub escape: bool,
+}
+
+impl Hop {
+    /// A hop that is no escape.
+    #[must_use]
+    pub fn new(port: u16, lane: u8) -> Self {
+        Self { port, lane, escape: false }
+    }
+}
+
+/// Which hops packets may take next, by where their head is and by the router of their destination.
+///
+/// A head's position is a *state*: "arrived through channel c in lane l" has the number `c * lanes + l`
+/// ([`arrived`](Self::arrived)), "injected at router r" the number `channel_slots * lanes + r`
+/// ([`injected`](Self::injected)). States in which no packet for the destination can come to be have no hops, and so
+/// have states at the destination's own router: packets leave the network there.
+///
+/// Hops of a state are in ascending order of port, then lane, each (port, lane) once. A packet takes any one of them;
+/// none is better than another but for what a selection function makes of it. Many states have the same hops, which
+/// are stored once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    lanes: u8,
+    /// Channel numbers, vacant ones included.
+    channels: u32,
+    states: u32,
+    /// By router: its place among the destinations, or [`NONE`].
+    row: Vec<u32>,
+    /// By destination's place times states plus state: the list of hops, 0 for the empty one.
+    list: Vec<u32>,
+    /// List `n` is `hops[starts[n]..starts[n + 1]]`.
+    starts: Vec<u32>,
+    hops: Vec<Hop>,
+    has_escape: bool,
+    longest: u32,
+}
+
+impl Relation {
+    /// Number of virtual channels of each physical channel.
+    #[must_use]
+    pub fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    /// Number of states; their numbers are below it.
+    #[must_use]
+    pub fn states(&self) -> u32 {
+        self.states
+    }
+
+    /// The state of a packet that is injected at a router, and that of one that waits there for its first hop.
+    #[must_use]
+    #[inline]
+    pub fn injected(&self, router: u32) -> u32 {
+        self.channels * u32::from(self.lanes) + router
+    }
+
+    /// The state of a packet whose head has arrived through a channel, in a lane.
+    #[must_use]
+    #[inline]
+    pub fn arrived(&self, channel: Channel, lane: u8) -> u32 {
+        channel * u32::from(self.lanes) + u32::from(lane)
+    }
+
+    /// The channel and lane that a packet in this state came through; `None` if it was injected.
+    #[must_use]
+    #[inline]
+    pub fn place(&self, state: u32) -> Option<LaneChannel> {
+        let lanes = u32::from(self.lanes);
+        let channel = state / lanes;
+        (state < self.channels * lanes)
+            .then(|| LaneChannel { channel, lane: narrow(state % lanes) })
+    }
+
+    /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
+    #[must_use]
+    pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
+        match self.place(state) {
+            Some(place) => fabric.target(place.channel),
+            None => Some(state - self.channels * u32::from(self.lanes)),
+        }
+    }
+
+    /// The hops that a packet in this state may take next, to a terminal of this router. None at the destination
+    /// itself, where no packet can come to be in this state, and where the router has no live terminals.
+    #[must_use]
+    #[inline]
+    pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
+        let row = self.row[destination_router as usize];
+        if row == NONE {
+            return &[];
+        }
+        let list = self.list[row as usize * self.states as usize + state as usize] as usize;
+        &self.hops[self.starts[list] as usize..self.starts[list + 1] as usize]
+    }
+
+    /// Whether some hops are marked as the escape.
+    #[must_use]
+    pub fn has_escape(&self) -> bool {
+        self.has_escape
+    }
+
+    /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
+    /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses.
+    #[must_use]
+    pub fn longest(&self) -> u32 {
+        self.longest
+    }
+}
+
+/// Puts a [`Relation`] together, one destination after the other.
+pub struct Builder<'f> {
+    fabric: &'f Fabric,
+    relation: Relation,
+    /// The lists of the present destination, by their first hop, so that equal ones are found.
+    known: std::collections::HashMap<Vec<Hop>, u32>,
+}
+
+impl<'f> Builder<'f> {
+    /// # Errors
+    /// If the table would take more memory than there is.
+    ///
+    /// # Panics
+    /// If there are no lanes or more than 16.
+    pub fn new(fabric: &'f Fabric, lanes: u8) -> Result<Self, Shortage> {
+        assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
+        let (routers, channels) = (fabric.routers(), fabric.channel_slots());
+        let mut row = vec![NONE; routers as usize];
+        let mut rows = 0;
+        for (router, terminals) in fabric.terminals_by_router().iter().enumerate() {
+            if !terminals.is_empty() {
+                row[router] = rows;
+                rows += 1;
+            }
+        }
+        let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
+        // List numbers; the lists themselves are a router's ports and lanes a few times over.
+        let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;
+        let needed = u64::from(rows).saturating_mul(states * 4 + lists);
+        claim("the routing relation", needed.saturating_mul(2))?;
+        let relation = Relation {
+            lanes,
+            channels,
+            states: narrow(states),
+            row,
+            list: vec![0; rows as usize * narrow::<usize>(states)],
+            starts: vec![0, 0],
+            hops: Vec::new(),
+            has_escape: false,
+            longest: 0,
+        };
+        Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
+    }
+
+    /// The relation as far as it goes, to ask for the numbers of states.
+    #[must_use]
+    pub fn relation(&self) -> &Relation {
+        &self.relation
+    }
+
+    /// Says which hops packets for a destination router may take in a state, in any order; `escape` of a hop named
+    /// twice holds if it does of one of them. What was said before of this state and destination is forgotten.
+    ///
+    /// # Panics
+    /// If the router has no live terminals.
+    pub fn set(&mut self, state: u32, destination_router: u32, hops: &mut Vec<Hop>) {
+        let row = self.relation.row[destination_router as usize];
+        assert!(row != NONE, "only routers with terminals are destinations");
+        hops.sort_unstable_by_key(|hop| (hop.port, hop.lane, !hop.escape));
+        hops.dedup_by_key(|hop| (hop.port, hop.lane));
+        let relation = &mut self.relation;
+        let place = row as usize * relation.states as usize + state as usize;
+        if hops.is_empty() {
+            relation.list[place] = 0;
+            return;
+        }
+        let next = narrow(relation.starts.len() - 1);
+        let known = self.known.get(&hops[..]).copied();
+        relation.list[place] = known.unwrap_or_else(|| {
+            relation.hops.extend_from_slice(hops);
+            relation.has_escape |= hops.iter().any(|hop| hop.escape);
+            relation.starts.push(narrow(relation.hops.len()));
+            self.known.insert(hops.clone(), next);
+            next
+        });
+    }
+
+    /// The relation, without what no packet can come to: states that are not reached from any router with terminals
+    /// lose their hops.
+    #[must_use]
+    pub fn finish(self) -> Relation {
+        let Self { fabric, mut relation, .. } = self;
+        let senders: Vec<u32> =
+            (0..fabric.routers()).filter(|&at| relation.row[at as usize] != NONE).collect();
+        let mut search = Search::new(&relation);
+        for &destination in &senders {
+            search.run(fabric, &relation, &senders, destination);
+            relation.longest = relation.longest.max(search.longest);
+            let row = relation.row[destination as usize] as usize * relation.states as usize;
+            let lists = &mut relation.list[row..row + relation.states as usize];
+            for (list, depth) in lists.iter_mut().zip(&search.depth) {
+                if *depth == UNSEEN {
+                    *list = 0;
+                }
+            }
+        }
+        relation
+    }
+}
+
+const UNSEEN: u32 = u32::MAX;
+/// Of a state that the present walk came through.
+const OPEN: u32 = u32::MAX - 1;
+
+/// The states that packets for one destination come to, and how many hops they can have before them.
+struct Search {
+    /// By state: the most hops to the end.
+    depth: Vec<u32>,
+    longest: u32,
+}
+
+impl Search {
+    fn new(relation: &Relation) -> Self {
+        Self { depth: vec![UNSEEN; relation.states as usize], longest: 0 }
+    }
+
+    fn run(&mut self, fabric: &Fabric, relation: &Relation, senders: &[u32], destination: u32) {
+        self.depth.fill(UNSEEN);
+        self.longest = 0;
+        let mut circles = false;
+        for &source in senders.iter().filter(|&&source| source != destination) {
+            let start = relation.injected(source);
+            let mut calls = vec![(start, source, 0, 0u32)];
+            self.depth[start as usize] = OPEN;
+            while let Some((state, router, next, deepest)) = calls.last_mut() {
+                if let Some(hop) = relation.hops(*state, destination).get(*next) {
+                    *next += 1;
+                    let channel = fabric.outputs(*router).start + u32::from(hop.port);
+                    let Some(target) = fabric.target(channel) else { continue };
+                    let after = relation.arrived(channel, hop.lane);
+                    match self.depth[after as usize] {
+                        UNSEEN if target == destination => {
+                            self.depth[after as usize] = 0;
+                            *deepest = (*deepest).max(1);
+                        }
+                        UNSEEN => {
+                            self.depth[after as usize] = OPEN;
+                            calls.push((after, target, 0, 0));
+                        }
+                        OPEN => circles = true,
+                        known => *deepest = (*deepest).max(known.saturating_add(1)),
+                    }
+                } else {
+                    let (state, _, _, deepest) = *calls.last().expect("it has an end");
+                    self.depth[state as usize] = deepest;
+                    calls.pop();
+                    if let Some((.., before)) = calls.last_mut() {
+                        *before = (*before).max(deepest + 1);
+                    }
+                }
+            }
+            self.longest = self.longest.max(self.depth[start as usize]);
+        }
+        if circles {
+            self.longest = u32::MAX;
+        }
+    }
+}

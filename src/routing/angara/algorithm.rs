@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Choices, LowerBound, Parameters};
 use crate::routing::RouteTable;
+use crate::routing::path_selection::NoCandidates;
 
 /// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
 /// another crate brings along (`scenario::Document::with_angara_algorithm`).
@@ -33,6 +34,9 @@ pub enum NoTable {
     /// The solver of linear programs gave up.
     #[error("{algorithm}: the linear program was not solved: {reason}")]
     NotSolved { algorithm: &'static str, reason: String },
+    /// There are too many routes to count.
+    #[error("{algorithm}: {reason}")]
+    Selection { algorithm: &'static str, reason: NoCandidates },
     /// Neither a better table was found, nor that there is none.
     #[error(
         "{algorithm} found a table with a maximum load of {maximum}, and proved that none has less than {bound}, but \

@@ -23,6 +23,7 @@ mod search;
 mod selection;
 mod split;
 mod sssp;
+mod traffic_balancing;
 mod turns;
 
 pub use algorithm::{Algorithm, Generated, NoTable};
@@ -40,13 +41,14 @@ pub use turns::Turns;
 use super::Region;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 7] = [
+pub const ALGORITHMS: [Algorithm; 8] = [
     Algorithm::BALANCED,
     Algorithm::SSSP,
     Algorithm::BFS,
     Algorithm::GENETIC,
     Algorithm::EXACT,
     Algorithm::SGR,
+    Algorithm::TRAFFIC_BALANCING,
     Algorithm::DIRECTION_ORDER,
 ];
 

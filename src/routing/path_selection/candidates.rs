@@ -7,6 +7,7 @@
 //! a list would have up to lanes to the power of hops entries (5^7 = 78,125 for a route of Table 3). A test
 //! compares all of it with such lists.
 
+use super::listing::Listing;
 use crate::memory::{Shortage, claim};
 use crate::narrow::narrow;
 use crate::routing::relation::{Hop, Relation};
@@ -40,22 +41,22 @@ pub(super) struct Pair {
 pub(super) struct Bundle {
     pub pair: u32,
     /// `hops[start..start + length]` are its own.
-    start: u32,
-    length: u16,
+    pub start: u32,
+    pub length: u16,
 }
 
 /// One hop of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct BundleHop {
-    channel: Channel,
+pub(super) struct BundleHop {
+    pub channel: Channel,
     /// The lanes that are open, a bit each.
-    lanes: u16,
+    pub lanes: u16,
     /// Which lanes may follow those of the hop before: a place in `follows`.
-    follows: u32,
+    pub follows: u32,
 }
 
 /// Of each lane the lanes that may follow it, a bit each.
-type Follows = [u16; 16];
+pub(super) type Follows = [u16; 16];
 
 /// All candidate paths of a relation between routers with terminals.
 #[derive(Clone, Debug)]
@@ -64,8 +65,8 @@ pub struct Candidates {
     slots: u32,
     pub(super) pairs: Vec<Pair>,
     pub(super) bundles: Vec<Bundle>,
-    hops: Vec<BundleHop>,
-    follows: Vec<Follows>,
+    pub(super) hops: Vec<BundleHop>,
+    pub(super) follows: Vec<Follows>,
 }
 
 /// Why there are no candidates.
@@ -125,6 +126,27 @@ impl Candidates {
             }
         }
         Ok(listing.found)
+    }
+
+    /// The routes of pairs that are listed already, in one lane: the channels of each of a pair's routes.
+    pub(super) fn of_lists<'c>(
+        slots: u32,
+        lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
+    ) -> Self {
+        let follows = vec![std::array::from_fn(|lane| u16::from(lane == 0))];
+        let (pairs, bundles, hops) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { lanes: 1, slots, pairs, bundles, hops, follows };
+        for (source, destination, routes) in lists {
+            let (pair, first) = (narrow(all.pairs.len()), narrow(all.bundles.len()));
+            for route in routes {
+                let start = narrow(all.hops.len());
+                all.bundles.push(Bundle { pair, start, length: narrow(route.len()) });
+                let hop = |&channel: &Channel| BundleHop { channel, lanes: 1, follows: 0 };
+                all.hops.extend(route.iter().map(hop));
+            }
+            all.pairs.push(Pair { source, destination, first, last: narrow(all.bundles.len()) });
+        }
+        all
     }
 
     /// The same candidates with every choice of lanes in a bundle of its own: what counts the same, and can be
@@ -342,82 +364,4 @@ fn share(paths: u128, all: u128) -> u128 {
 /// The bits that are set, in ascending order.
 pub(super) fn bits(set: u16) -> impl Iterator<Item = u8> {
     (0..16u8).filter(move |bit| set >> bit & 1 == 1)
-}
-
-/// A walk through all physical routes to one destination.
-struct Listing<'a> {
-    fabric: &'a Fabric,
-    relation: &'a Relation,
-    destination: u32,
-    found: Candidates,
-    way: Vec<BundleHop>,
-    /// Hops for which there is memory.
-    claimed: usize,
-}
-
-impl Listing<'_> {
-    /// Lists the routes of a packet that was injected at a router.
-    fn list(&mut self, source: u32, state: u32) -> Result<(), NoCandidates> {
-        let hops = self.relation.hops(state, self.destination).to_vec();
-        for port in hops.chunk_by(|one, other| one.port == other.port) {
-            let channel = self.fabric.outputs(source).start + u32::from(port[0].port);
-            let lanes = port.iter().fold(0, |lanes, hop| lanes | 1 << hop.lane);
-            self.way.push(BundleHop { channel, lanes, follows: 0 });
-            if self.found.follows.is_empty() {
-                self.found.follows.push([0; 16]);
-            }
-            self.go_on(channel, lanes)?;
-            self.way.pop();
-        }
-        Ok(())
-    }
-
-    /// Lists the routes that begin like the present way, which came through a channel in one of these lanes.
-    fn go_on(&mut self, channel: Channel, lanes: u16) -> Result<(), NoCandidates> {
-        let router = self.fabric.target(channel).expect("a relation without flaw");
-        if router == self.destination {
-            return self.keep();
-        }
-        // By port, which lanes may follow which.
-        let mut next: Vec<(u16, Follows)> = Vec::new();
-        for lane in bits(lanes) {
-            let state = self.relation.arrived(channel, lane);
-            for hop in self.relation.hops(state, self.destination) {
-                let place = next.iter().position(|(port, _)| *port == hop.port);
-                let place = place.unwrap_or_else(|| {
-                    next.push((hop.port, [0; 16]));
-                    next.len() - 1
-                });
-                next[place].1[usize::from(lane)] |= 1 << hop.lane;
-            }
-        }
-        next.sort_unstable_by_key(|(port, _)| *port);
-        for (port, follows) in next {
-            let lanes = follows.iter().fold(0, |all, lanes| all | lanes);
-            let known = self.found.follows.iter().position(|known| *known == follows);
-            let known = known.unwrap_or_else(|| {
-                self.found.follows.push(follows);
-                self.found.follows.len() - 1
-            });
-            let channel = self.fabric.outputs(router).start + u32::from(port);
-            self.way.push(BundleHop { channel, lanes, follows: narrow(known) });
-            self.go_on(channel, lanes)?;
-            self.way.pop();
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self) -> Result<(), NoCandidates> {
-        let start = self.found.hops.len();
-        if start + self.way.len() > self.claimed {
-            // What a vector doubles to, and what the heaps of a selection take.
-            self.claimed = (2 * self.claimed).max(1 << 16);
-            claim("the list of all routes", self.claimed as u64 * 64)?;
-        }
-        self.found.hops.extend_from_slice(&self.way);
-        let pair = narrow(self.found.pairs.len());
-        let length = narrow(self.way.len());
-        self.found.bundles.push(Bundle { pair, start: narrow(start), length });
-        Ok(())
-    }
 }

@@ -17,6 +17,7 @@ mod bound;
 mod candidates;
 mod counters;
 mod high_physical;
+mod listing;
 mod low_physical;
 mod low_port;
 mod low_virtual;
@@ -38,7 +39,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::memory::Shortage;
 use crate::routing::relation::{Hop, PathChoice, PathSet, Relation};
-use crate::topology::Fabric;
+use crate::topology::{Channel, Fabric};
 use counters::Counters;
 
 /// The selections that scenarios can name, in the order in which they are offered.
@@ -124,6 +125,22 @@ impl PathSelection {
         let next = |_, _| chosen.next().into_iter().collect();
         Ok(PathSet::new(fabric, relation.lanes(), PathChoice::default(), next)?)
     }
+}
+
+/// Sancho's traffic balancing over routes that are listed already: the channels of each of a pair's routes, pair by
+/// pair. The number of the route that is left of each.
+///
+/// # Errors
+/// If a pair has none.
+pub(crate) fn balance_traffic<'c>(
+    slots: u32,
+    lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
+) -> Result<Vec<u32>, NoCandidates> {
+    let candidates = Candidates::of_lists(slots, lists);
+    let first: Vec<u32> = candidates.pairs.iter().map(|pair| pair.first).collect();
+    let mut counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest)?;
+    counters.thin(false);
+    Ok(counters.chosen().zip(first).map(|(bundle, first)| bundle - first).collect())
 }
 
 impl SelectionTask<'_> {

@@ -71,7 +71,7 @@ fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too.
 #[must_use]
 pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) -> u64 {
-    let adaptive = matches!(routes, Routes::Adaptive(_));
+    let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
     let lanes = Lanes::new(routes, None, parameters, (true, true)).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);

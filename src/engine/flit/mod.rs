@@ -17,6 +17,7 @@
 //! | `visit` | a router taken in hand for a window |
 //! | `sending` | what a flit that wins the switch brings about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
+//! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits handed over to other routers |
@@ -29,6 +30,7 @@ mod deadlock;
 mod injection;
 mod lane;
 mod queue;
+mod relation;
 mod sending;
 mod times;
 mod visit;

@@ -6,6 +6,8 @@
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
+mod l_turn;
+mod minimal;
 mod path_set;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
 mod relation;
@@ -13,20 +15,30 @@ mod shortest;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod udwm;
 mod up_down;
 
 pub use path_set::{PathChoice, PathSet};
 pub use relation::{Builder as RelationBuilder, Hop, Relation};
 pub use tree::Order as TreeOrder;
+pub(crate) use udwm::udwm;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::memory::Shortage;
+use crate::routing::agnostic::NoTable;
 use crate::topology::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub const RELATION_RULES: [RelationRule; 1] = [RelationRule::UP_DOWN];
+pub const RELATION_RULES: [RelationRule; 6] = [
+    RelationRule::UP_DOWN,
+    RelationRule::UDWM,
+    RelationRule::L_TURN,
+    RelationRule::MINIMAL,
+    RelationRule::MINIMAL_UP_DOWN,
+    RelationRule::MINIMAL_NUE,
+];
 
 /// A rule that makes a relation: one row of [`RELATION_RULES`].
 #[derive(Clone, Copy)]
@@ -122,6 +134,9 @@ pub enum NoRelation {
     /// The root that was asked for.
     #[error("there is no router {root} to be the root: there are {routers}")]
     Root { root: u32, routers: u32 },
+    /// The algorithm whose table is the escape has none.
+    #[error("the escape has no table: {0}")]
+    Table(NoTable),
     /// Making it takes more memory than there is.
     #[error(transparent)]
     Memory(#[from] Shortage),

@@ -15,6 +15,16 @@ pub(super) fn shortest(
     lanes: u8,
     legal: impl Fn(LaneChannel, LaneChannel) -> bool,
 ) -> Result<Relation, Shortage> {
+    Ok(from_everywhere(fabric, lanes, legal)?.finish())
+}
+
+/// As [`shortest`], with the hops of packets that start at any router or place, also where none would come that
+/// started at a terminal's router.
+pub(super) fn from_everywhere(
+    fabric: &Fabric,
+    lanes: u8,
+    legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+) -> Result<Builder<'_>, Shortage> {
     let mut builder = Builder::new(fabric, lanes)?;
     let turns = Turns::new(fabric, lanes, legal);
     let mut hops_left = vec![NONE; turns.places()];
@@ -63,7 +73,7 @@ pub(super) fn shortest(
             builder.set(state, destination, &mut list);
         }
     }
-    Ok(builder.finish())
+    Ok(builder)
 }
 
 /// The legal turns between places, which are numbered as the states of arrival in a relation.

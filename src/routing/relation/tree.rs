@@ -122,6 +122,38 @@ impl Tree {
         }
         up
     }
+
+    /// The routers in preorder: each before those below it, children in the tree's order.
+    pub(super) fn preorder(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut children = vec![Vec::new(); self.level.len()];
+        for &router in &self.order {
+            let channel = self.from_parent[router as usize];
+            if channel != NONE {
+                children[fabric.source(channel) as usize].push(router);
+            }
+        }
+        let (mut order, mut open) = (Vec::new(), vec![self.order[0]]);
+        while let Some(router) = open.pop() {
+            order.push(router);
+            open.extend(children[router as usize].iter().rev());
+        }
+        order
+    }
+
+    /// By channel, whether it leads to the left: to an earlier router in preorder. Vacant channels don't.
+    pub(super) fn left(&self, fabric: &Fabric) -> Vec<bool> {
+        let mut place = vec![NONE; self.level.len()];
+        for (number, &router) in (0..).zip(&self.preorder(fabric)) {
+            place[router as usize] = number;
+        }
+        let mut left = vec![false; fabric.channel_slots() as usize];
+        for router in 0..fabric.routers() {
+            for (channel, target) in neighbours(fabric, router) {
+                left[channel as usize] = place[target as usize] < place[router as usize];
+            }
+        }
+        left
+    }
 }
 
 /// The channels out of a router with the routers that they lead to.

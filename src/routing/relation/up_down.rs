@@ -2,8 +2,10 @@
 //! Point-to-Point Links", 1991): up towards the root as far as needed, then down, never up again. A packet may take
 //! any output on a shortest such way, in any lane: lanes change nothing in which turns are legal.
 
-use super::shortest::shortest;
+use super::relation::Builder;
+use super::shortest::from_everywhere;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
+use crate::routing::LaneChannel;
 use crate::topology::Fabric;
 
 impl RelationRule {
@@ -18,7 +20,16 @@ impl RelationRule {
 }
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    Ok(up_down(fabric, parameters)?.finish())
+}
+
+/// With the hops of packets that start anywhere.
+pub(super) fn up_down<'f>(
+    fabric: &'f Fabric,
+    parameters: &RelationParameters,
+) -> Result<Builder<'f>, NoRelation> {
     let up = parameters.tree(fabric)?.up(fabric);
     let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
-    Ok(shortest(fabric, parameters.lanes, |before, next| legal(before.channel, next.channel))?)
+    let legal = |before: LaneChannel, next: LaneChannel| legal(before.channel, next.channel);
+    Ok(from_everywhere(fabric, parameters.lanes, legal)?)
 }

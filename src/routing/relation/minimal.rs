@@ -1,0 +1,145 @@
+//! Minimal adaptive routing: any output that brings a packet nearer, with or without an escape.
+//!
+//! `minimal` alone offers all shortest ways in all lanes. On fabrics where these close no cycle, such as fat trees, it
+//! can't deadlock; on others the proof names the cycle.
+//!
+//! With an escape it is the methodology of F. Silla and J. Duato ("High-Performance Routing in Networks of Workstations
+//! with Irregular Topology", 2000; first in "Improving the Efficiency of Adaptive Routing in Networks with Irregular
+//! Topology", 1997): lane 0 keeps the original channels, on which a routing without cycles is in force, and the other lanes
+//! are the new channels, which packets take along shortest ways without restriction. A packet may enter an original
+//! channel from anywhere, as if it were injected there, and never goes back to the new ones. Which original channel it may
+//! enter is that routing's own choice from there: of Up*/Down* all its shortest legal ways, of Nue the table's port.
+//! That new channels are to be preferred is up to the selection.
+//!
+//! Nue's table is one of a single lane; among the terminals of a router it may differ, and that to the one of lowest number
+//! is taken.
+
+use super::relation::Builder;
+use super::shortest::shortest;
+use super::up_down::up_down;
+use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
+use crate::routing::agnostic::{Algorithm, Parameters};
+use crate::topology::{Fabric, NONE};
+
+impl RelationRule {
+    /// `minimal`.
+    pub const MINIMAL: Self = Self {
+        name: "minimal",
+        doc: "all shortest ways in all lanes; can deadlock where these close a cycle.",
+        avoids_deadlock: false,
+        least_lanes: 1,
+        make: |fabric, parameters| Ok(shortest(fabric, parameters.lanes, |_, _| true)?),
+    };
+
+    /// `minimal-up-down`.
+    pub const MINIMAL_UP_DOWN: Self = Self {
+        name: "minimal-up-down",
+        doc: "all shortest ways in lanes 1 and up, with Up*/Down* in lane 0 as the escape.",
+        avoids_deadlock: true,
+        least_lanes: 2,
+        make: minimal_up_down,
+    };
+
+    /// `minimal-nue`.
+    pub const MINIMAL_NUE: Self = Self {
+        name: "minimal-nue",
+        doc: "all shortest ways in lanes 1 and up, with Nue's table in lane 0 as the escape.",
+        avoids_deadlock: true,
+        least_lanes: 2,
+        make: minimal_nue,
+    };
+}
+
+fn minimal_up_down(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Relation, NoRelation> {
+    let own = RelationParameters { lanes: 1, ..*parameters };
+    let builder = up_down(fabric, &own)?;
+    let escape = builder.relation();
+    with_escape(fabric, parameters.lanes, |before, router, destination, hops| {
+        let state = match before {
+            Some(channel) => escape.arrived(channel, 0),
+            None => escape.injected(router),
+        };
+        hops.extend(escape.hops(state, destination).iter().copied());
+    })
+}
+
+fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    let of_one_lane = Parameters { lanes: 1, ..Parameters::default() };
+    let table = Algorithm::NUE.generate(fabric, &of_one_lane).map_err(NoRelation::Table)?.table;
+    let first: Vec<Option<u32>> =
+        fabric.terminals_by_router().iter().map(|own| own.first().copied()).collect();
+    with_escape(fabric, parameters.lanes, |_, router, destination, hops| {
+        let terminal = first[destination as usize].expect("destinations have terminals");
+        hops.extend(table.port(router, terminal).map(|port| Hop::new(port, 0)));
+    })
+}
+
+/// Shortest ways in lanes 1 and up, and an escape in lane 0: `escape(before, router, destination, hops)` adds its hops for a
+/// packet at `router` that came there through channel `before` of the escape, or is new to it.
+fn with_escape(
+    fabric: &Fabric,
+    lanes: u8,
+    escape: impl Fn(Option<u32>, u32, u32, &mut Vec<Hop>),
+) -> Result<Relation, NoRelation> {
+    let mut builder = Builder::new(fabric, lanes)?;
+    let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
+    let (mut hops, mut own) = (Vec::new(), Vec::new());
+    for (destination, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
+        if terminals.is_empty() {
+            continue;
+        }
+        breadth_first(fabric, destination, &mut hops_left, &mut order);
+        for &router in order.iter().filter(|&&router| router != destination) {
+            own.clear();
+            let outputs = fabric.outputs(router);
+            for (port, channel) in (0u16..).zip(outputs.clone()) {
+                let nearer = fabric.target(channel).is_some_and(|next| {
+                    hops_left[next as usize].saturating_add(1) == hops_left[router as usize]
+                });
+                if nearer {
+                    own.extend((1..lanes).map(|lane| Hop::new(port, lane)));
+                }
+            }
+            let before = own.len();
+            escape(None, router, destination, &mut own);
+            own[before..].iter_mut().for_each(|hop| hop.escape = true);
+            let injected = builder.relation().injected(router);
+            hops.clone_from(&own);
+            builder.set(injected, destination, &mut hops);
+            for channel in outputs.filter_map(|channel| fabric.opposite(channel)) {
+                for lane in 1..lanes {
+                    hops.clone_from(&own);
+                    let state = builder.relation().arrived(channel, lane);
+                    builder.set(state, destination, &mut hops);
+                }
+                hops.clear();
+                escape(Some(channel), router, destination, &mut hops);
+                hops.iter_mut().for_each(|hop| hop.escape = true);
+                let state = builder.relation().arrived(channel, 0);
+                builder.set(state, destination, &mut hops);
+            }
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// Hops from each router to one; `order` gets the routers by ascending hops.
+fn breadth_first(fabric: &Fabric, router: u32, hops: &mut [u32], order: &mut Vec<u32>) {
+    hops.fill(NONE);
+    order.clear();
+    hops[router as usize] = 0;
+    order.push(router);
+    let mut place = 0;
+    while let Some(&at) = order.get(place) {
+        place += 1;
+        for next in fabric.outputs(at).filter_map(|channel| fabric.target(channel)) {
+            if hops[next as usize] == NONE {
+                hops[next as usize] = hops[at as usize] + 1;
+                order.push(next);
+            }
+        }
+    }
+}

@@ -122,6 +122,16 @@ impl Routes {
         }
     }
 
+    /// Whether packets of a pair may go different ways, so that one may overtake another, on routings of any fabric.
+    #[must_use]
+    pub fn reorders(&self) -> bool {
+        match self {
+            Self::Relation(_) => true,
+            Self::Paths(routes) => routes.paths.has_choice(),
+            _ => false,
+        }
+    }
+
     /// Whether this is so between these terminals.
     #[must_use]
     pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {

@@ -21,6 +21,7 @@ mod header;
 mod load_bound;
 mod load_figures;
 pub mod opensm;
+pub mod path_selection;
 mod proof;
 mod quality;
 mod region;

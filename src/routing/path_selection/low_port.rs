@@ -1,0 +1,20 @@
+//! Low port first (papers/path-selection, section 2): at each router the output of the lowest number that the relation
+//! offers. The paper doesn't say which lane: it is drawn from those that are offered there.
+
+use rand::RngExt;
+
+use super::{PathSelection, SelectionTask};
+
+impl PathSelection {
+    /// `low-port`.
+    pub const LOW_PORT: Self = Self {
+        name: "low-port",
+        doc: "the lowest port at each router, in a lane drawn from those offered there.",
+        select: |task: &SelectionTask<'_>| {
+            task.walk(|hops, random| {
+                let lanes = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
+                if lanes == 1 { 0 } else { random.random_range(0..lanes) }
+            })
+        },
+    };
+}

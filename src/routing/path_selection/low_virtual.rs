@@ -1,0 +1,17 @@
+//! Low virtual channel first (papers/path-selection, section 3): as long as pairs have several paths, one is fixed that
+//! crosses the virtual channel with the fewest, of several there the one that crosses the emptiest other channel.
+
+use super::{Chosen, PathSelection, SelectionTask};
+
+impl PathSelection {
+    /// `low-virtual`.
+    pub const LOW_VIRTUAL: Self = Self {
+        name: "low-virtual",
+        doc: "fixes paths across the emptiest virtual channel.",
+        select: |task: &SelectionTask<'_>| {
+            let mut counters = task.counters()?;
+            counters.fix(false);
+            Ok(Chosen::of(task.fabric, &counters))
+        },
+    };
+}

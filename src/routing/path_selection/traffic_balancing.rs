@@ -1,0 +1,18 @@
+//! Traffic balancing (J. C. Sancho, A. Robles, "Improving the Up*/Down* Routing Scheme for Networks of Workstations",
+//! 2000; papers/path-selection, section 2): as long as pairs have several paths, one is taken away that crosses the
+//! (virtual) channel with the most, of the pair with the most.
+
+use super::{Chosen, PathSelection, SelectionTask};
+
+impl PathSelection {
+    /// `traffic-balancing`.
+    pub const TRAFFIC_BALANCING: Self = Self {
+        name: "traffic-balancing",
+        doc: "takes paths away from the fullest virtual channel (Sancho and Robles).",
+        select: |task: &SelectionTask<'_>| {
+            let mut counters = task.counters()?;
+            counters.thin(false);
+            Ok(Chosen::of(task.fabric, &counters))
+        },
+    };
+}

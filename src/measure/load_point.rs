@@ -9,10 +9,10 @@
 
 use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
-use super::order::Reordering;
 use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
 use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
+use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};

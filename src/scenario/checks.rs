@@ -117,12 +117,15 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         }
         RoutingError::NoTable(_) => Some("routing.agnostic"),
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
-        RoutingError::NoRelation(NoRelation::Lanes { .. }) => Some("routing.relation.lanes"),
+        RoutingError::NoSelection(_) => Some("routing.relation.selection"),
         RoutingError::NoRelation(_) | RoutingError::Unproved(_) => Some("routing.relation.rule"),
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
     let help = match &error {
         RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::NoSelection(_) => {
+            "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
+        }
         RoutingError::NoRelation(NoRelation::Lanes { needed, .. }) => format!(
             "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
         ),
@@ -232,7 +235,8 @@ impl Checks<'_> {
         if routing.is_of_any_fabric() && bubble && self.sound(&["router.bubble"]) {
             self.report(
                 &["router.bubble"],
-                "a routing of any fabric has no rings into which packets could keep a bubble".into(),
+                "a routing of any fabric has no rings into which packets could keep a bubble"
+                    .into(),
                 "must be false",
                 Some("leave `bubble` out: here its default is false".into()),
             );

@@ -53,7 +53,7 @@ pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
 pub use reference::reference;
-pub use relation::RelationSpec;
+pub use relation::{PathsSpec, RelationSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
@@ -196,7 +196,11 @@ impl Scenario {
                  routing.relation.rule=up-down",
                 spec.rule.name
             )),
-            routing if routing.is_of_any_fabric() || routing.has_dateline() || self.parameters.bubble => {
+            routing
+                if routing.is_of_any_fabric()
+                    || routing.has_dateline()
+                    || self.parameters.bubble =>
+            {
                 None
             }
             RoutingSpec::DirectionOrder(_) if !self.can_keep_bubbles() => {

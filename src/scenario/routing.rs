@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use super::RelationSpec;
 use crate::InvalidLine;
 use crate::memory::{Shortage, claim};
 use crate::narrow::narrow;
-use super::RelationSpec;
 use crate::routing::agnostic::NoTable;
 use crate::routing::angara::{Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable};
+use crate::routing::path_selection::NoSelection;
+use crate::routing::relation::NoRelation;
 use crate::routing::{
     Adaptive, AdaptiveRules, Derouter, DirectionOrder, DirectionRules, ForwardingFlaw,
     ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
     prove_forwarding,
 };
-use crate::routing::relation::NoRelation;
 use crate::topology::Fabric;
 
 /// How routes are found; every pair of live nodes has one.
@@ -92,6 +93,9 @@ pub enum RoutingError {
     /// The rule has no relation for the fabric.
     #[error("{0}")]
     NoRelation(NoRelation),
+    /// No paths can be selected from the relation.
+    #[error("{0}")]
+    NoSelection(NoSelection),
     /// A relation is refused by its proof, for this reason.
     #[error("the relation is refused: {0}")]
     Unproved(String),

@@ -2,7 +2,8 @@
 
 use crate::engine::ChannelReport;
 use crate::measure::{
-    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering, Window,
+    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
+    Window,
 };
 use crate::narrow::rounded;
 use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};

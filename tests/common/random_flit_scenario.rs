@@ -38,7 +38,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
 }
 
 /// Draws what routers with shared links have besides, and what is different in them.
-fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
+pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
     let has_reads = messages.iter().any(|message| message.kind != Kind::Data);

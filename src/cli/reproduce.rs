@@ -14,8 +14,9 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
-    Extent, Outflank, Progress, angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2,
-    angara_table_3, nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
+    Extent, Outflank, PathSelectionTable, Progress, angara_figure_4, angara_figure_5,
+    angara_figure_6, angara_table_2, angara_table_3, nue_faults, nue_runtime, nue_throughput,
+    outflank, outflank_angara, path_selection,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -76,6 +77,15 @@ enum Published {
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
     #[value(name = "nue-runtime")]
     NueRuntime,
+    /// Spread of paths over irregular networks by path selection, one virtual channel (Koibuchi et al., Table 2)
+    #[value(name = "path-selection-table2")]
+    PathSelectionTable2,
+    /// The same with five virtual channels, under Up*/Down* and UDWM (Table 3)
+    #[value(name = "path-selection-table3")]
+    PathSelectionTable3,
+    /// Spread of paths over an 8x8 torus (Table 4)
+    #[value(name = "path-selection-table4")]
+    PathSelectionTable4,
 }
 
 /// What `--json` prints.
@@ -121,6 +131,15 @@ impl Reproduce {
             Published::NueFaults => nue_faults(extent, progress).map_err(flawed)?,
             Published::NueThroughput => nue_throughput(extent, progress).map_err(flawed)?,
             Published::NueRuntime => nue_runtime(extent, progress).map_err(flawed)?,
+            Published::PathSelectionTable2 => {
+                path_selection(PathSelectionTable::Table2, extent, progress).map_err(flawed)?
+            }
+            Published::PathSelectionTable3 => {
+                path_selection(PathSelectionTable::Table3, extent, progress).map_err(flawed)?
+            }
+            Published::PathSelectionTable4 => {
+                path_selection(PathSelectionTable::Table4, extent, progress).map_err(flawed)?
+            }
         };
         bar.get().inspect(|bar| bar.finish());
         for (name, table) in &found.tables {

@@ -15,6 +15,7 @@ mod nue_tables;
 mod nue_throughput;
 mod outflank;
 mod outflank_angara;
+mod path_selection;
 mod tori;
 
 pub use angara_figure_4::angara_figure_4;
@@ -27,6 +28,7 @@ pub use nue_runtime::nue_runtime;
 pub use nue_throughput::nue_throughput;
 pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
+pub use path_selection::{PathSelectionTable, path_selection};
 
 use serde::Serialize;
 

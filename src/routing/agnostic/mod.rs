@@ -3,7 +3,8 @@
 //! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes,
 //! `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
 //! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
-//! others, 1996) is left out: its time grows with the ninth power of the routers.
+//! others, 1996) is left out: its time grows with the ninth power of the routers. Bubble colouring (Wang and others, 2013) is left out too: it lets
+//! packets turn into a ring under a bubble rule of its own, by rings that routers would have to know besides a table.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
 
@@ -17,6 +18,7 @@ mod find_lanes;
 mod frontier;
 mod graph;
 mod grid;
+mod l_turn;
 mod lash;
 mod lash_tor;
 mod min_hop;
@@ -27,6 +29,7 @@ mod sssp;
 #[cfg(test)]
 mod tests;
 mod torus_2qos;
+mod udwm;
 mod up_down;
 
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
@@ -34,12 +37,14 @@ pub use find_lanes::find_lanes;
 pub use nue::Partition;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 14] = [
+pub const ALGORITHMS: [Algorithm; 16] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
     Algorithm::D_MOD_K,
     Algorithm::UP_DOWN,
+    Algorithm::UDWM,
+    Algorithm::L_TURN,
     Algorithm::SSSP,
     Algorithm::P2_SSSP,
     Algorithm::DFSSSP,

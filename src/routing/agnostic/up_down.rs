@@ -36,7 +36,7 @@ fn up_down(graph: &Graph, table: &mut ForwardingTable) {
 }
 
 /// Gives each router a port to each terminal; false if some pair has no way.
-fn fill(graph: &Graph, directions: &Directions, table: &mut ForwardingTable) -> bool {
+pub(super) fn fill(graph: &Graph, directions: &Directions, table: &mut ForwardingTable) -> bool {
     let mut used = vec![0u32; graph.slots()];
     let mut ways = Ways::new(graph);
     for &destination in graph.destinations() {
@@ -68,6 +68,11 @@ impl Directions {
         let mut order: Vec<u32> =
             graph.all_routers().filter(|&router| graph.connected(router)).collect();
         order.sort_unstable_by_key(|&router| (least[router as usize], router));
+        Self::ordered(graph, order)
+    }
+
+    /// By an order of the connected routers in which each but the first has a neighbor before it.
+    pub(super) fn ordered(graph: &Graph, order: Vec<u32>) -> Self {
         let mut place = vec![NONE; graph.routers()];
         for (number, &router) in (0..).zip(&order) {
             place[router as usize] = number;

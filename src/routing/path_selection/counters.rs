@@ -152,6 +152,7 @@ impl Counters {
         self.paths_of(bundle, hop, lane) > 0
     }
 
+    /// How many paths of a bundle take a lane at a hop.
     fn paths_of(&self, bundle: u32, hop: usize, lane: u8) -> u128 {
         if self.of_bundle[bundle as usize] == 0
             || self.candidates.open(bundle, hop) >> lane & 1 == 0
@@ -359,7 +360,12 @@ impl Counters {
 
 /// The paths across a place that could be taken away, those of pairs with the most paths first.
 struct Givers {
-    heap: BinaryHeap<(u128, Reverse<u32>, u32, u16)>,
+    /// Hops across the place: bundle and number of the hop, of each pair in the order of bundles.
+    hops: Vec<(u32, u16)>,
+    /// Of each pair its next hop and its end in that list.
+    own: Vec<(u32, u32)>,
+    /// Paths of a pair when it was entered, the rank of its next bundle, and its place in `own`.
+    heap: BinaryHeap<(u128, Reverse<u32>, u32)>,
 }
 
 impl Givers {
@@ -369,24 +375,44 @@ impl Givers {
         let open = counters.across(channel).iter().filter(|&&(bundle, hop)| {
             counters.candidates.open(bundle, usize::from(hop)) >> lane & 1 == 1
         });
-        let entry = |&(bundle, hop): &(u32, u16)| {
-            let left = counters.left[counters.pair_of(bundle)];
-            (left, Reverse(counters.bundle_rank[bundle as usize]), bundle, hop)
-        };
-        Self { heap: open.map(entry).collect() }
+        let mut hops: Vec<(u32, u16)> = open.copied().collect();
+        let rank = |bundle: u32| counters.bundle_rank[bundle as usize];
+        hops.sort_by_key(|&(bundle, hop)| (counters.pair_of(bundle), rank(bundle), hop));
+        let mut givers = Self { hops, own: Vec::new(), heap: BinaryHeap::new() };
+        let mut start = 0;
+        for own in
+            givers.hops.chunk_by(|one, other| counters.pair_of(one.0) == counters.pair_of(other.0))
+        {
+            let left = counters.left[counters.pair_of(own[0].0)];
+            givers.heap.push((left, Reverse(rank(own[0].0)), narrow(givers.own.len())));
+            givers.own.push((narrow(start), narrow(start + own.len())));
+            start += own.len();
+        }
+        givers
     }
 
     /// The first, which stays among them as long as it has paths.
     fn take(&mut self, counters: &Counters, place: usize) -> Option<(u32, usize, u8)> {
         let lane = narrow(place % usize::from(counters.lanes()));
-        while let Some((left, rank, bundle, hop)) = self.heap.pop() {
-            let now = counters.left[counters.pair_of(bundle)];
-            let open = counters.takes(bundle, usize::from(hop), lane);
-            if now < 2 || !open {
+        while let Some((left, rank, at)) = self.heap.pop() {
+            let (next, end) = &mut self.own[at as usize];
+            // What takes the place no longer never will again.
+            let gone =
+                |&(bundle, hop): &(u32, u16)| !counters.takes(bundle, usize::from(hop), lane);
+            while next < end && gone(&self.hops[*next as usize]) {
+                *next += 1;
+            }
+            if next == end {
                 continue;
             }
-            self.heap.push((now, rank, bundle, hop));
-            if now == left {
+            let (bundle, hop) = self.hops[*next as usize];
+            let now = counters.left[counters.pair_of(bundle)];
+            if now < 2 {
+                continue;
+            }
+            let entry = (now, Reverse(counters.bundle_rank[bundle as usize]), at);
+            self.heap.push(entry);
+            if entry == (left, rank, at) {
                 return Some((bundle, usize::from(hop), lane));
             }
         }

@@ -8,6 +8,7 @@ mod cascade;
 mod director_tree;
 mod dragonfly;
 mod hyperx;
+mod irregular;
 mod kautz;
 mod random_regular;
 mod sizes;
@@ -19,6 +20,7 @@ pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
 pub use dragonfly::Dragonfly;
 pub use hyperx::HyperX;
+pub use irregular::Irregular;
 pub use kautz::Kautz;
 pub use random_regular::RandomRegular;
 pub use slim_fly::SlimFly;
@@ -51,8 +53,9 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [&BuilderKind; 9] = [
+pub static BUILDERS: [&BuilderKind; 10] = [
     &random_regular::RANDOM_REGULAR,
+    &irregular::IRREGULAR,
     &switched_torus::SWITCHED_TORUS,
     &tree::TREE,
     &kautz::KAUTZ,

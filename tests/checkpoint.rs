@@ -17,6 +17,13 @@ const FABRIC: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals 
                       [routing.agnostic]\nalgorithm = \"nue\"\nlanes = 4\n[traffic]\npattern = \"uniform\"\n\
                       load = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n";
 
+const RELATION: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals = 2\n\
+                        [routing.relation]\nrule = \"minimal-up-down\"\nties = \"random\"\n[traffic]\n\
+                        pattern = \"uniform\"\nload = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n";
+
+/// Paths in turn, in place of the relation's choices.
+const PATHS: &str = "routing.relation={ rule = \"up-down\", selection = { random = { paths = 3, choice = \"round-robin\" } } }";
+
 const EXCHANGE: &str = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\n\
                         message = \"200 KiB\"\n";
 
@@ -26,7 +33,7 @@ const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[applicatio
                            flops_per_second = 1e10 } }\neager_limit = \"2 KiB\"\nplacement = \"random\"\n";
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 13] = [
+const CASES: [(&str, &str, usize); 16] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -35,6 +42,9 @@ const CASES: [(&str, &str, usize); 13] = [
     ("outflank", "routing.outflank.steps=1", 1),
     ("goal", "routing.pick_orthant.rule=goal\nrouting.pick_orthant.selection=random", 1),
     ("forwarding table", FABRIC, 2),
+    ("relation", RELATION, 2),
+    ("relation, flit by flit", "routing.relation.lanes=4\nlink.sharing=flit", 1),
+    ("paths in turn", PATHS, 1),
     ("interruption", "interruption", 1),
     ("exchange", EXCHANGE, 1),
     ("barriers", "exchange.between_steps=barrier", 2),
@@ -44,12 +54,13 @@ const CASES: [(&str, &str, usize); 13] = [
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | EXCHANGE | APPLICATION => (text, ""),
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION => (text, ""),
         "interruption" => (
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
              interruption.failed_switches=[\"S4\"]",
         ),
+        settings if settings.starts_with("routing.relation") => (RELATION, settings),
         settings if settings.starts_with("exchange") => (EXCHANGE, settings),
         settings if settings.starts_with("application") => (APPLICATION, settings),
         settings => (LOAD, settings),

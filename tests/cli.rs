@@ -15,6 +15,14 @@ fn scenarios_of_desmos_check_and_run() {
 }
 
 #[test]
+fn scenarios_of_irregular_networks_check_and_run() {
+    assert_eq!(
+        scenarios_check_and_run("irregular_scenarios", |path| path.contains("/irregular/")),
+        3
+    );
+}
+
+#[test]
 #[ignore = "long: half a minute; every scenario of the repository checks and runs"]
 fn every_scenario_of_the_repository_checks_and_runs() {
     let seen = scenarios_check_and_run("every_scenario", |_| true);

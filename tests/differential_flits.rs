@@ -41,6 +41,8 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         Routes::Table(_) => "route table",
         Routes::Adaptive(_) => "adaptive",
         Routes::Forwarding(_) => "forwarding table",
+        Routes::Relation(_) => "relation",
+        Routes::Paths(_) => "paths",
     };
     let switching = match parameters.switching {
         Switching::VirtualCutThrough => "virtual cut-through",
@@ -74,7 +76,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 14 + 4 + 3 + 4;
+const FEATURES: usize = 14 + 6 + 3 + 4;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 fn agree(seed: u64, scenario: &Scenario) -> usize {
@@ -101,6 +103,7 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
         let (log, _, is_stuck) = run_reference(&scenario);
         if is_stuck {
             let parameters = &scenario.parameters;
+            // Random relations and paths close cycles.
             let by_table = matches!(scenario.routes, Routes::Forwarding(_));
             let keeps_free = parameters.bubble || by_table || has_dateline(&scenario.routes);
             assert!(!keeps_free, "seed {seed}: {parameters:?}");

@@ -144,6 +144,7 @@ fn the_engines_agree_in_more_scenarios() {
     }
     agree_under_adaptive_routing(150..600);
     agree_on_forwarding_tables(150..400);
+    agree_on_choices(200..500);
 }
 
 #[test]
@@ -190,6 +191,26 @@ fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
     }
     assert!(lanes.len() > 8 && lanes.keys().any(|&lanes| lanes > 5), "{lanes:?}");
     assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
+}
+
+#[test]
+fn the_engines_agree_on_relations_and_paths() {
+    agree_on_choices(0..200);
+}
+
+fn agree_on_choices(seeds: std::ops::Range<u64>) {
+    let mut seen = BTreeMap::new();
+    for seed in seeds {
+        let scenario = Scenario::choosing(seed);
+        crate::differential::agree(seed, &scenario);
+        let kind = match &scenario.routes {
+            Routes::Relation(it) if it.relation.has_escape() => "escapes",
+            Routes::Relation(_) => "relation",
+            _ => "paths",
+        };
+        *seen.entry(kind).or_insert(0) += 1;
+    }
+    assert!(seen.len() == 3 && seen.values().all(|&count| count > 20), "{seen:?}");
 }
 
 /// Sets of outputs, and of buffers, of several words.

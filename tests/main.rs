@@ -44,6 +44,7 @@ mod pictures;
 mod plot;
 mod reference_engine;
 mod reference_flits_engine;
+mod relation;
 mod report;
 mod result_files;
 mod robust;

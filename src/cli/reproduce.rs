@@ -14,9 +14,9 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
-    Extent, Outflank, PathSelectionTable, Progress, angara_figure_4, angara_figure_5,
-    angara_figure_6, angara_table_2, angara_table_3, nue_faults, nue_runtime, nue_throughput,
-    outflank, outflank_angara, path_selection,
+    Extent, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_figure_4,
+    angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults, nue_runtime,
+    nue_throughput, outflank, outflank_angara, path_selection, path_selection_figure,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -74,6 +74,18 @@ enum Published {
     /// Throughput of all-to-all exchanges on the slides' seven fabrics, under Nue and OpenSM's algorithms
     #[value(name = "nue-throughput")]
     NueThroughput,
+    /// Throughput of selected paths on 16 switches, one virtual channel (Koibuchi et al., Figure 4)
+    #[value(name = "path-selection-fig4")]
+    PathSelectionFig4,
+    /// The same with five virtual channels, under Up*/Down* and UDWM (Figure 5)
+    #[value(name = "path-selection-fig5")]
+    PathSelectionFig5,
+    /// The same on an 8x8 torus, with one and five (Figure 6)
+    #[value(name = "path-selection-fig6")]
+    PathSelectionFig6,
+    /// How the torus' channels are used at these throughputs (Figure 7)
+    #[value(name = "path-selection-fig7")]
+    PathSelectionFig7,
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
     #[value(name = "nue-runtime")]
     NueRuntime,
@@ -117,6 +129,9 @@ impl Reproduce {
             bar.one_done();
         };
         let flawed = |flaw| Failure::Check(format!("error: {flaw}"));
+        let paths = |figure, progress: Progress<'_>| {
+            path_selection_figure(figure, extent, progress).map_err(flawed)
+        };
         let found = match self.result {
             Published::AngaraTable2 => angara_table_2().map_err(flawed)?,
             Published::AngaraTable3 => angara_table_3(extent, progress),
@@ -130,6 +145,10 @@ impl Reproduce {
             Published::OutflankAngara => outflank_angara(extent, progress),
             Published::NueFaults => nue_faults(extent, progress).map_err(flawed)?,
             Published::NueThroughput => nue_throughput(extent, progress).map_err(flawed)?,
+            Published::PathSelectionFig4 => paths(PathSelectionFigure::Figure4, progress)?,
+            Published::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress)?,
+            Published::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress)?,
+            Published::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress)?,
             Published::NueRuntime => nue_runtime(extent, progress).map_err(flawed)?,
             Published::PathSelectionTable2 => {
                 path_selection(PathSelectionTable::Table2, extent, progress).map_err(flawed)?

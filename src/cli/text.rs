@@ -183,6 +183,13 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line("sources went on", after(row.interruption));
         line("recovered", after(row.recovery));
     }
+    if let (Some(share), Some(buffer)) = (row.overtaken, row.reorder_buffer) {
+        let kept = if buffer == 1 { "1 packet" } else { &format!("{buffer} packets") };
+        line(
+            "overtaken",
+            format!("{:.2}% of packets; for order a sink keeps {kept} of a pair", 100.0 * share),
+        );
+    }
     if !derouted.is_empty() {
         line("derouted packets", derouted.join(", "));
     }

@@ -17,6 +17,7 @@ use super::model::Model;
 use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
+use super::relation::Related;
 use super::router::{Visit, Walk};
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
@@ -29,10 +30,16 @@ use crate::routing::{Adaptive, Course};
 
 /// What routers keep whose packets choose their way.
 pub(super) struct Choosers<'f> {
-    pub adaptive: &'f Adaptive,
+    pub rule: Rule<'f>,
     pub state: ChooserState,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
+}
+
+/// By what packets choose.
+pub(super) enum Rule<'f> {
+    Torus(&'f Adaptive),
+    Relation(Related<'f>),
 }
 
 /// What changes of it.
@@ -68,7 +75,36 @@ impl<'f> Choosers<'f> {
             decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
         };
-        Self { adaptive, state, passed_over: Vec::new() }
+        Self { rule: Rule::Torus(adaptive), state, passed_over: Vec::new() }
+    }
+
+    /// By a relation: no packet decides on a detour, and none draws anything.
+    pub(super) fn by_relation(related: Related<'f>, routers: usize) -> Self {
+        let state = ChooserState {
+            random: Vec::new(),
+            undecided: Vec::new(),
+            escape_ports: Vec::new(),
+            decide_at: vec![NEVER; routers],
+        };
+        Self { rule: Rule::Relation(related), state, passed_over: Vec::new() }
+    }
+
+    /// The relation by which packets choose, if they do.
+    #[inline]
+    pub(super) fn related(&self) -> Option<&Related<'f>> {
+        match &self.rule {
+            Rule::Torus(_) => None,
+            Rule::Relation(related) => Some(related),
+        }
+    }
+
+    /// The adaptive routing of a torus by which packets choose.
+    #[inline]
+    pub(super) fn adaptive(&self) -> &'f Adaptive {
+        match self.rule {
+            Rule::Torus(adaptive) => adaptive,
+            Rule::Relation(_) => unreachable!("a relation decides on no detours"),
+        }
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -77,6 +113,7 @@ impl<'f> Choosers<'f> {
             + size_of_val(&**undecided)
             + size_of_val(&**escape_ports)
             + size_of_val(&**decide_at)
+            + self.related().map_or(0, Related::memory)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -97,7 +134,7 @@ impl Model<'_> {
         origin: &mut Origin,
     ) {
         let choosers = self.choosers.as_mut().expect("packets choose their ways");
-        let adaptive = choosers.adaptive;
+        let adaptive = choosers.adaptive();
         let mut choice = Choice {
             destination: to,
             ejection: fitted!(ejection, u8),
@@ -126,9 +163,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.choosers.as_mut().expect("packets choose their ways")
     }
 
+    /// Whether packets choose by a relation.
+    #[inline]
+    pub(super) fn by_relation(&self) -> bool {
+        self.choosers.as_ref().is_some_and(|choosers| choosers.related().is_some())
+    }
+
+    /// Outputs that packets have passed over in the present walk.
+    #[inline]
+    pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
+        &mut self.choosers().passed_over
+    }
+
     #[inline]
     fn adaptive(&self) -> &'f Adaptive {
-        self.choosers.as_ref().expect("packets choose their ways").adaptive
+        self.choosers.as_ref().expect("packets choose their ways").adaptive()
     }
 
     /// The outputs by which some heads may leave on an escape channel, a bit each.
@@ -154,6 +203,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
     pub(super) fn head_among_choosers(&mut self, pair: u32) {
+        if self.by_relation() {
+            return self.head_by_relation(pair);
+        }
         let Queue { head: slot, ask, .. } = self.queues[pair as usize];
         let (_, lane) = self.place(pair);
         match step(self.whole, self.adaptive(), self.packets, slot, self.name) {
@@ -239,21 +291,27 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in ports(options).filter(|&output| output != granted) {
-            let word = self.word(output, pair);
-            self.asking[word] &= !(1 << (pair % 64));
-            // It counts until now among those that wait; then the reason may be another.
-            let stall = self.output(output).stall;
-            if stall == Stall::OutputBusy as u8 {
-                self.end_stall(output, now);
-                self.output(output).since = self.waited_for_since(output, now);
-            } else if stall != NOT_STALLED {
-                *self.due(output) = now;
-            }
+            self.stop_asking(output, pair, now);
         }
         let word = self.word(escape, pair);
         self.escapes[word] &= !(1 << (pair % 64));
         if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
             *self.escape_ports() &= !(1 << escape);
+        }
+    }
+
+    /// Takes back the request of the head of a buffer for an output that it doesn't get.
+    #[inline(always)]
+    pub(super) fn stop_asking(&mut self, output: usize, pair: u32, now: Tick) {
+        let word = self.word(output, pair);
+        self.asking[word] &= !(1 << (pair % 64));
+        // It counts until now among those that wait; then the reason may be another.
+        let stall = self.output(output).stall;
+        if stall == Stall::OutputBusy as u8 {
+            self.end_stall(output, now);
+            self.output(output).since = self.waited_for_since(output, now);
+        } else if stall != NOT_STALLED {
+            *self.due(output) = now;
         }
     }
 
@@ -283,11 +341,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_among_choosers(&mut self, now: Tick) {
+        if self.by_relation() {
+            return self.allocate_by_relation(now);
+        }
         let start = u32::from(self.router.next_output);
-        self.look_at_due(Walk::Preferred, now);
+        self.look_at_due::<false>(Walk::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
         for &output in &passed_over {
-            self.look(output, Walk::Any, now);
+            self.look::<false>(output, Walk::Any, now);
         }
         passed_over.clear();
         self.choosers().passed_over = passed_over;
@@ -297,7 +358,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         while escapes != 0 {
             let output = (escapes.trailing_zeros() + start) % u16::BITS;
             escapes &= escapes - 1;
-            self.look_for_escapes(output as usize, now);
+            self.look_for_escapes::<false>(output as usize, now);
         }
     }
 
@@ -318,8 +379,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.choosers().passed_over.push(output);
     }
 
-    /// Grants a free output to the first packet that has to escape by it and can.
-    fn look_for_escapes(&mut self, output: usize, now: Tick) {
+    /// Grants a free output to the first packet that has to escape by it and can. Whether there is one.
+    pub(super) fn look_for_escapes<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        now: Tick,
+    ) -> bool {
         let pointer = u32::from(self.output(output).pointer);
         let words = self.words(output);
         let mut until = NEVER;
@@ -332,38 +397,52 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 while bits != 0 {
                     let pair = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    match self.escape_obstacle(output, pair, now) {
-                        None => {
-                            let escape = self.queues[pair as usize].onto;
-                            self.withdraw(output, pair, now);
-                            return self.grant(output, pair, escape, now);
+                    let escape = if RELATED {
+                        self.escape_by_relation(output, pair, now)
+                    } else {
+                        self.escape(output, pair, now)
+                    };
+                    match escape {
+                        Ok(lane) => {
+                            if RELATED {
+                                self.withdraw_hops(output, pair, now);
+                            } else {
+                                self.withdraw(output, pair, now);
+                            }
+                            self.grant(output, pair, lane, now);
                         }
-                        Some(other) => until = until.min(other),
+                        Err(other) => {
+                            until = until.min(other);
+                            continue;
+                        }
                     }
+                    return true;
                 }
             }
         }
         self.lower(output, until);
+        false
     }
 
-    /// Until when, as far as it is known, the head of a buffer can't escape by a free output; `None` if it
-    /// can.
-    fn escape_obstacle(&mut self, output: usize, pair: u32, now: Tick) -> Option<Tick> {
+    /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
+    /// none.
+    fn escape(&mut self, output: usize, pair: u32, now: Tick) -> Result<u8, Tick> {
         let queue = self.queues[pair as usize];
         if queue.ask > now {
-            return Some(queue.ask);
+            return Err(queue.ask);
         }
         for option in ports(queue.options) {
             if self.room(option, now).is_some_and(|room| room >= queue.need) {
                 // It is served there, or what it waits for there has the router look again.
-                return Some(NEVER);
+                return Err(NEVER);
             }
         }
         let (input, lane) = self.place(pair);
         let (input, state) = (*self.input(input), *self.output(output));
         let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, lane);
         let onto = (queue.onto, queue.flits + bubble, queue.flits);
-        self.obstacle(output, pair, onto, now).map(|obstacle| obstacle.until)
+        self.obstacle(output, pair, onto, now)
+            .map_or(Ok(queue.onto), |obstacle| Err(obstacle.until))
     }
 }
 

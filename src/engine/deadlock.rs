@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::adaptive::{escape_bubble, ports};
+use super::adaptive::{Choosers, escape_bubble, ports};
 use super::model::Model;
 use super::ports::{Router, place};
 use super::simulator::Simulator;
@@ -247,7 +247,7 @@ impl<O: Observer> Simulator<'_, O> {
             input: name(network.channel_of_input[input]),
             virtual_channel: channel,
             virtual_channel_name: match self.whole.routes {
-                Routes::Forwarding(_) => None,
+                Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => None,
                 _ if self.whole.parameters.sharing.is_some() => None,
                 Routes::DirectionOrder(order) if order.has_dateline() => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
@@ -291,6 +291,16 @@ impl Model<'_> {
             return vec![Wish { output, lane, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
+        if let Some(related) = self.choosers.as_ref().and_then(Choosers::related) {
+            let hops = self.hops_of(related, (input, lane_here), queue.head).iter();
+            return hops
+                .map(|hop| Wish {
+                    output: router.first_output + u32::from(hop.port),
+                    lane: hop.lane,
+                    need,
+                })
+                .collect();
+        }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
         let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
@@ -321,7 +331,9 @@ impl Model<'_> {
         let way = self.packets.packets[slot as usize].way;
         let whole = &*self.whole;
         let (end, ejection) = match whole.routes {
-            Routes::Forwarding(_) => return Address::from(way).destination,
+            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
+                return Address::from(way).destination;
+            }
             Routes::Adaptive(_) => {
                 let choice = Choice::from(way);
                 (choice.destination, u16::from(choice.ejection))

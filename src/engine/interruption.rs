@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Observer;
+use super::guide::Guide;
 use super::model::Model;
 use super::simulator::Simulator;
 use crate::narrow::fitted;
@@ -206,13 +207,13 @@ impl<'f> Model<'f> {
     /// Goes on as after an interruption that has come so far.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, course: Course) {
         if let Course::Over(_) = course {
-            self.table = Some(&interruption.table);
+            self.guide = Some(Guide::Table(&interruption.table));
         }
     }
 
     /// Packets go by the new table from now on.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        self.table = Some(&interruption.table);
+        self.guide = Some(Guide::Table(&interruption.table));
         self.sources.paused = false;
         let next = self.schedule.tick(now + 1);
         let fabric = self.whole.fabric;
@@ -228,7 +229,7 @@ impl<'f> Model<'f> {
         self.interruption.is_some_and(|interruption| {
             let fabric = self.whole.fabric;
             let changed =
-                self.table.is_some_and(|it| std::ptr::eq(it, &raw const interruption.table));
+                matches!(self.guide, Some(Guide::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

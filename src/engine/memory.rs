@@ -71,7 +71,7 @@ fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too.
 #[must_use]
 pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) -> u64 {
-    let adaptive = matches!(routes, Routes::Adaptive(_));
+    let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
     let lanes = Lanes::new(routes, None, parameters, (true, true)).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
@@ -86,6 +86,11 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) 
     let a_router = bytes(size_of::<Router>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
+    // The turns of paths.
+    let turns = match routes {
+        Routes::Paths(paths) if paths.in_turn() => terminals * u64::from(fabric.routers()),
+        _ => 0,
+    };
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
         let queues = inputs * lanes.next_power_of_two() * queues_a_lane(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
@@ -95,6 +100,7 @@ pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) 
         queues * Flits::A_QUEUE + channels * lanes * Flits::A_LANE + times
     });
     flits
+        + turns
         + octets(fabric, parameters) * bytes(size_of::<Octet>())
         + outputs * an_output
         + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())

@@ -54,11 +54,12 @@
 //! | `ports`, `octet`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
-//! | `adaptive` | the same where packets choose their way |
+//! | `adaptive` | the same where packets choose their way on a torus |
+//! | `relation` | the same where they choose it by a relation, on any fabric |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
-//! | `packet`, `way`, `legs`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `way`, `legs`, `guide`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -77,6 +78,7 @@ mod deadlock;
 mod digest;
 mod flit;
 mod frame;
+mod guide;
 mod interruption;
 mod lanes;
 mod legs;
@@ -91,6 +93,7 @@ mod packet;
 mod parameters;
 mod ports;
 mod prefetch;
+mod relation;
 mod rendezvous;
 mod router;
 mod saved;

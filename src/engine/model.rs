@@ -6,9 +6,11 @@ use super::adaptive::Choosers;
 use super::credits::Credits;
 use super::flit::Flits;
 use super::frame::{RouterModel, Schedule, Stage};
+use super::guide::Guide;
 use super::mail::Mail;
 use super::packet::Packets;
 use super::ports::Ports;
+use super::relation::Related;
 use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
@@ -18,7 +20,7 @@ use super::visit::Outbox;
 use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
 use crate::narrow::fitted;
-use crate::routing::{ForwardingTable, Routes};
+use crate::routing::Routes;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
 
@@ -29,8 +31,8 @@ const NEAR_MEMORY: usize = 2 << 20;
 pub(super) struct Model<'f> {
     pub whole: Arc<Whole<'f>>,
     pub schedule: Schedule,
-    /// The table that packets go by, if routers look up their ways.
-    pub table: Option<&'f ForwardingTable>,
+    /// What packets' addresses are looked up in, if their ways follow from these.
+    pub guide: Option<Guide<'f>>,
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
@@ -67,6 +69,10 @@ impl<'f> Model<'f> {
         let mut ports = Ports::new(whole, part);
         let choosers = match whole.routes {
             Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
+            Routes::Relation(routes) => {
+                let related = Related::new(whole, part, &ports, routes);
+                Some(Choosers::by_relation(related, ports.routers.len()))
+            }
             _ => None,
         };
         let routers = ports.routers.len();
@@ -84,8 +90,9 @@ impl<'f> Model<'f> {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
-            table: match whole.routes {
-                Routes::Forwarding(table) => Some(table),
+            guide: match whole.routes {
+                Routes::Forwarding(table) => Some(Guide::Table(table)),
+                Routes::Paths(paths) => Some(Guide::Paths(paths)),
                 _ => None,
             },
             interruption,

@@ -199,7 +199,7 @@ pub(super) struct Ports {
 impl Ports {
     /// The ports of a part, idle.
     pub(super) fn new(whole: &Whole<'_>, part: usize) -> Self {
-        let adaptive = matches!(whole.routes, Routes::Adaptive(_));
+        let adaptive = matches!(whole.routes, Routes::Adaptive(_) | Routes::Relation(_));
         let Whole { fabric, network, cut, parameters, .. } = whole;
         let routers = cut.routers(part);
         let lanes = narrow::<u32>(whole.lanes.count());

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::adaptive::Choosers;
 use super::credits::{Credit, Credits};
+use super::guide::Guide;
 use super::octet::{EIGHT, least};
 use super::packet::Packets;
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
@@ -19,11 +20,9 @@ use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
-use super::way::Address;
 use super::whole::Whole;
 use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
-use crate::routing::ForwardingTable;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -44,7 +43,7 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub name: u32,
     pub first_channel: u32,
     pub epoch: Picoseconds,
-    pub table: Option<&'f ForwardingTable>,
+    pub guide: Option<Guide<'f>>,
     pub interruption: Option<&'f Interruption>,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
@@ -76,16 +75,16 @@ pub(super) struct Obstacle {
 }
 
 /// Why nobody can have an output, and when somebody may.
-struct Blocked {
+pub(super) struct Blocked {
     stall: Option<Stall>,
     until: Tick,
     /// Whether a packet could have had it that likes another better.
-    passed_over: bool,
+    pub passed_over: bool,
 }
 
 impl Blocked {
     #[inline(always)]
-    fn add(&mut self, obstacle: &Obstacle) {
+    pub(super) fn add(&mut self, obstacle: &Obstacle) {
         self.stall = self.stall.max(Some(obstacle.stall));
         self.until = self.until.min(obstacle.until);
     }
@@ -112,7 +111,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             if self.choosers.is_some() {
                 self.allocate_among_choosers(now);
             } else {
-                self.look_at_due(Walk::Any, now);
+                self.look_at_due::<false>(Walk::Any, now);
             }
             if self.outbox.is_urgent(self.hosts_answer) {
                 return now;
@@ -120,9 +119,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Looks once at each output that is due, in cyclic order from behind the latest grant before this instant.
+    /// Looks once at each output that is due (`RELATED` if packets choose by a relation), in cyclic order from behind the latest grant before this instant.
     #[inline(always)]
-    pub(super) fn look_at_due(&mut self, walk: Walk, now: Tick) {
+    pub(super) fn look_at_due<const RELATED: bool>(&mut self, walk: Walk, now: Tick) {
         let start = u32::from(self.router.next_output);
         let words = S::all(self.octets).len().div_ceil(64 / EIGHT);
         for step in 0..steps(words) {
@@ -136,7 +135,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             while due != 0 {
                 let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
-                self.look(output as usize, walk, now);
+                self.look::<RELATED>(output as usize, walk, now);
             }
         }
     }
@@ -202,12 +201,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let (way, passed) = (packet.way, packet.note);
+        let (source, way, passed) = (packet.source, packet.way, packet.note);
         if self.choosers.is_some() {
             return self.head_among_choosers(pair);
         }
         let (input, lane) = self.place(pair);
-        let (output, onto) = match self.table {
+        let (output, onto) = match self.guide {
             None => {
                 let output = self.whole.code.output(way);
                 let onto = self.whole.dateline.map_or(lane, |dateline| {
@@ -216,10 +215,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 });
                 (output, onto)
             }
-            Some(table) => {
+            Some(guide) => {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
-                look_up(self.whole, table, self.name, way.into(), (came, lane))
+                let packet = (source, passed, way.into());
+                guide.look_up(self.whole, self.name, packet, (came, lane))
             }
         };
         self.ask(pair, output, onto);
@@ -257,17 +257,17 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
     #[inline(always)]
-    pub(super) fn look(&mut self, output: usize, walk: Walk, now: Tick) {
+    pub(super) fn look<const RELATED: bool>(&mut self, output: usize, walk: Walk, now: Tick) {
         let &mut Output { free_at, pointer, .. } = self.output(output);
         debug_assert!(free_at <= now);
         let pointer = u32::from(pointer);
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
         if self.size.words() == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
             let stretch = cyclic(pointer, 0, 1);
-            if self.look_along(output, (stretch, walk), &mut blocked, now) {
+            if self.look_along::<RELATED>(output, (stretch, walk), &mut blocked, now) {
                 return;
             }
-        } else if self.look_around(output, pointer, walk, &mut blocked, now) {
+        } else if self.look_around::<RELATED>(output, pointer, walk, &mut blocked, now) {
             return;
         }
         if blocked.passed_over {
@@ -285,7 +285,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         *self.due(output) = blocked.until;
     }
 
-    fn look_around(
+    fn look_around<const RELATED: bool>(
         &mut self,
         output: usize,
         pointer: u32,
@@ -301,7 +301,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                     continue;
                 }
                 stretch.mask &= between(low, high, fitted!(stretch.word, u32) * 64);
-                if self.look_along(output, (stretch, walk), blocked, now) {
+                if self.look_along::<RELATED>(output, (stretch, walk), blocked, now) {
                     return true;
                 }
             }
@@ -321,7 +321,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.
     #[inline(always)]
-    fn look_along(
+    fn look_along<const RELATED: bool>(
         &mut self,
         output: usize,
         (stretch, walk): (Stretch, Walk),
@@ -340,6 +340,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 continue;
             }
             let chooses = options != 0;
+            if RELATED && chooses {
+                if self.look_at_hops(output, pair, (walk, blocked), now) {
+                    return true;
+                }
+                continue;
+            }
             let onto = if chooses { self.whole.channels.adaptive } else { onto };
             match self.obstacle(output, pair, (onto, need, flits), now) {
                 None => {
@@ -507,7 +513,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Notes that a packet has been sent to the next router.
     #[inline(always)]
     fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if self.table.is_some() {
+        if self.guide.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
                 let sent = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
@@ -521,25 +527,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 self.whole.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
+        } else {
+            self.count_hop(slot);
         }
-    }
-}
-
-/// The output and the lane by which a packet leaves a router that has a table.
-#[inline]
-pub(super) fn look_up(
-    whole: &Whole<'_>,
-    table: &ForwardingTable,
-    router: u32,
-    address: Address,
-    (came, lane): (Option<u16>, u8),
-) -> (u16, u8) {
-    let Address { destination, class, ejection } = address;
-    match table.port(router, destination) {
-        Some(port) if whole.end(destination).router != router => {
-            let channel = table.lane(router, destination, class, came, port);
-            (port, whole.lanes.lane(channel))
-        }
-        _ => (whole.end(destination).ejection + ejection, lane),
     }
 }

@@ -153,7 +153,7 @@ impl Model<'_> {
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
         self.latest = self.latest.max(time);
-        let hops = if self.table.is_some() { packet.note } else { origin.hops };
+        let hops = if self.guide.is_some() { packet.note } else { origin.hops };
         let lost = origin.is_lost();
         if lost {
             self.counters.packets_lost += 1;

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::guide::{self, Guide};
 use super::message::{Arrival, Note, Packing, Queued, Role, Slots};
 use super::model::Model;
 use super::network::ChannelKind;
@@ -96,6 +97,8 @@ pub(super) struct Sources {
     pub notes: Slots<Note>,
     /// The packing that was looked for last: most messages of a load are of one size.
     packing: Packing,
+    /// By terminal, if its packets take the paths of a pair in turn: for each router the number of the next one.
+    turns: Vec<Vec<u8>>,
     /// Whether the sources hold back their packets.
     pub paused: bool,
     pub messages_created: u64,
@@ -134,6 +137,7 @@ impl Sources {
             queued: Slots::new(),
             notes: Slots::new(),
             packing: Packing::new(0, &whole.parameters),
+            turns: turns(whole, names.len()),
             paused: false,
             messages_created: 0,
         }
@@ -146,6 +150,7 @@ impl Sources {
             + size_of_val(&*self.queues)
             + self.queued.memory()
             + self.notes.memory()
+            + self.turns.iter().map(Vec::len).sum::<usize>()
     }
 
     /// How a message of so many bytes is cut into packets.
@@ -294,8 +299,14 @@ impl Model<'_> {
         adapter.queue.flits += flits;
         let lane = match (role, whole.routes) {
             (_, Routes::Forwarding(_)) => {
-                let table = self.table.expect("packets go by one");
+                let Some(Guide::Table(table)) = self.guide else {
+                    unreachable!("packets go by one")
+                };
                 whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
+            }
+            // Packets of a pair keep their order, and those of others have lanes of their own.
+            (_, Routes::Relation(_) | Routes::Paths(_)) => {
+                fitted!(destination % fitted!(whole.lanes.count(), u32), u8)
             }
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
             (role, _) => whole.lanes.injected_on(role.virtual_channel()),
@@ -526,13 +537,22 @@ impl Model<'_> {
         let from = router + whole.cut.first_router(self.schedule.part);
         let end = whole.end(destination);
         let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
-        if let Some(table) = self.table {
-            let class = table.class(whole.fabric, packet.source, destination);
+        if let Some(guide) = self.guide {
+            let class = match guide {
+                Guide::Table(table) => table.class(whole.fabric, packet.source, destination),
+                Guide::Paths(routes) => {
+                    let turns = self.sources.turns.get_mut(terminal as usize);
+                    guide::path_of(routes, packet, (from, end.router), turns)
+                }
+            };
             packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();
             return;
         }
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
-        if self.choosers.is_some() {
+        if let Some(choosers) = &self.choosers {
+            if choosers.related().is_some() {
+                return self.set_out_by_relation((destination, number), packet, origin);
+            }
             return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
         }
         if let Some(legs) = &whole.legs {
@@ -634,6 +654,16 @@ impl Model<'_> {
             errand.map_or(NO_TIME, |errand| errand.time).min(adapter.create_at)
         };
         self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
+    }
+}
+
+/// The turns of so many terminals, at their first paths.
+fn turns(whole: &Whole<'_>, terminals: usize) -> Vec<Vec<u8>> {
+    match whole.routes {
+        Routes::Paths(routes) if routes.in_turn() && routes.paths.has_choice() => {
+            vec![vec![0; whole.fabric.routers() as usize]; terminals]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -213,7 +213,7 @@ impl<'f> Model<'f> {
             name: number + self.whole.cut.first_router(self.schedule.part),
             first_channel: self.whole.cut.first_output(self.schedule.part),
             epoch: self.schedule.epoch,
-            table: self.table,
+            guide: self.guide,
             interruption: self.interruption,
             hosts_answer: self.hosts_answer,
             whole: &self.whole,

@@ -112,7 +112,7 @@ impl<'f> Whole<'f> {
                 let round = usize::from(adaptive.rules().derouter.leads_round());
                 (round, Some(*adaptive.rules()))
             }
-            Routes::Forwarding(_) => (0, None),
+            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => (0, None),
             Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
         };
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {

@@ -192,7 +192,7 @@ impl<'a> Flows<'a> {
                 },
             )
         };
-        let network = if let Routes::Adaptive(_) = self.routes {
+        let network = if let Routes::Adaptive(_) | Routes::Relation(_) = self.routes {
             // Whatever packets choose, the channels carry this in the mean.
             let channels = self.fabric.channels() as f64;
             ("all channels, evenly loaded".into(), self.channels.iter().sum::<f64>() / channels)

@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
+use super::order::{Order, Reordering};
 use crate::adaptive::Derouting;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::narrow::narrow;
@@ -170,6 +171,8 @@ pub struct Collector {
     messages: Latencies,
     payload_by_source: Vec<u64>,
     latest_completion: Picoseconds,
+    /// In which order packets come, if they can overtake each other.
+    order: Option<Box<Order>>,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
     #[serde(skip)]
     log: Option<Box<DeliveryLog>>,
@@ -187,8 +190,15 @@ impl Collector {
             messages: Latencies::new(),
             payload_by_source: vec![0; terminals as usize],
             latest_completion: 0,
+            order: None,
             log: None,
         }
+    }
+
+    /// The same, following the order of packets.
+    #[must_use]
+    pub fn following_order(self) -> Self {
+        Self { order: Some(Box::default()), ..self }
     }
 
     /// The same, with a log.
@@ -206,15 +216,33 @@ impl Collector {
     pub fn start(&mut self) {
         self.on = true;
         self.window = Delivered::default();
+        if let Some(order) = &mut self.order {
+            order.start();
+        }
     }
 
     /// What was delivered since the last call (or the start).
     pub fn end_window(&mut self) -> Delivered {
         let window = std::mem::take(&mut self.window);
+        self.settle();
         if self.on {
             self.total.add(window);
         }
         window
+    }
+
+    /// Looks at the order of what was delivered; to be called where all that was delivered so far is known.
+    pub fn settle(&mut self) {
+        if let Some(order) = &mut self.order {
+            order.settle();
+        }
+    }
+
+    /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
+    /// follows it.
+    #[must_use]
+    pub fn reordering(&self) -> Option<Reordering> {
+        self.order.as_ref().map(|order| order.found())
     }
 
     /// What was delivered in all windows that have ended since the start.
@@ -257,7 +285,8 @@ impl Collector {
 impl Observer for Collector {
     fn fork(&self) -> Self {
         let log = self.log.as_ref().map(|log| Box::new(log.fork()));
-        Self { on: self.on, log, ..Self::new(narrow(self.payload_by_source.len())) }
+        let order = self.order.as_ref().map(|_| Box::default());
+        Self { on: self.on, log, order, ..Self::new(narrow(self.payload_by_source.len())) }
     }
 
     fn gather(&mut self, part: &mut Self) {
@@ -269,6 +298,9 @@ impl Observer for Collector {
         }
         self.latest_completion = self.latest_completion.max(part.latest_completion);
         part.on = self.on;
+        if let (Some(order), Some(more)) = (&mut self.order, &mut part.order) {
+            order.gather(more);
+        }
         if let (Some(log), Some(more)) = (&mut self.log, &mut part.log) {
             log.gather(more);
         }
@@ -277,6 +309,9 @@ impl Observer for Collector {
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
         if let Some(log) = &mut self.log {
             log.packet(packet);
+        }
+        if let Some(order) = &mut self.order {
+            order.add(packet);
         }
         let latency = packet.delivered - packet.created;
         self.window.add(Delivered {

@@ -98,7 +98,7 @@ fn busiest(
     let even = all / fabric.channels().max(1) as u128;
     let (channel, busiest) = most(&channels);
     let is_even = match routes {
-        Routes::Adaptive(_) => true,
+        Routes::Adaptive(_) | Routes::Relation(_) => true,
         _ => routes.draws() && even > busiest,
     };
     let (name, network) = if is_even {

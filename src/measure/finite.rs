@@ -1,6 +1,7 @@
 //! A finite workload, run to its end: an exchange, or an application.
 
 use super::collector::{Collector, Distribution};
+use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
 use super::{MOST_CHANNELS, Phase, Progress, Quantile};
 use crate::adaptive::Derouting;
@@ -32,6 +33,8 @@ pub struct FiniteMeasurement {
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    /// How far packets were out of order, if they can be.
+    pub reordering: Option<Reordering>,
     pub counters: Counters,
     pub digest: Digest,
     /// At most [`MOST_CHANNELS`], and how many there are in all.
@@ -62,6 +65,7 @@ pub fn measure_finite(
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
         delivered = packets;
+        engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
         let percent = |count: u64| narrow(count * 100 / messages.max(1));
         (watch.progress)(Progress {
@@ -91,6 +95,7 @@ pub fn measure_finite(
         message_latency,
         hops: mean(total.hops),
         derouted: total.derouted_shares(),
+        reordering: collector.reordering(),
         counters,
         digest,
         channels,

@@ -12,6 +12,7 @@ use super::collector::{Collector, Delivered, Distribution};
 use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
 use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
+use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
@@ -109,6 +110,8 @@ pub struct LoadMeasurement {
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    /// How far packets were out of order, if they can be.
+    pub reordering: Option<Reordering>,
     pub warm_up: Picoseconds,
     pub measured: Picoseconds,
     pub windows: u32,
@@ -456,6 +459,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             message_latency: collector.message_latency(),
             hops: mean(total.hops),
             derouted: total.derouted_shares(),
+            reordering: collector.reordering(),
             warm_up: start,
             measured,
             windows,

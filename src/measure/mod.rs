@@ -13,6 +13,7 @@ mod growth;
 mod interruption;
 mod interval;
 mod load_point;
+mod order;
 mod saturation;
 mod settings;
 mod student;
@@ -31,6 +32,7 @@ pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };
+pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
 pub use settings::{MOST_WINDOWS, Settings};
 pub use watch::{Snapshot, Standing, Watch};

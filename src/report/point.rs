@@ -185,6 +185,12 @@ table! {
         derouted_wraparound: Option<f64> as Number, "derouted_wraparound", "derouted by wraparound nodes", Throughput, more;
         /// Share of packets led off the shortest ways into another orthant.
         derouted_orthant: Option<f64> as Number, "derouted_orthant", "derouted into other orthants", Throughput, more;
+        /// Share of packets that were overtaken: one of the same source and destination that was sent later came before
+        /// them. Of routings under which a packet may go another way than the one before it.
+        overtaken: Option<f64> as Number, "overtaken", "overtaken packets", Throughput, more;
+        /// The most packets of a source and a destination that had come at a time before one that was sent earlier: what a
+        /// sink has to keep that gives them on in order.
+        reorder_buffer: Option<u64> as Count<u64>, "reorder_buffer_packets", "packets kept for order", Throughput, more;
         /// Finite workloads: from the start to the last message's receipt, or the end of the last operation.
         completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
         /// Finite workloads: payload received by a node that sends over the completion time.

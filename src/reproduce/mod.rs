@@ -16,6 +16,7 @@ mod nue_throughput;
 mod outflank;
 mod outflank_angara;
 mod path_selection;
+mod path_throughput;
 mod tori;
 
 pub use angara_figure_4::angara_figure_4;
@@ -29,6 +30,7 @@ pub use nue_throughput::nue_throughput;
 pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
 pub use path_selection::{PathSelectionTable, path_selection};
+pub use path_throughput::{PathSelectionFigure, path_selection_figure};
 
 use serde::Serialize;
 

@@ -7,6 +7,7 @@
 mod adaptive;
 pub mod agnostic;
 pub mod angara;
+mod choosing;
 mod cycle;
 mod derouter;
 mod direction_order;
@@ -31,6 +32,7 @@ mod service_levels;
 mod table;
 
 pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course};
+pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
 pub use derouter::Derouter;
 pub use direction_order::DirectionOrder;
 pub use direction_proof::waiting_cycle;
@@ -60,16 +62,21 @@ use crate::topology::{Channel, Fabric};
 pub enum Routes {
     DirectionOrder(DirectionOrder),
     Table(RouteTable),
-    /// Packets choose their way hop by hop.
+    /// Packets choose their way hop by hop, on a torus.
     Adaptive(Adaptive),
     /// Routers look up the way by a packet's destination. Every pair of live terminals has one.
     Forwarding(Arc<ForwardingTable>),
+    /// Packets choose among the hops of a relation.
+    Relation(RelationRoutes),
+    /// Packets go by one of the paths of their source.
+    Paths(PathRoutes),
 }
 
 impl Routes {
     /// The route from one router to another, as the source's adapter writes it into the header; of
     /// adaptive routing the one that a packet takes if it never leaves the escape channel; where half rings are
-    /// drawn, the one that takes them in the positive direction. `None` if routers decide.
+    /// drawn, the one that takes them in the positive direction. `None` if routers decide, and of paths with a lane for each
+    /// hop.
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
@@ -80,7 +87,7 @@ impl Routes {
             Self::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
             Self::Table(table) => Some(table.route(fabric, source, destination)),
             Self::Adaptive(adaptive) => Some(adaptive.route(fabric, source, destination)),
-            Self::Forwarding(_) => None,
+            Self::Forwarding(_) | Self::Relation(_) | Self::Paths(_) => None,
         }
     }
 
@@ -109,7 +116,21 @@ impl Routes {
     /// Whether packets between the same nodes may go different ways by chance that is known in advance.
     #[must_use]
     pub fn draws(&self) -> bool {
-        matches!(self, Self::DirectionOrder(order) if order.draws())
+        match self {
+            Self::DirectionOrder(order) => order.draws(),
+            Self::Paths(routes) => routes.paths.has_choice(),
+            _ => false,
+        }
+    }
+
+    /// Whether packets of a pair may go different ways, so that one may overtake another, on routings of any fabric.
+    #[must_use]
+    pub fn reorders(&self) -> bool {
+        match self {
+            Self::Relation(_) => true,
+            Self::Paths(routes) => routes.paths.has_choice(),
+            _ => false,
+        }
     }
 
     /// Whether this is so between these terminals.
@@ -118,6 +139,9 @@ impl Routes {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
         match self {
             Self::DirectionOrder(order) => order.tied(router(source), router(destination)) != 0,
+            Self::Paths(routes) => {
+                routes.paths.numbers(router(source), router(destination)).len() > 1
+            }
             _ => false,
         }
     }
@@ -146,6 +170,10 @@ impl Routes {
                     }
                 });
             }
+            Self::Paths(routes) => {
+                let router = |terminal| fabric.terminal_router(terminal).expect("live");
+                routes.for_each_share(fabric, (router(source), router(destination)), each);
+            }
             _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),
         }
     }
@@ -168,7 +196,11 @@ impl Routes {
             each(channel);
             *at = fabric.target(channel).expect("routes avoid failures");
         };
-        if let Self::Forwarding(table) = self {
+        if let Self::Relation(routes) = self {
+            routes.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Paths(routes) = self {
+            routes.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Forwarding(table) = self {
             while at != end {
                 let channel = table.channel(fabric, at, destination);
                 step(channel.expect("every pair has a route"), &mut at);

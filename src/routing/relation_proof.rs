@@ -43,6 +43,12 @@ pub enum RelationFlaw {
 }
 
 impl RelationFlaw {
+    /// Whether packets can wait for each other for ever, though each of them has a way.
+    #[must_use]
+    pub fn is_cycle(&self) -> bool {
+        matches!(self, Self::Cycle(_) | Self::NoEscape { .. })
+    }
+
     /// What is wrong, with the names of routers and channels.
     #[must_use]
     pub fn describe(&self, fabric: &Fabric) -> String {

@@ -18,6 +18,7 @@ use crate::{
         LONGEST, MOST_BUFFERS, MOST_FLITS, MOST_PACKETS, Parameters, VIRTUAL_CHANNELS, most_buffers,
     },
     narrow::{narrow, rounded},
+    routing::relation::NoRelation,
     topology::Fabric,
     traffic::{
         Access, ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec,
@@ -61,7 +62,8 @@ impl Fabrics {
         }
         let mut outcome = network(key.clone());
         if purpose != Purpose::Routes {
-            let later = self.without_tables && matches!(key.1, RoutingSpec::Agnostic { .. });
+            let later = self.without_tables
+                && matches!(key.1, RoutingSpec::Agnostic { .. } | RoutingSpec::Relation(_));
             outcome =
                 outcome.and_then(|network| if later { Ok(network) } else { routable(network) });
         }
@@ -100,7 +102,9 @@ const FAILURES: [&str; 7] = [
 fn routable(network: Network) -> Result<Network, Refusal> {
     let checked = match &network.routing {
         // Some algorithms find only while they work that they can't; the table is kept.
-        RoutingSpec::Agnostic { .. } => network.routes().map(drop).map_err(Clone::clone),
+        RoutingSpec::Agnostic { .. } | RoutingSpec::Relation(_) => {
+            network.routes().map(drop).map_err(Clone::clone)
+        }
         routing => routing.check(&network.fabric),
     };
     let Err(error) = checked else { return Ok(network) };
@@ -112,10 +116,22 @@ fn routable(network: Network) -> Result<Network, Refusal> {
             Some("routing")
         }
         RoutingError::NoTable(_) => Some("routing.agnostic"),
+        RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
+        RoutingError::NoSelection(_) => Some("routing.relation.selection"),
+        RoutingError::NoRelation(_) | RoutingError::Unproved(_) => Some("routing.relation.rule"),
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
     let help = match &error {
         RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::NoSelection(_) => {
+            "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
+        }
+        RoutingError::NoRelation(NoRelation::Lanes { needed, .. }) => format!(
+            "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
+        ),
+        RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
+            format!("give a number from 0 to {}, or leave `root` out", routers - 1)
+        }
         RoutingError::PastHalf(_) => {
             "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()
         }
@@ -124,8 +140,8 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     Err(Refusal { message: error.to_string(), help: Some(help), key })
 }
 
-const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, and \
-                          [routing.opensm], which reads one";
+const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, [routing.opensm], \
+                          which reads one, and [routing.relation], by which packets choose";
 
 const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or use a torus (a \
                        dimension is a ring if it has three or more nodes and is not `open`)";
@@ -216,10 +232,11 @@ impl Checks<'_> {
     fn forwarding(&mut self, draft: &Draft) {
         let Some(routing) = &draft.routing else { return };
         let (bubble, has) = (draft.parameters.bubble, draft.parameters.virtual_channels);
-        if routing.forwards() && bubble && self.sound(&["router.bubble"]) {
+        if routing.is_of_any_fabric() && bubble && self.sound(&["router.bubble"]) {
             self.report(
                 &["router.bubble"],
-                "a forwarding table has no rings into which packets could keep a bubble".into(),
+                "a routing of any fabric has no rings into which packets could keep a bubble"
+                    .into(),
                 "must be false",
                 Some("leave `bubble` out: here its default is false".into()),
             );
@@ -240,6 +257,7 @@ impl Checks<'_> {
             "router.virtual_channels",
             "routing.direction_order.dateline",
             "routing.agnostic.lanes",
+            "routing.relation.lanes",
             "routing.opensm.map",
             "routing.opensm.paths",
             "router.preset",
@@ -251,6 +269,9 @@ impl Checks<'_> {
             }
             None if routing.has_dateline() => {
                 (2, "a dateline parts the packets of a ring into two: write `virtual_channels = 2`".into())
+            }
+            Some(lanes) if matches!(routing, RoutingSpec::Relation(_)) => {
+                (lanes, format!("the relation has {lanes} lanes"))
             }
             Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
             None if draft.parameters.sharing.is_some() => return,

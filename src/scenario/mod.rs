@@ -34,6 +34,7 @@ mod load;
 mod name;
 mod network;
 mod reference;
+mod relation;
 mod resolved;
 mod routing;
 mod schema;
@@ -52,6 +53,7 @@ pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
 pub use reference::reference;
+pub use relation::{PathsSpec, RelationSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
@@ -189,7 +191,16 @@ impl Scenario {
                  'routing={ agnostic = { algorithm = \"nue\" } }'"
                     .into(),
             ),
-            routing if routing.forwards() || routing.has_dateline() || self.parameters.bubble => {
+            RoutingSpec::Relation(spec) => Some(format!(
+                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
+                 routing.relation.rule=up-down",
+                spec.rule.name
+            )),
+            routing
+                if routing.is_of_any_fabric()
+                    || routing.has_dateline()
+                    || self.parameters.bubble =>
+            {
                 None
             }
             RoutingSpec::DirectionOrder(_) if !self.can_keep_bubbles() => {

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::RelationSpec;
 use crate::InvalidLine;
 use crate::memory::{Shortage, claim};
 use crate::narrow::narrow;
 use crate::routing::agnostic::NoTable;
 use crate::routing::angara::{Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable};
+use crate::routing::path_selection::NoSelection;
+use crate::routing::relation::NoRelation;
 use crate::routing::{
     Adaptive, AdaptiveRules, Derouter, DirectionOrder, DirectionRules, ForwardingFlaw,
     ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
@@ -34,6 +37,8 @@ pub enum RoutingSpec {
     },
     /// A forwarding table that was read from OpenSM's dumps.
     OpenSm(Arc<OpenSmTable>),
+    /// All hops that a rule allows, on any fabric.
+    Relation(RelationSpec),
 }
 
 /// A forwarding table that was read for a fabric, and what is known of it there.
@@ -85,6 +90,15 @@ pub enum RoutingError {
     /// The algorithm has no table for the fabric, for this reason.
     #[error("{0}")]
     NoTable(String),
+    /// The rule has no relation for the fabric.
+    #[error("{0}")]
+    NoRelation(NoRelation),
+    /// No paths can be selected from the relation.
+    #[error("{0}")]
+    NoSelection(NoSelection),
+    /// A relation is refused by its proof, for this reason.
+    #[error("the relation is refused: {0}")]
+    Unproved(String),
     /// A forwarding table lacks ways, this one first.
     #[error("the forwarding table does not lead everywhere: {0}")]
     Incomplete(String),
@@ -136,6 +150,7 @@ impl RoutingSpec {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(Routes::Forwarding(read.table.clone())),
             },
+            Self::Relation(ref spec) => spec.routes(fabric, seed),
         }
     }
 
@@ -153,7 +168,7 @@ impl RoutingSpec {
         }
         let routing = match self {
             _ if fabric.torus().is_some() => return Ok(()),
-            Self::Agnostic { .. } | Self::OpenSm(_) => return Ok(()),
+            Self::Agnostic { .. } | Self::OpenSm(_) | Self::Relation(_) => return Ok(()),
             Self::DirectionOrder(_) => "direction order",
             Self::Angara { .. } => "Angara routing",
             Self::File(_) => "a table of Angara routes",
@@ -162,10 +177,10 @@ impl RoutingSpec {
         Err(RoutingError::NeedsTorus(routing))
     }
 
-    /// Whether routers look up the way by the destination.
+    /// Whether it is one of any fabric, without rings and a bubble rule.
     #[must_use]
-    pub fn forwards(&self) -> bool {
-        matches!(self, Self::Agnostic { .. } | Self::OpenSm(_))
+    pub fn is_of_any_fabric(&self) -> bool {
+        matches!(self, Self::Agnostic { .. } | Self::OpenSm(_) | Self::Relation(_))
     }
 
     /// Whether rings have two classes of packets instead of the bubble.
@@ -174,18 +189,19 @@ impl RoutingSpec {
         matches!(self, Self::DirectionOrder(rules) if rules.dateline)
     }
 
-    /// The lanes that a forwarding table has, or may have.
+    /// The lanes that a forwarding table or a relation has, or may have.
     #[must_use]
     pub fn lanes(&self) -> Option<u8> {
         match self {
             Self::Agnostic { parameters, .. } => Some(parameters.lanes),
             Self::OpenSm(read) => Some(read.lanes),
+            Self::Relation(spec) => Some(spec.parameters.lanes),
             _ => None,
         }
     }
 
-    /// Whether every pair of live nodes has a route; makes no table, and so does not ask whether an algorithm
-    /// for any fabric runs out of lanes.
+    /// Whether every pair of live nodes has a route; makes no table or relation, and so does not ask whether an
+    /// algorithm for any fabric runs out of lanes.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
@@ -195,7 +211,7 @@ impl RoutingSpec {
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
             Self::Adaptive(_) => Adaptive::check(fabric).map(drop).map_err(RoutingError::Adaptive),
-            Self::Agnostic { .. } => Ok(()),
+            Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
             Self::OpenSm(ref read) => match &read.gap {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),
@@ -231,6 +247,7 @@ impl RoutingSpec {
             Self::Angara { algorithm, .. } => algorithm.is_random,
             Self::Adaptive(rules) => rules.is_random(),
             Self::DirectionOrder(rules) => rules.half_ring == HalfRing::Random,
+            Self::Relation(spec) => spec.is_random(),
             Self::File(_) | Self::Agnostic { .. } | Self::OpenSm(_) => false,
         }
     }
@@ -258,6 +275,10 @@ impl RoutingSpec {
             Self::Agnostic { .. } => {
                 "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
                  may need more `lanes`, or a fabric of a certain shape"
+            }
+            Self::Relation(_) => {
+                "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \
+                 until they wait for each other for ever"
             }
             Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
         }

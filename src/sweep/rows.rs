@@ -2,7 +2,8 @@
 
 use crate::engine::ChannelReport;
 use crate::measure::{
-    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Window,
+    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
+    Window,
 };
 use crate::narrow::rounded;
 use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
@@ -21,7 +22,18 @@ pub(super) fn without_results(row: Measured) -> Measured {
         derouted_outflank: None,
         derouted_wraparound: None,
         derouted_orthant: None,
+        overtaken: None,
+        reorder_buffer: None,
         ..with_latencies(row, None, None)
+    }
+}
+
+/// Fills in how far packets were out of order, if they can be.
+pub(super) fn with_order(row: Measured, reordering: Option<Reordering>) -> Measured {
+    Measured {
+        overtaken: reordering.and_then(|it| it.share()),
+        reorder_buffer: reordering.filter(|it| it.packets > 0).map(|it| it.buffer),
+        ..row
     }
 }
 

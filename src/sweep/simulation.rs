@@ -12,7 +12,7 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::rows::{
     application_row, channel_rows, finite_row, latency_rows, whole, window_row, with_latencies,
-    with_recovery, without_results,
+    with_order, with_recovery, without_results,
 };
 use super::warnings::{channels_warning, load_warnings, records_warning, stuck_warning};
 use crate::adaptive::Derouting;
@@ -390,6 +390,9 @@ impl Simulation {
 
     pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
         let mut collector = Collector::new(self.fabric().terminals());
+        if self.routes().reorders() {
+            collector = collector.following_order();
+        }
         if let Some(filter) = &self.log_filter {
             collector = collector.logging(filter.clone());
         }
@@ -465,6 +468,7 @@ impl Simulation {
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
         let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
+        let row = with_order(row, measured.reordering);
         let stuck = row.status == Status::Deadlock;
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&measured.channels);
@@ -668,7 +672,7 @@ impl Simulation {
                 }
             }
         }
-        let row = self.with_derouted(row, measured.derouted);
+        let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
         let channels = channel_rows(&measured.channels);
         let mut warnings: Vec<String> =
             channels_warning(channels.len(), measured.all_channels).into_iter().collect();

@@ -86,6 +86,8 @@ pub fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
             Routes::Table(_) => "of a table".to_owned(),
             Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
             Routes::Forwarding(ref table) => format!("of {} lanes", table.lane_count()),
+            Routes::Relation(ref it) => format!("by a relation, {}", it.random_ties),
+            Routes::Paths(ref it) => format!("by paths, {:?}", it.paths.choice()),
         },
         scenario.parameters,
         scenario.messages.len(),

@@ -4,5 +4,6 @@ pub mod agreement;
 pub mod browser;
 pub mod made_up;
 pub mod random_flit_scenario;
+pub mod random_relation;
 pub mod random_scenario;
 pub mod workplace;

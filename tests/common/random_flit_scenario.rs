@@ -16,8 +16,8 @@ use super::random_scenario::Scenario;
 /// Flits times hops of all messages together: half of what the packets' reference engine has to do.
 const WORK: u64 = 3_000;
 
-/// The scenario of this seed: half direction order and route tables, a quarter each adaptive routing and forwarding
-/// tables.
+/// The scenario of this seed: of eight three direction order and route tables, two each adaptive routing and forwarding
+/// tables, one relations and paths.
 pub fn flit_scenario(seed: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     drawn_flit_scenario(&mut random, seed, WORK)
@@ -29,6 +29,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
         2 => Scenario::drawn_adaptive(random, seed, work)
             .unwrap_or_else(|| Scenario::drawn(random, work)),
         3 => Scenario::drawn_forwarding(random, work),
+        1 if seed % 8 == 5 => Scenario::drawn_choosing(random, seed, work),
         _ => Scenario::drawn(random, work),
     };
     scenario = scenario.with_rules(seed);
@@ -37,11 +38,11 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
 }
 
 /// Draws what routers with shared links have besides, and what is different in them.
-fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
+pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
     let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
-    let chooses = matches!(routes, Routes::Adaptive(_));
+    let chooses = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
     let dateline = matches!(routes, Routes::DirectionOrder(order) if order.rules().dateline);
     parameters.virtual_channels = match routes {
         Routes::DirectionOrder(_) | Routes::Table(_) => {
@@ -49,7 +50,9 @@ fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
             random.random_range(if has_reads { 2 * classes..=8 } else { classes..=8 })
         }
         Routes::Adaptive(_) => random.random_range(3..=8),
-        Routes::Forwarding(_) => parameters.virtual_channels,
+        Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
+            parameters.virtual_channels
+        }
     };
     let switching = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
     parameters.switching = *switching[..if chooses { 2 } else { 3 }].choose(random).unwrap();
@@ -62,7 +65,7 @@ fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     parameters.arbitration = *arbitrations.choose(random).unwrap();
     let may_have_bubble = parameters.switching != Switching::Wormhole
         && !dateline
-        && !matches!(routes, Routes::Forwarding(_));
+        && !matches!(routes, Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_));
     let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
     parameters.bubble = may_have_bubble && wants_bubble;
     draw_buffers(random, parameters);

@@ -4,6 +4,7 @@
 //! order are drawn from another stream of it ([`Scenario::ruled`]). A fuzzer draws from its own bytes instead
 //! ([`Scenario::drawn`]).
 
+use super::random_relation;
 use flitlab::{
     adaptive::{
         Family, Selection, Tie,
@@ -81,6 +82,11 @@ impl Scenario {
         Self::drawn_forwarding(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
     }
 
+    /// A scenario of this seed on a fabric of any shape, with a relation or with paths.
+    pub fn choosing(seed: u64) -> Self {
+        Self::drawn_choosing(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+    }
+
     /// The same with a few switches of up to a hundred ports.
     pub fn wide(seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -151,6 +157,21 @@ impl Scenario {
     pub fn drawn_forwarding(random: &mut dyn Rng, work: u64) -> Self {
         let drawn = switched_fabric(random, Sizes { routers: 2..=14, terminals: 0..=3 });
         Self::on_table(random, drawn, work)
+    }
+
+    /// As [`Self::choosing`], from a generator, with about so much work; the choices' own generators get the seed.
+    pub fn drawn_choosing(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
+        let fabric = if random.random_bool(0.3) {
+            fabric(random).0
+        } else {
+            switched_fabric(random, Sizes { routers: 2..=12, terminals: 0..=3 }).0
+        };
+        let routes = random_relation::choosing(random, &fabric, seed);
+        let mut parameters = parameters(random, false);
+        parameters.bubble = false;
+        parameters.virtual_channels = random_relation::lanes(&routes) + random.random_range(0..=2);
+        let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
+        Self { fabric, routes, parameters, messages }
     }
 
     fn on_table(

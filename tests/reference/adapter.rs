@@ -9,7 +9,11 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::{Simulator, network::Sending};
+use super::{
+    Simulator,
+    choosing::{injected_on, path},
+    network::Sending,
+};
 
 /// A message's progress; of a read, first its request's, then its response's.
 pub struct Transfer {
@@ -50,6 +54,8 @@ pub struct Packet {
     pub injected: Picoseconds,
     /// Output ports of its route, one a hop; known when the adapter grants it a channel.
     pub ports: Vec<u16>,
+    /// The virtual channel of each hop, if its path says so.
+    pub lanes: Vec<usize>,
     /// The dimensions in which its way passes the dateline.
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel on which it was sent last.
@@ -140,7 +146,10 @@ impl Simulator<'_> {
                 lane.map_or(0, |(_, lane)| lane as u8)
             }
             Routes::DirectionOrder(order) if order.rules().dateline => 2 * virtual_channel,
-            _ => virtual_channel,
+            _ => {
+                let any_fabric = injected_on(self.routes, destination, self.virtual_channels());
+                any_fabric.map_or(virtual_channel, |lane| lane as u8)
+            }
         };
         let route = self.routes.source_route(self.fabric, from, to).unwrap_or_default();
         let carrying = payload.div_ceil(self.parameters.flit.0) as u32;
@@ -157,7 +166,7 @@ impl Simulator<'_> {
                 Routes::Adaptive(it) => {
                     virtual_channel == it.rules().channels.adaptive && route.hops() > 0
                 }
-                Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => false,
+                _ => false,
             },
             course: None,
             decided: false,
@@ -168,6 +177,7 @@ impl Simulator<'_> {
             sequence: u32::MAX,
             injected: Picoseconds::MAX,
             ports: route.ports().collect(),
+            lanes: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
             hops_granted: 0,
@@ -212,6 +222,13 @@ impl Simulator<'_> {
                     let ends = (router(packet.source), router(packet.destination));
                     let way = super::ways::way(self.fabric, order, ends, packet.sequence);
                     (packet.ports, packet.datelines) = (way.ports, way.datelines);
+                }
+                if let Routes::Paths(routes) = self.routes {
+                    let ends = (packet.source, packet.destination);
+                    let turns = &mut self.turns;
+                    let path = path(routes, self.fabric, ends, packet.sequence, turns);
+                    packet.ports = path.iter().map(|hop| hop.port).collect();
+                    packet.lanes = path.iter().map(|hop| usize::from(hop.lane)).collect();
                 }
                 adapter.granted += 1;
                 queues.pointer = (virtual_channel + 1) % virtual_channels;

@@ -12,6 +12,7 @@
 //! and it loses nothing to leave out the ticks at which nothing is due.
 
 mod adapter;
+pub mod choosing;
 mod conservation;
 mod network;
 mod router;
@@ -97,6 +98,8 @@ struct Simulator<'a> {
     log: Log,
     /// Of each terminal, for packets that choose their way.
     random: Vec<ChaCha8Rng>,
+    /// Of sources that take paths in turn.
+    turns: choosing::Turns,
 }
 
 impl<'a> Simulator<'a> {
@@ -121,6 +124,7 @@ impl<'a> Simulator<'a> {
             undelivered: 0,
             log: Log::default(),
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
+            turns: choosing::Turns::new(),
         };
         simulator.create_messages(messages);
         simulator
@@ -302,7 +306,7 @@ impl<'a> Simulator<'a> {
 fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
     let seed = match routes {
         Routes::Adaptive(adaptive) => adaptive.seed(),
-        Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => 0,
+        _ => 0,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(terminal.into());

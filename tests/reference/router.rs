@@ -1,15 +1,18 @@
 //! Routers: which packet is granted which output.
 
+use std::collections::VecDeque;
+
 use flitlab::{
     adaptive::drawn_at,
     engine::{Arbitration, Switching},
-    routing::{Adaptive, AdaptiveRules, Routes},
+    routing::{Adaptive, AdaptiveRules, RelationRoutes, Routes, relation::Hop},
     units::Picoseconds,
 };
 
 use super::{
     Place, Simulator,
     adapter::Packet,
+    choosing::{self, Head},
     network::{ChannelKind, Flit, Sending},
 };
 
@@ -61,14 +64,16 @@ enum Turn {
     Escape,
 }
 
-/// A packet at the head of a buffer that asks for an output.
+/// A packet at the head of a buffer that asks for outputs.
 #[derive(Clone)]
 struct Request {
     packet: usize,
     /// Its outputs' places among the router's, each with the virtual channel at the far end.
     outputs: Vec<(usize, usize)>,
-    /// The one for which it asks if none of the others has room.
-    escape: Option<(usize, usize)>,
+    /// Those for which it asks if none of the others has room.
+    escapes: Vec<(usize, usize)>,
+    /// Whether it chooses by a relation.
+    by_relation: bool,
 }
 
 impl Simulator<'_> {
@@ -81,7 +86,8 @@ impl Simulator<'_> {
         }
         let outputs = self.routers[router].outputs.len();
         let start = self.routers[router].pointer;
-        for turn in [Turn::Preferred, Turn::Any, Turn::Escape] {
+        let mut turns = VecDeque::from([Turn::Preferred, Turn::Any, Turn::Escape]);
+        while let Some(turn) = turns.pop_front() {
             for output in (0..outputs).map(|step| (start + step) % outputs) {
                 let channel = self.routers[router].outputs[output].channel;
                 if self.channels[channel].sending.is_some() {
@@ -91,6 +97,9 @@ impl Simulator<'_> {
                 let Some((pair, onto)) = chosen else { continue };
                 let request = requests[pair].take().expect("it was chosen");
                 self.grant(router, pair, request.packet, (output, onto), now);
+                if turn == Turn::Escape && turns.is_empty() {
+                    turns.push_back(turn);
+                }
             }
         }
     }
@@ -144,9 +153,15 @@ impl Simulator<'_> {
                 {
                     return Some(request);
                 }
+                if let Routes::Relation(routes) = self.routes
+                    && let Some(request) = self.hops(routes, router, place, packet)
+                {
+                    return Some(request);
+                }
                 let (output, lane) = self.next_output(router, packet);
                 let output = (output, lane.unwrap_or(place.virtual_channel));
-                Some(Request { packet, outputs: vec![output], escape: None })
+                let outputs = vec![output];
+                Some(Request { packet, outputs, escapes: Vec::new(), by_relation: false })
             })
             .collect()
     }
@@ -174,7 +189,43 @@ impl Simulator<'_> {
         Some(Request {
             packet,
             outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
-            escape: Some((place(ports[0]), usize::from(escape))),
+            escapes: vec![(place(ports[0]), usize::from(escape))],
+            by_relation: false,
+        })
+    }
+
+    /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
+    fn hops(
+        &self,
+        routes: &RelationRoutes,
+        router: usize,
+        place: Place,
+        number: usize,
+    ) -> Option<Request> {
+        let packet = &self.packets[number];
+        let head = Head {
+            router: router as u32,
+            came: packet.came.map(|channel| (channel, place.virtual_channel)),
+            source: packet.source,
+            sequence: packet.sequence,
+            destination: self.fabric.terminal_router(packet.destination)?,
+        };
+        let hops = choosing::hops(routes, head);
+        if hops.is_empty() {
+            return None;
+        }
+        let output = |hop: &Hop| {
+            let name = OutputName::Port(hop.port);
+            let mut outputs = self.routers[router].outputs.iter();
+            let place = outputs.position(|output| output.name == name).expect("it is live");
+            (place, usize::from(hop.lane))
+        };
+        let of = |escapes| hops.iter().filter(move |hop| hop.escape == escapes).map(output);
+        Some(Request {
+            packet: number,
+            outputs: of(false).collect(),
+            escapes: of(true).collect(),
+            by_relation: true,
         })
     }
 
@@ -217,6 +268,7 @@ impl Simulator<'_> {
         let mut outputs = self.routers[router].outputs.iter();
         let place = outputs.position(|output| output.name == name);
         let place = place.expect("routes lead through live outputs");
+        let lane = lane.or_else(|| packet.lanes.get(packet.hops_granted).copied());
         let on_ring = self.channels[self.routers[router].outputs[place].channel].ring.is_some();
         (place, lane.or_else(|| self.dateline_lane(packet, port, on_ring)))
     }
@@ -274,8 +326,9 @@ impl Simulator<'_> {
                 };
                 let wish = match turn {
                     Turn::Preferred => self.preferred(router, input, request, room),
-                    Turn::Any => request.outputs.iter().copied().find(|wish| wish.0 == output),
-                    Turn::Escape => request.escape.filter(|_| !request.outputs.iter().any(room)),
+                    Turn::Any => self.liked_at(router, output, &request.outputs),
+                    Turn::Escape if request.outputs.iter().any(room) => None,
+                    Turn::Escape => self.liked_at(router, output, &request.escapes),
                 };
                 let wish = wish.filter(|wish| wish.0 == output)?;
                 let fits =
@@ -292,6 +345,22 @@ impl Simulator<'_> {
         }
     }
 
+    /// Of some ways on the one by an output that a packet likes best: with the most credits.
+    fn liked_at(
+        &self,
+        router: usize,
+        output: usize,
+        ways: &[(usize, usize)],
+    ) -> Option<(usize, usize)> {
+        let there: Vec<_> = ways.iter().filter(|way| way.0 == output).copied().collect();
+        choosing::liked_best(&there, |way| self.credits(router, way))
+    }
+
+    /// What is known to be free behind a router's output, in a virtual channel.
+    fn credits(&self, router: usize, &(output, onto): &(usize, usize)) -> u32 {
+        self.channels[self.routers[router].outputs[output].channel].credits[onto]
+    }
+
     /// The output that a packet likes best among those that are free and have room for it.
     fn preferred(
         &self,
@@ -305,7 +374,10 @@ impl Simulator<'_> {
             self.channels[outputs[wish.0].channel].sending.is_none() && room(wish)
         };
         let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
-        let (Routes::Adaptive(adaptive), Some(_)) = (self.routes, request.escape) else {
+        if request.by_relation {
+            return choosing::liked_best(&open, |way| self.credits(router, way));
+        }
+        let (Routes::Adaptive(adaptive), false) = (self.routes, request.escapes.is_empty()) else {
             return open.first().copied();
         };
         let port = |wish: &(usize, usize)| match outputs[wish.0].name {
@@ -359,9 +431,7 @@ impl Simulator<'_> {
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
         let rules = match self.routes {
             Routes::Adaptive(adaptive) => *adaptive.rules(),
-            Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => {
-                AdaptiveRules::default()
-            }
+            _ => AdaptiveRules::default(),
         };
         let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
         let keeps_bubble = if chooses {

@@ -65,7 +65,7 @@ fn goes_negative(
 }
 
 /// An output of SplitMix64.
-fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
+pub fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
     let mix = |start: u64| {
         let mut z = start;
         z ^= z >> 30;

@@ -32,6 +32,8 @@ use flitlab::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::reference::choosing::Turns;
+
 use network::{Channel, Flit, Network, Router, arrived};
 use packet::{Entry, Packet, Transfer};
 use source::Adapter;
@@ -99,6 +101,8 @@ struct Simulator<'a> {
     digest: Digest,
     /// Of each terminal, for packets that choose their way.
     random: Vec<ChaCha8Rng>,
+    /// Of sources that take paths in turn.
+    turns: Turns,
 }
 
 impl<'a> Simulator<'a> {
@@ -128,6 +132,7 @@ impl<'a> Simulator<'a> {
             log: Log::default(),
             digest: Digest::default(),
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
+            turns: Turns::new(),
         };
         simulator.add_adapters();
         simulator.create_messages(messages);
@@ -266,7 +271,7 @@ impl<'a> Simulator<'a> {
 fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
     let seed = match routes {
         Routes::Adaptive(adaptive) => adaptive.seed(),
-        Routes::DirectionOrder(_) | Routes::Table(_) | Routes::Forwarding(_) => 0,
+        _ => 0,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(terminal.into());

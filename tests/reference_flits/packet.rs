@@ -9,6 +9,8 @@ use flitlab::{
     units::Picoseconds,
 };
 
+use crate::reference::choosing::injected_on;
+
 use super::Simulator;
 
 /// A message's progress; of a read, first its request's, then its response's.
@@ -50,6 +52,8 @@ pub struct Packet {
     pub injected: Picoseconds,
     /// Output ports of its route, one a hop.
     pub ports: Vec<u16>,
+    /// The virtual channel of each hop, if its path says so.
+    pub lanes: Vec<usize>,
     /// The dimensions in which its way passes the dateline.
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel of which its header got a virtual channel last.
@@ -125,6 +129,7 @@ impl Simulator<'_> {
             sequence: u32::MAX,
             injected: Picoseconds::MAX,
             ports: route.ports().collect(),
+            lanes: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
             hops: 0,
@@ -146,6 +151,10 @@ impl Simulator<'_> {
                 let router = self.fabric.terminal_router(source).expect("terminals are live");
                 let looked_up = self.looked_up(router, source, destination, None);
                 vec![looked_up.map_or(0, |(_, lane)| lane)]
+            }
+            Routes::Relation(_) | Routes::Paths(_) => {
+                let all = self.virtual_channels();
+                injected_on(self.routes, destination, all).into_iter().collect()
             }
             Routes::Adaptive(it) => {
                 let virtual_channel = match kind {

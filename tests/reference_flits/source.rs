@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use flitlab::{routing::Routes, units::Picoseconds};
 
-use crate::reference::ways;
+use crate::reference::{choosing::path, ways};
 
 use super::{
     Simulator, first_from,
@@ -71,9 +71,10 @@ impl Simulator<'_> {
                 vec![self.channels_of_kind(false), self.channels_of_kind(true)]
             }
             Routes::DirectionOrder(_) | Routes::Table(_) => vec![self.channels_of_kind(false)],
-            Routes::Forwarding(_) | Routes::Adaptive(_) => {
-                (0..self.virtual_channels()).map(|one| vec![one]).collect()
-            }
+            Routes::Forwarding(_)
+            | Routes::Adaptive(_)
+            | Routes::Relation(_)
+            | Routes::Paths(_) => (0..self.virtual_channels()).map(|one| vec![one]).collect(),
         };
         let queue = |virtual_channels: Vec<usize>| SourceQueue {
             pointer: virtual_channels[0],
@@ -160,6 +161,12 @@ impl Simulator<'_> {
             let ends = (router(packet.source), router(packet.destination));
             let way = ways::way(self.fabric, order, ends, packet.sequence);
             (packet.ports, packet.datelines) = (way.ports, way.datelines);
+        }
+        if let Routes::Paths(routes) = self.routes {
+            let ends = (packet.source, packet.destination);
+            let path = path(routes, self.fabric, ends, packet.sequence, &mut self.turns);
+            packet.ports = path.iter().map(|hop| hop.port).collect();
+            packet.lanes = path.iter().map(|hop| usize::from(hop.lane)).collect();
         }
         adapter.begun += 1;
         packet.injected = now;

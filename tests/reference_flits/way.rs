@@ -3,9 +3,11 @@
 use flitlab::{
     adaptive::drawn_at,
     engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching},
-    routing::Routes,
+    routing::{RelationRoutes, Routes},
     units::Picoseconds,
 };
+
+use crate::reference::choosing::{self, Head};
 
 use super::{
     Simulator,
@@ -82,6 +84,19 @@ impl Simulator<'_> {
     /// The open virtual channels for which a packet asks; whether it chooses among them.
     pub fn open_to(&self, place: Place, packet: usize, now: Picoseconds) -> (Vec<Onto>, bool) {
         let is_open = |&onto: &Onto| self.is_open(place, packet, onto, now);
+        if let Routes::Relation(routes) = self.routes {
+            let hops = self.hops(routes, place, packet);
+            for escapes in [false, true] {
+                let those = hops.iter().filter(|hop| hop.1 == escapes).map(|hop| hop.0);
+                let open: Vec<Onto> = those.filter(is_open).collect();
+                if !open.is_empty() {
+                    return (open, true);
+                }
+            }
+            if !hops.is_empty() {
+                return (Vec::new(), true);
+            }
+        }
         if let Some(choice) = self.choice(place.router, packet) {
             let open: Vec<Onto> = choice.nearer.into_iter().filter(is_open).collect();
             if !open.is_empty() {
@@ -94,6 +109,24 @@ impl Simulator<'_> {
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
     }
 
+    /// The hops that a relation allows a packet, in the order in which it likes them, each with whether it is an escape;
+    /// none at its destination.
+    fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<(Onto, bool)> {
+        let packet = &self.packets[packet];
+        let head = Head {
+            router: place.router as u32,
+            came: packet.came.map(|channel| (channel, place.virtual_channel)),
+            source: packet.source,
+            sequence: packet.sequence,
+            destination: self.fabric.terminal_router(packet.destination).expect("it is live"),
+        };
+        let hops = choosing::hops(routes, head).into_iter().map(|hop| {
+            let output = self.routers[place.router].output_named(OutputName::Port(hop.port));
+            ((output.expect("it is live"), usize::from(hop.lane)), hop.escape)
+        });
+        hops.collect()
+    }
+
     /// The virtual channels that a packet which does not choose its output may take there.
     fn allowed_channels(&self, place: Place, packet: usize, output: usize) -> Vec<usize> {
         let (out, ring) = self.channel_and_ring(place.router, output);
@@ -102,9 +135,9 @@ impl Simulator<'_> {
             return (0..self.virtual_channels()).collect();
         }
         match self.routes {
-            Routes::Forwarding(_) => {
+            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
                 let (_, lane) = self.next_output(place.router, packet);
-                vec![lane.expect("the table has one")]
+                vec![lane.expect("the table or the path has one")]
             }
             Routes::Adaptive(_) if is_response => vec![RESPONSE_CHANNEL.into()],
             Routes::Adaptive(_) => vec![REQUEST_CHANNEL.into()],
@@ -211,6 +244,15 @@ impl Simulator<'_> {
 
     /// Which of several offers a packet that chooses likes best.
     pub fn preferred(&self, place: Place, packet: usize, offers: &[Onto]) -> Onto {
+        if let Routes::Relation(routes) = self.routes {
+            let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.0);
+            let offered: Vec<Onto> = hops.filter(|hop| offers.contains(hop)).collect();
+            let credits = |onto: &Onto| {
+                let output = &self.routers[place.router].outputs[onto.0];
+                self.channels[output.channel].credits[onto.1]
+            };
+            return choosing::liked_best(&offered, credits).expect("an offer is one of its hops");
+        }
         let Routes::Adaptive(adaptive) = self.routes else {
             unreachable!("only packets of adaptive routings choose")
         };
@@ -251,6 +293,7 @@ impl Simulator<'_> {
             },
         };
         let output = self.routers[router].output_named(name);
+        let lane = lane.or_else(|| packet.lanes.get(packet.hops).copied());
         (output.expect("routes lead through live outputs"), lane)
     }
 

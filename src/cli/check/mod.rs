@@ -166,6 +166,13 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
         lines.push(("forwarding table", deadlock));
     }
+    if let RoutingSpec::Relation(spec) = &scenario.network.routing {
+        let proved = match spec.unproved {
+            true => "not proved to be free of deadlock",
+            false => "no packets can wait for each other for ever",
+        };
+        lines.push(("routing relation", proved.into()));
+    }
     if let Some(capacity) = expectation.capacity_payload {
         lines.push((
             "capacity",
@@ -255,6 +262,9 @@ fn virtual_channels(simulation: &Simulation) -> String {
             "{all}, of which the forwarding table uses {} as lanes",
             proof.lanes_used()
         );
+    }
+    if let RoutingSpec::Relation(spec) = &scenario.network.routing {
+        return format!("{all}, of which the relation uses {} as lanes", spec.parameters.lanes);
     }
     if scenario.network.routing.has_dateline() {
         return format!(

@@ -6,7 +6,6 @@ use crate::engine::credits::Credit;
 use crate::engine::model::Model;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::ports::{self, AWAY};
-use crate::engine::router::look_up;
 use crate::engine::tick::Tick;
 use crate::engine::way::MOST_WORDS;
 use crate::narrow::fitted;
@@ -176,13 +175,14 @@ impl Model<'_> {
     /// The output of a router by which a packet leaves it that comes to one of its pairs.
     fn next_output(&self, number: u32, pair: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
-        let Some(table) = self.table else { return self.whole.code.output(packet.way) };
+        let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };
         let router = &self.ports.routers[number as usize];
         let (input, lane) = ports::place(pair, self.ports.size.shift);
         let entry = self.ports.input(router.first_input + fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
         let name = number + self.whole.cut.first_router(self.schedule.part);
-        look_up(&self.whole, table, name, packet.way.into(), (came, lane)).0
+        let packet = (packet.source, packet.note, packet.way.into());
+        guide.look_up(&self.whole, name, packet, (came, lane)).0
     }
 
     /// A credit is on its way to a channel's sender of this part.

@@ -5,7 +5,6 @@ use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::adaptive::{Step, decide, ports, step};
 use crate::engine::ports::Output;
-use crate::engine::router::look_up;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::{ChannelKind, Switching};
 use crate::narrow::fitted;
@@ -69,7 +68,10 @@ impl FlitVisit<'_, '_> {
         let slot = self.state.queues[state].slot;
         let (input, lane) = self.place(queue);
         if let Some(choosers) = self.choosers.as_deref() {
-            let adaptive = choosers.adaptive;
+            if choosers.related().is_some() {
+                return self.direct_by_relation(queue, slot);
+            }
+            let adaptive = choosers.adaptive();
             match step(self.whole, adaptive, self.packets, slot, self.name) {
                 Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
                 Step::Port(output) => self.ask_in_ring(queue, output, 1 << lane),
@@ -79,12 +81,12 @@ impl FlitVisit<'_, '_> {
             return;
         }
         let packet = &self.packets.packets[slot as usize];
-        match self.table {
-            Some(table) => {
+        match self.guide {
+            Some(guide) => {
                 let entry = self.entry(input);
                 let came = (!entry.injects).then_some(entry.opposite);
-                let way = packet.way.into();
-                let (output, onto) = look_up(self.whole, table, self.name, way, (came, lane));
+                let packet = (packet.source, packet.note, packet.way.into());
+                let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, lane));
                 let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
                 let lanes = if ejects { self.all_lanes() } else { 1 << onto };
                 self.ask_for(queue, output, lanes, 0);
@@ -104,7 +106,7 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    fn all_lanes(&self) -> u16 {
+    pub(super) fn all_lanes(&self) -> u16 {
         fitted!((1u32 << self.rules.lanes) - 1, u16)
     }
 
@@ -121,7 +123,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Asks for some lanes of an output, with so much room beyond the packet's own.
-    fn ask_for(&mut self, queue: usize, output: u16, lanes: u16, bubble: u16) {
+    pub(super) fn ask_for(&mut self, queue: usize, output: u16, lanes: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.stage = Stage::Asking;
@@ -131,7 +133,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Flits of room that a packet needs.
-    fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
+    pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
         match self.whole.parameters.switching {
             Switching::Wormhole => 0,
             Switching::VirtualCutThrough | Switching::StoreAndForward => {
@@ -157,12 +159,12 @@ impl FlitVisit<'_, '_> {
 
     /// The word of an output's set of those who ask in which a queue is.
     #[inline(always)]
-    fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
+    pub(super) fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         &mut self.state.asking[first + queue / 64]
     }
 
-    fn set_asking(&mut self, queue: usize, output: usize) {
+    pub(super) fn set_asking(&mut self, queue: usize, output: usize) {
         *self.asking(queue, output) |= 1 << (queue % 64);
     }
 
@@ -172,6 +174,9 @@ impl FlitVisit<'_, '_> {
         if options == 0 {
             *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
+        }
+        if self.related().is_some() {
+            return self.withdraw_hops(queue);
         }
         for output in ports(options) {
             *self.asking(queue, output) &= !(1 << (queue % 64));
@@ -189,6 +194,8 @@ impl FlitVisit<'_, '_> {
         let mut any = false;
         if options == 0 {
             any = self.offer(queue, usize::from(output), lanes, need, &mut until, now);
+        } else if self.related().is_some() {
+            any = self.offer_hops(queue, need, &mut until, now);
         } else {
             let adaptive = 1 << self.whole.channels.adaptive;
             for option in ports(options) {
@@ -210,7 +217,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Notes which of an output's lanes are open to a packet, and else until when they are not.
-    fn offer(
+    pub(super) fn offer(
         &mut self,
         queue: usize,
         output: usize,
@@ -257,7 +264,7 @@ impl FlitVisit<'_, '_> {
                 *used = capacity - state.room();
             }
         }
-        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive;
+        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
         decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
@@ -269,6 +276,9 @@ impl FlitVisit<'_, '_> {
         now: Tick,
     ) -> u32 {
         let Queue { options, accepts, slot, .. } = *self.queue(queue);
+        if options != 0 && self.related().is_some() {
+            return self.best_of(queue, offers, now);
+        }
         let adaptive = u32::from(self.whole.channels.adaptive);
         let lanes = self.rules.lanes;
         let is_escape = |offer: u32| offer % lanes != adaptive;
@@ -288,7 +298,7 @@ impl FlitVisit<'_, '_> {
         let straight = u32::from(self.entry(input).port);
         let note = self.packets.packets[slot as usize].note;
         let drawn = crate::adaptive::drawn_at(self.name, note);
-        let selection = self.choosers.as_deref().expect("it chooses").adaptive.rules().selection;
+        let selection = self.choosers.as_deref().expect("it chooses").adaptive().rules().selection;
         let port = selection.prefers(open, straight, drawn, |port| rooms[port as usize]);
         port * lanes + adaptive
     }

@@ -7,7 +7,7 @@
 use super::Flits;
 use super::lane::Lane;
 use super::queue::{Queue, Stage};
-use crate::engine::adaptive::ports;
+use crate::engine::adaptive::{Choosers, ports};
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::model::Model;
 use crate::engine::ports::{AWAY, Output, Router, place};
@@ -31,8 +31,8 @@ impl Flits {
             .map(move |queue| (part, queue))
     }
 
-    /// The lanes of a router's outputs for which a queue's packet asks: output, lane, and the room that it needs.
-    fn wishes(&self, model: &Model<'_>, queue: &Queue) -> Vec<(u32, u8, u32)> {
+    /// The lanes of a router's outputs for which the packet of a queue of a pair asks: output, lane, and the room that it needs.
+    fn wishes(&self, model: &Model<'_>, pair: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.stage == Stage::Sending {
             return vec![(output, queue.lane, 1)];
@@ -40,6 +40,10 @@ impl Flits {
         if queue.options == 0 {
             let lanes = ports(queue.lanes);
             return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
+        }
+        if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
+            let hops = model.hops_of(related, place(pair, self.rules.shift), queue.slot).iter();
+            return hops.map(|hop| (u32::from(hop.port), hop.lane, need)).collect();
         }
         let adaptive = model.whole.channels.adaptive;
         let options = ports(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
@@ -89,7 +93,7 @@ impl<O: Observer> Simulator<'_, O> {
             Stage::Asking | Stage::Sending => {
                 let router = model.router_of_pair(pair);
                 let mut waits = Vec::new();
-                for (output, lane, need) in flits.wishes(model, state) {
+                for (output, lane, need) in flits.wishes(model, pair, state) {
                     match self.blocked(part, &router, (output, lane, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -166,7 +170,7 @@ impl<O: Observer> Simulator<'_, O> {
         let router = model.router_of_pair(pair);
         let (output, lane, need) = match state.stage {
             Stage::New => (0, 0, 0),
-            _ => flits.wishes(model, state)[0],
+            _ => flits.wishes(model, pair, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].lanes + u32::from(lane);

@@ -36,7 +36,10 @@ impl Flits {
         let whole = &*model.whole;
         let lanes = match whole.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue),
-            Routes::Adaptive(_) | Routes::Forwarding(_) => 1 << queue,
+            Routes::Adaptive(_)
+            | Routes::Forwarding(_)
+            | Routes::Relation(_)
+            | Routes::Paths(_) => 1 << queue,
         };
         let room = match whole.parameters.switching {
             Switching::Wormhole => 1,

@@ -18,6 +18,7 @@
 //! | `member` | a queue whose packet has a virtual channel |
 //! | `sending` | what flits that win the switch bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
+//! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits handed over to other routers |
@@ -31,6 +32,7 @@ mod injection;
 mod lane;
 mod member;
 mod queue;
+mod relation;
 mod sending;
 mod times;
 mod visit;

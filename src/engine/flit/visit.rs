@@ -4,6 +4,7 @@ use super::allocation::Scratch;
 use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::adaptive::Choosers;
+use crate::engine::guide::Guide;
 use crate::engine::model::Model;
 use crate::engine::octet::EIGHT;
 use crate::engine::packet::Packets;
@@ -15,7 +16,6 @@ use crate::engine::visit::Outbox;
 use crate::engine::whole::Whole;
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
-use crate::routing::ForwardingTable;
 use crate::units::Picoseconds;
 
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
@@ -35,7 +35,7 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub hosts_answer: bool,
     pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub table: Option<&'f ForwardingTable>,
+    pub guide: Option<Guide<'f>>,
     pub whole: &'a Whole<'f>,
     pub packets: &'a mut Packets,
     pub choosers: Option<&'a mut Choosers<'f>>,
@@ -98,7 +98,7 @@ impl<'f> Model<'f> {
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
             first_channel: self.whole.cut.first_output(self.schedule.part),
-            table: self.table,
+            guide: self.guide,
             whole: &self.whole,
             packets: &mut self.packets,
             choosers: self.choosers.as_mut(),
@@ -296,7 +296,7 @@ impl FlitVisit<'_, '_> {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             note(self.trace, packet, (self.epoch, now), channel);
         }
-        if self.table.is_some() {
+        if self.guide.is_some() {
             packet.note += 1;
         } else if self.choosers.is_none() {
             let mut way = packet.way;
@@ -304,6 +304,8 @@ impl FlitVisit<'_, '_> {
                 self.whole.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
+        } else if self.related().is_some() {
+            self.packets.origins[slot as usize].hops += 1;
         }
     }
 }

@@ -65,7 +65,7 @@ pub use kind::Kind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
 pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
 pub use medium::{Files, Format, Medium};
-pub use ratios::ratio_figure;
+pub use ratios::{mean_figure, ratio_figure};
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
 pub use space_time::space_time_figure;

@@ -129,6 +129,12 @@ impl PathSet {
         &self.hops[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
+    /// Whether packets of some pair have several paths.
+    #[must_use]
+    pub fn has_choice(&self) -> bool {
+        self.pairs.windows(2).any(|ends| ends[1] - ends[0] > 1)
+    }
+
     /// The most hops of any path.
     #[must_use]
     pub fn longest(&self) -> u32 {

@@ -31,7 +31,11 @@ impl Checks<'_> {
             Some(RoutingSpec::Adaptive(rules)) => Some(rules),
             _ => None,
         };
-        if adaptive.is_some() && sharing.virtual_output_queues {
+        let chooses = adaptive.is_some()
+            || matches!(
+                routing, Some(RoutingSpec::Relation(spec)) if spec.selection.is_none()
+            );
+        if chooses && sharing.virtual_output_queues {
             let message = "a packet that chooses its way has no output of its own to queue for";
             let help = "leave `queues` out, or choose a routing that doesn't adapt";
             self.refuse(&["link.sharing.flit.queues", "routing"], message.into(), help);

@@ -14,17 +14,17 @@ const CHANNELS: Whole = Whole { range: 1..=255 };
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 
-/// The preset's name, and the values. `forwards`: routers look up the way by the destination, so there is no bubble rule, and the defaults are
-/// those of a network that does so. `bubble`: by default there is a bubble rule.
+/// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is no bubble rule, and the defaults are
+/// those of a network of switches. `bubble`: by default there is a bubble rule.
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    forwards: bool,
+    any_fabric: bool,
     bubble: bool,
 ) -> (&'static str, Parameters) {
     let mut parameters = Parameters::default();
     let doc = "The routers, and the packets that they forward.";
     let preset =
-        reader.table("router", doc, |reader| router(reader, forwards, bubble, &mut parameters));
+        reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
     reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
     reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
@@ -34,13 +34,13 @@ pub(super) fn read(
 /// The preset's name.
 fn router(
     reader: &mut Reader<'_>,
-    forwards: bool,
+    any_fabric: bool,
     bubble: bool,
     to: &mut Parameters,
 ) -> &'static str {
-    let usual = if forwards { INFINIBAND } else { ANGARA };
-    let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic] and \
-              [routing.opensm] it is \"infiniband-4xqdr\".";
+    let usual = if any_fabric { INFINIBAND } else { ANGARA };
+    let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic], \
+              [routing.opensm] and [routing.relation] it is \"infiniband-4xqdr\".";
     let preset = Choice::usual("preset", "preset", usual, doc);
     let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
@@ -73,7 +73,7 @@ fn router(
         &Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() },
         to.virtual_channels.into(),
         "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
-         the lanes of a forwarding table.",
+         the lanes of a forwarding table or a relation.",
     ));
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets \
                under the bubble rule, else one; any with wormhole switching.";

@@ -12,10 +12,10 @@ use crate::{
     scenario::{Features, RoutingSpec, TopologySpec},
 };
 
-use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table};
+use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table, relation};
 
-/// Routings that make routers look up the way by the destination.
-const FORWARDING: [&str; 2] = ["agnostic", "opensm"];
+/// Routings of any fabric, which have no bubble rule.
+const ANY_FABRIC: [&str; 3] = ["agnostic", "opensm", "relation"];
 
 /// The routing where none is written.
 fn default(topology: Option<&TopologySpec>) -> &'static str {
@@ -25,15 +25,15 @@ fn default(topology: Option<&TopologySpec>) -> &'static str {
     }
 }
 
-/// Whether routers look up the way by the destination.
-pub(super) fn forwards(reader: &Reader<'_>, topology: Option<&TopologySpec>) -> bool {
+/// Whether the routing is one of any fabric.
+pub(super) fn is_of_any_fabric(reader: &Reader<'_>, topology: Option<&TopologySpec>) -> bool {
     let written = reader.scope.table.and_then(|table| table.get("routing"));
     let name = match written.map(|node| &node.value) {
         Some(Value::Text(name)) => name,
         Some(Value::Table(table)) if !table.entries.is_empty() => &table.entries[0].key,
         _ => default(topology),
     };
-    FORWARDING.contains(&name)
+    ANY_FABRIC.contains(&name)
 }
 
 /// `parameters` are those of the routers.
@@ -93,6 +93,7 @@ pub(super) fn read(
         adaptive::outflank(),
         forwarding::agnostic(parameters.virtual_channels, features),
         forwarding::opensm(topology),
+        relation::variant(parameters.virtual_channels, features),
     ];
     reader.choice(&choice, variants)
 }

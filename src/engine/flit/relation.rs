@@ -1,0 +1,102 @@
+//! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
+
+use super::queue::{Queue, Stage};
+use super::visit::FlitVisit;
+use crate::engine::relation::{BY_RELATION, Related, from_place};
+use crate::engine::tick::Tick;
+use crate::engine::way::Address;
+use crate::narrow::fitted;
+use crate::routing::relation::Hop;
+
+impl<'f> FlitVisit<'_, 'f> {
+    /// The relation by which packets choose, if they do.
+    #[inline]
+    pub(super) fn related(&self) -> Option<&Related<'f>> {
+        self.choosers.as_deref()?.related()
+    }
+
+    /// The hops that the packet at the head of a queue may take.
+    fn hops(&self, queue: usize) -> &'f [Hop] {
+        let slot = self.state.queues[self.first_queue + queue].slot;
+        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
+        let (input, lane) = self.place(queue);
+        let input = self.router.first_input as usize + input;
+        let related = self.related().expect("packets choose by a relation");
+        related.hops(self.name, (input, lane), self.whole.end(destination).router)
+    }
+
+    /// Finds out for which virtual channels of which outputs a packet asks.
+    pub(super) fn direct_by_relation(&mut self, queue: usize, slot: u32) {
+        let address = Address::from(self.packets.packets[slot as usize].way);
+        let end = self.whole.end(address.destination);
+        if end.router == self.name {
+            let output = end.ejection + address.ejection;
+            return self.ask_for(queue, output, self.all_lanes(), 0);
+        }
+        let (hops, need) = (self.hops(queue), self.needed(queue, 0));
+        let state = self.queue(queue);
+        state.stage = Stage::Asking;
+        (state.options, state.need) = (BY_RELATION, need);
+        state.output = hops.first().expect("every state leads on").port;
+        for hop in hops {
+            self.set_asking(queue, usize::from(hop.port));
+        }
+    }
+
+    /// A packet has got a lane: it asks for none any more.
+    pub(super) fn withdraw_hops(&mut self, queue: usize) {
+        for hop in self.hops(queue) {
+            *self.asking(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
+        }
+    }
+
+    /// Notes which hops are open to a packet, or else which escapes; and else until when none is.
+    pub(super) fn offer_hops(
+        &mut self,
+        queue: usize,
+        need: u16,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let hops = self.hops(queue);
+        for escapes in [false, true] {
+            let mut any = false;
+            for hop in hops.iter().filter(|hop| hop.escape == escapes) {
+                any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
+            }
+            if any {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Of offers of one router's lanes to a packet the one that it accepts: the one with the most credits.
+    pub(super) fn best_of(
+        &mut self,
+        queue: usize,
+        offers: impl Iterator<Item = u32> + Clone,
+        now: Tick,
+    ) -> u32 {
+        let Queue { slot, .. } = *self.queue(queue);
+        let hops = self.hops(queue);
+        let drawn = self.packets.packets[slot as usize].note;
+        let related = self.related().expect("packets choose by a relation");
+        let first = related.first(self.name, drawn, hops.len());
+        let lanes = self.rules.lanes;
+        let (mut best, mut most) = (None, 0);
+        for hop in from_place(hops, first) {
+            let offer = u32::from(hop.port) * lanes + u32::from(hop.lane);
+            if !offers.clone().any(|it| it == offer) {
+                continue;
+            }
+            let place = self.lane(hop.port.into(), fitted!(hop.lane, u8));
+            self.state.lanes[place].collect(now, &self.state.times);
+            let room = self.state.lanes[place].room();
+            if best.is_none() || room > most {
+                (best, most) = (Some(offer), room);
+            }
+        }
+        best.expect("an offer is one of its hops")
+    }
+}

@@ -1,0 +1,64 @@
+//! What a packet's address is looked up in: the routers' forwarding table, or the paths of its source.
+
+use super::packet::Packet;
+use super::way::Address;
+use super::whole::Whole;
+use crate::routing::{ForwardingTable, PathRoutes};
+
+/// Where a router looks up a packet's next output.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Guide<'f> {
+    Table(&'f ForwardingTable),
+    /// Paths that sources write into headers, of which a packet's class is the number.
+    Paths(&'f PathRoutes),
+}
+
+impl Guide<'_> {
+    /// The output and the lane by which a packet of a source leaves a router, to which it came over so many channels.
+    #[inline]
+    pub(super) fn look_up(
+        self,
+        whole: &Whole<'_>,
+        router: u32,
+        (source, hops, address): (u32, u16, Address),
+        (came, lane): (Option<u16>, u8),
+    ) -> (u16, u8) {
+        let Address { destination, class, ejection } = address;
+        let end = whole.end(destination);
+        match self {
+            Self::Table(table) => match table.port(router, destination) {
+                Some(port) if end.router != router => {
+                    let channel = table.lane(router, destination, class, came, port);
+                    (port, whole.lanes.lane(channel))
+                }
+                _ => (end.ejection + ejection, lane),
+            },
+            Self::Paths(paths) => {
+                let path = paths.path(whole.end(source).router, end.router, class);
+                match path.get(usize::from(hops)) {
+                    Some(hop) => (hop.port, whole.lanes.lane(hop.lane)),
+                    None => (end.ejection + ejection, lane),
+                }
+            }
+        }
+    }
+}
+
+/// The number of the path that a packet takes which is injected now, from a router to another one, whose source may have
+/// a turn for each router.
+pub(super) fn path_of(
+    routes: &PathRoutes,
+    packet: &Packet,
+    (from, to): (u32, u32),
+    turns: Option<&mut Vec<u8>>,
+) -> u8 {
+    let paths = routes.paths.numbers(from, to).len();
+    if paths <= 1 {
+        return 0;
+    }
+    let Some(turns) = turns else { return routes.drawn(packet.source, packet.sequence, paths) };
+    let turn = &mut turns[to as usize];
+    let path = *turn;
+    *turn = if usize::from(path) + 1 == paths { 0 } else { path + 1 };
+    path
+}

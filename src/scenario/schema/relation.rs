@@ -1,0 +1,102 @@
+//! `[routing.relation]`: any fabric, by all the hops that a rule allows.
+
+use crate::{
+    document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys},
+    narrow::narrow,
+    routing::{
+        MOST_PATHS,
+        path_selection::{PATH_SELECTIONS, PathSelection},
+        relation::{PathChoice, RELATION_RULES, RelationParameters, RelationRule, TreeOrder},
+    },
+    scenario::{Features, PathsSpec, RelationSpec, RoutingSpec},
+};
+
+/// `lanes` are those of the routers.
+pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd, RoutingSpec> {
+    // Names that tables have too are theirs.
+    let taken = |rule: &RelationRule| features.algorithms().any(|it| it.name == rule.name);
+    let own = RELATION_RULES.into_iter().filter(|rule| !taken(rule));
+    let doc = "Any fabric: at each router a packet chooses among all the hops that a rule allows from where it is, each \
+               an output port and a virtual channel.";
+    with_keys("relation", doc, move |reader: &mut Reader<'_>| {
+        let doc = "What says which hops packets may take.";
+        let choice = Choice::usual("rule", "rule", "up-down", doc);
+        let rules = RELATION_RULES.map(|rule| plain(rule.name, rule, rule.doc));
+        let rule = reader.choice(&choice, rules.into());
+        let lanes = narrow(reader.value_from(
+            "lanes",
+            &Whole { range: 1..=16 },
+            lanes.into(),
+            "as router.virtual_channels",
+            "Virtual channels that the rule may use.",
+        ));
+        let doc = "How the spanning tree is searched, of rules that have one.";
+        let choice = Choice::usual("tree", "tree", "breadth-first", doc);
+        let trees = TreeOrder::ALL.map(|(order, name, doc)| plain(name, order, doc));
+        let tree = reader.choice(&choice, trees.into());
+        let doc = "The tree's root, by the number of the switch or router; without it the first that is connected.";
+        let root = reader.optional("root", &Whole { range: 0..=u64::from(u32::MAX) - 1 }, doc);
+        let doc = "Whether sources choose whole paths, and which ones: one for each pair of switches or routers, of all those that \
+                   the rule allows.";
+        let choice = Choice::usual("selection", "path selection", "none", doc);
+        let none = plain("none", None, "packets choose their hops one by one.");
+        let several = with_keys("random", PathSelection::RANDOM.doc, several);
+        let others = PATH_SELECTIONS.into_iter().filter(|it| *it != PathSelection::RANDOM);
+        let others = others.map(|it| plain(it.name, Some(PathsSpec::one(it)), it.doc));
+        let all = [none, several].into_iter().chain(others).collect();
+        let selection = reader.choice(&choice, all);
+        let doc = "Which one a packet prefers of several hops that are free and have as many credits.";
+        let choice = Choice::usual("ties", "rule for ties", "first", doc);
+        let ties = reader.choice(
+            &choice,
+            vec![
+                plain("first", false, "the lowest port, there the lowest virtual channel."),
+                plain("random", true, "one at random."),
+            ],
+        );
+        let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
+        if matches!(selection, Some(Some(_))) && reader.has("ties") {
+            reader.forbid(
+                "ties",
+                "with a `selection` packets have no hops to choose among",
+                "leave out `ties`, or `selection`",
+            );
+            return None;
+        }
+        let unproved = reader.value("unproved", &Flag, false, doc);
+        let parameters = RelationParameters { lanes, tree: tree?, root: root.map(narrow) };
+        Some(RoutingSpec::Relation(RelationSpec {
+            rule: rule?,
+            parameters,
+            random_ties: ties?,
+            selection: selection?,
+            unproved,
+        }))
+    })
+    .known_as(own.map(|rule| (rule.name, in_relation(rule.name))))
+}
+
+/// Paths that are drawn.
+fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
+    let doc = "How many paths are drawn for each pair; of equal ones one is left.";
+    let most = narrow(reader.value("paths", &Whole { range: 1..=MOST_PATHS as u64 }, 1, doc));
+    let doc = "Which of several paths a packet takes.";
+    let choice = Choice::usual("choice", "choice of paths", "random", doc);
+    let choice = reader.choice(
+        &choice,
+        vec![
+            plain("random", PathChoice::Random, "one at random."),
+            plain(
+                "round-robin",
+                PathChoice::RoundRobin,
+                "one after the other, packet by packet of its source.",
+            ),
+        ],
+    );
+    Some(Some(PathsSpec { selection: PathSelection::RANDOM, most, choice: choice? }))
+}
+
+/// What to write for a rule that is named in place of its routing.
+fn in_relation(name: &str) -> String {
+    format!("`{name}` is a rule of [routing.relation]: write that and below it `rule = \"{name}\"`")
+}

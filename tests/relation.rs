@@ -1,0 +1,171 @@
+//! Routing relations and sets of paths in the engines: what is proved holds, what is refused happens.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use flitlab::engine::run_script;
+use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
+use flitlab::routing::{RelationRoutes, Routes, prove_relation};
+use flitlab::topology::{Fabric, Faults, Torus};
+use flitlab::traffic::{Kind, Message, Script};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::random_flit_scenario::share;
+use crate::common::random_scenario::Scenario;
+use crate::common::workplace::{SHORT, Workplace, scenario, with};
+
+/// The scenario with the relation of a rule, whose links are shared flit by flit every other time.
+fn by_rule(seed: u64, rule: &RelationRule) -> Scenario {
+    let mut scenario = Scenario::choosing(seed);
+    let lanes = rule.least_lanes.max(1 + (seed % 4) as u8);
+    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    let relation = rule.relation(&scenario.fabric, &parameters).expect("it is connected");
+    let random_ties = seed % 3 == 0;
+    let relation = Arc::new(relation);
+    scenario.routes = Routes::Relation(RelationRoutes { relation, random_ties, seed });
+    scenario.parameters.virtual_channels = lanes + (seed % 2) as u8;
+    if seed % 2 == 1 {
+        share(&mut ChaCha8Rng::seed_from_u64(seed), &mut scenario);
+    } else {
+        scenario.parameters.buffer = 2 * scenario.parameters.maximum_packet();
+    }
+    scenario
+}
+
+#[test]
+fn rules_that_avoid_deadlocks_do_so_under_stress() {
+    let (mut hops, mut longer) = (0, 0);
+    for rule in RELATION_RULES.iter().filter(|rule| rule.avoids_deadlock) {
+        for seed in 0..24 {
+            let scenario = by_rule(seed, rule);
+            let Scenario { fabric, routes, parameters, messages } = &scenario;
+            let Routes::Relation(by) = routes else { unreachable!("made so") };
+            assert!(prove_relation(fabric, &by.relation).holds(), "{rule:?} {seed}");
+            let script = Script::new(messages.clone());
+            let (log, _) = run_script(fabric, routes, parameters, script)
+                .unwrap_or_else(|deadlock| panic!("{rule:?} {seed}: {deadlock}"));
+            assert_eq!(log.messages.len(), messages.len(), "{rule:?} {seed}");
+            assert!(log.packets.iter().all(|packet| packet.hops <= by.relation.longest()));
+            let shortest = shortest(fabric);
+            for packet in &log.packets {
+                let ends = [packet.source, packet.destination];
+                let [from, to] = ends.map(|it| fabric.terminal_router(it).unwrap() as usize);
+                assert!(packet.hops >= shortest[from][to]);
+                longer += u32::from(packet.hops > shortest[from][to]);
+                hops += packet.hops;
+            }
+        }
+    }
+    assert!(hops > 1000 && longer > 10, "{longer} packets of {hops} hops took a longer way");
+}
+
+/// Hops between all routers (Floyd and Warshall).
+fn shortest(fabric: &Fabric) -> Vec<Vec<u32>> {
+    let count = fabric.routers() as usize;
+    let mut hops = vec![vec![u32::MAX / 2; count]; count];
+    for (router, row) in (0u32..).zip(&mut hops) {
+        row[router as usize] = 0;
+        for target in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+            row[target as usize] = row[target as usize].min(1);
+        }
+    }
+    for by in 0..count {
+        for from in 0..count {
+            for to in 0..count {
+                hops[from][to] = hops[from][to].min(hops[from][by] + hops[by][to]);
+            }
+        }
+    }
+    hops
+}
+
+/// Minimal routing on a ring of seven in one lane: each way round is a cycle, and there are no others.
+#[test]
+fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
+    let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let parameters = RelationParameters::default();
+    let relation = RelationRule::MINIMAL.relation(&fabric, &parameters).unwrap();
+    let proof = prove_relation(&fabric, &relation);
+    let port = |channel: u32| channel % 2;
+    let cycle = proof.cycle().expect("a ring closes");
+    let proved: BTreeSet<u32> = cycle.iter().map(|place| place.channel).collect();
+    assert!(proved.len() == 7 && proved.iter().all(|&it| port(it) == port(cycle[0].channel)));
+
+    let relation = Arc::new(relation);
+    let routes = Routes::Relation(RelationRoutes { relation, random_ties: false, seed: 0 });
+    // The way round that the proof names is that of destinations three ahead or three behind.
+    let ahead = if port(cycle[0].channel) == 0 { 3 } else { 4 };
+    let messages = (0..7).map(|source| Message {
+        time: 0,
+        source,
+        destination: (source + ahead) % 7,
+        bytes: 256 * 100,
+        kind: Kind::Data,
+        tag: 0,
+    });
+    let messages: Vec<Message> = messages.collect();
+    let mut parameters = flitlab::engine::Parameters::default();
+    parameters.virtual_channels = 1;
+    parameters.bubble = false;
+    for sharing in [None, Some(flitlab::engine::FlitSharing::default())] {
+        let parameters = flitlab::engine::Parameters { sharing, ..parameters.clone() };
+        let script = Script::new(messages.clone());
+        let deadlock = run_script(&fabric, &routes, &parameters, script).unwrap_err();
+        let waited_for: BTreeSet<&str> =
+            deadlock.cycle.iter().map(|waiting| &*waiting.output).collect();
+        let named: Vec<String> = proved.iter().map(|&it| fabric.channel_name(it)).collect();
+        assert_eq!(waited_for, named.iter().map(|it| &**it).collect());
+    }
+}
+
+#[test]
+fn the_command_refuses_a_cycle_and_deadlocks_if_it_is_told_to() {
+    let place = Workplace::new("relation_with_a_cycle");
+    let path = scenario("irregular/adaptive-up-down");
+    let minimal = ["--set", "routing.relation.rule=minimal", "--set", "router.virtual_channels=1"];
+    let (code, refused) = place.fail(&with(&["run", &path], &minimal));
+    assert_eq!(code, 2);
+    assert!(
+        refused.contains("the relation is refused: packets can deadlock: each of"),
+        "{refused}"
+    );
+    assert!(refused.contains("unproved = true"), "{refused}");
+    let more = ["--set", "routing.relation.unproved=true", "--set", "traffic.load=0.9"];
+    let (code, stuck) = place.fail(&with(&["run", &path], &with(&minimal, &more)));
+    assert!(code == 3 && stuck.contains("packets wait for each other in a cycle"), "{stuck}");
+}
+
+#[test]
+fn order_is_measured_where_packets_of_a_pair_can_go_different_ways() {
+    let place = Workplace::new("relation_order");
+    let path = scenario("irregular/adaptive-up-down");
+    let run = |out: &str, selection: &str| {
+        let selection = format!("routing.relation.selection={selection}");
+        let set = [
+            "run",
+            &path,
+            "--json",
+            "--out",
+            out,
+            "--set",
+            &selection,
+            "--set",
+            "traffic.load=0.2",
+        ];
+        place.json(&with(&set, &SHORT))["points"][0].clone()
+    };
+    let one = run("one", "\"traffic-balancing\"");
+    assert!(one["overtaken"].is_null() && one["reorder_buffer_packets"].is_null(), "{one}");
+    for (out, several) in [
+        ("drawn", "{ random = { paths = 4 } }"),
+        ("turns", "{ random = { paths = 4, choice = \"round-robin\" } }"),
+        ("adaptive", "\"none\""),
+    ] {
+        let row = run(out, several);
+        let overtaken = row["overtaken"].as_f64().expect("a share");
+        let kept = row["reorder_buffer_packets"].as_u64().expect("a number");
+        assert!((0.0..0.5).contains(&overtaken) && (overtaken > 0.0) == (kept > 0), "{row}");
+    }
+}

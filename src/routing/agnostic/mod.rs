@@ -19,9 +19,9 @@ mod find_lanes;
 mod frontier;
 mod graph;
 mod grid;
-mod l_turn;
 mod lash;
 mod lash_tor;
+mod left_right;
 mod min_hop;
 mod mud;
 mod nue;
@@ -45,7 +45,7 @@ pub const ALGORITHMS: [Algorithm; 16] = [
     Algorithm::D_MOD_K,
     Algorithm::UP_DOWN,
     Algorithm::UDWM,
-    Algorithm::L_TURN,
+    Algorithm::LEFT_RIGHT,
     Algorithm::SSSP,
     Algorithm::P2_SSSP,
     Algorithm::DFSSSP,

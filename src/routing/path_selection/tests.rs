@@ -272,7 +272,7 @@ fn what_is_selected_is_one_way_of_the_relation_for_each_pair() {
     let tree = tree.cabling().unwrap().fabric().unwrap();
     for (fabric, rule, lanes) in [
         (&random_fabric(16, 1), RelationRule::UDWM, 5),
-        (&random_fabric(16, 2), RelationRule::L_TURN, 16),
+        (&random_fabric(16, 2), RelationRule::LEFT_RIGHT, 16),
         (&test_fabric(&[4, 4], &[(3, 1)]), RelationRule::UP_DOWN, 2),
         (&tree, RelationRule::MINIMAL, 1),
     ] {

@@ -6,7 +6,7 @@
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
-mod l_turn;
+mod left_right;
 mod minimal;
 mod path_set;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
@@ -34,7 +34,7 @@ use crate::topology::Fabric;
 pub const RELATION_RULES: [RelationRule; 6] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
-    RelationRule::L_TURN,
+    RelationRule::LEFT_RIGHT,
     RelationRule::MINIMAL,
     RelationRule::MINIMAL_UP_DOWN,
     RelationRule::MINIMAL_NUE,

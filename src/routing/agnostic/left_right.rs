@@ -1,6 +1,5 @@
-//! L-turn routing (Koibuchi, Funahashi, Jouraku, Amano, ICPP 2001) as a table: packets first go left in the
-//! preorder of a breadth-first tree, then right, as Up*/Down* goes up, then down. What is known of the paper's rule
-//! is said at [`relation`](crate::routing::relation)'s `l-turn`, which offers all shortest such ways.
+//! Left-right routing as a table: packets first go left in the preorder of a breadth-first tree, then right, as
+//! Up*/Down* goes up, then down. [`relation`](crate::routing::relation)'s `left-right` offers all shortest such ways.
 //!
 //! A router's port has to suit packets from everywhere, so, as with `up-down`, a router from which a destination
 //! can be reached going right only does so, and others go left by the shortest way to such a one. The root is the
@@ -12,10 +11,10 @@ use super::up_down::{Directions, center, fill};
 use crate::topology::NONE;
 
 impl Algorithm {
-    /// `l-turn`.
-    pub const L_TURN: Self = Self {
+    /// `left-right`.
+    pub const LEFT_RIGHT: Self = Self {
         avoids_deadlock: true,
-        ..Self::plain("l-turn", "first left in a tree's preorder, then right.", |task| {
+        ..Self::plain("left-right", "first left in a tree's preorder, then right.", |task| {
             let directions = Directions::ordered(&task.graph, preorder(&task.graph));
             let complete = fill(&task.graph, &directions, &mut task.table);
             assert!(complete, "every router has a way left to the root");

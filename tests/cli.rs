@@ -416,6 +416,7 @@ fn reproductions_leave_rows_and_figures() {
     place.run(&["reproduce", "angara-fig6", "--quick"]);
     assert!(place.run(&["reproduce", "nue-faults", "--quick"]).contains("nue-balanced"));
     place.run(&["reproduce", "nue-runtime", "--quick"]);
+    assert!(place.run(&["reproduce", "path-selection-table2", "--quick"]).contains("low-physical"));
     for file in [
         "angara-table2/table.csv",
         "angara-fig4/systems.csv",
@@ -425,6 +426,7 @@ fn reproductions_leave_rows_and_figures() {
         "nue-faults/tables.csv",
         "nue-faults/loads.svg",
         "nue-runtime/times.png",
+        "path-selection-table2/table.csv",
     ] {
         assert!(!place.read_bytes(&format!("results/{file}")).is_empty());
     }

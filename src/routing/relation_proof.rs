@@ -1,18 +1,18 @@
-//! Whether a routing relation is right, whatever packets choose: every pair is connected, no packet can walk for ever,
-//! none gets to where it can't go on, and no packets can wait for each other for ever.
+//! Whether a routing relation is right, whatever packets choose: every pair is connected, no packet can walk for
+//! ever, none gets to where it can't go on, and no packets can wait for each other for ever.
 //!
 //! This shares nothing with what makes relations. For each destination it follows all choices of packets from all
 //! sources, state by state. What a packet may hold and then ask for is a dependency between two (channel, lane).
 //!
 //! A relation without an escape must have no cycle of dependencies at all: then some packet always finds a free
-//! place (W. J. Dally, C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", 1987, and
-//! as all choices are counted, for adaptive routing too). One with an escape is proved by Duato's condition (J. Duato, "A
-//! Necessary and Sufficient Condition for Deadlock-Free Adaptive Routing in Wormhole Networks", 1995), of which the sufficient
-//! half counts here: the hops of the escape lead on from wherever a packet can be, and the extended dependency graph among
-//! the (channel, lane) of the escape has no cycle. It has an edge from one to another if some packet that holds the first, as an
-//! escape or not, can ask for the second as an escape, at once (direct) or after more hops that are not
-//! (indirect). All these count for wormhole and for virtual cut-through switching alike, of which the latter could do without the
-//! indirect ones.
+//! place (W. J. Dally, C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
+//! 1987, and as all choices are counted, for adaptive routing too). One with an escape is proved by Duato's
+//! condition (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free Adaptive Routing in Wormhole
+//! Networks", 1995), of which the sufficient half counts here: the hops of the escape lead on from wherever a
+//! packet can be, and the extended dependency graph among the (channel, lane) of the escape has no cycle. It has an
+//! edge from one to another if some packet that holds the first, as an escape or not, can ask for the second as an
+//! escape, at once (direct) or after more hops that are not (indirect). All these count for wormhole and for
+//! virtual cut-through switching alike, of which the latter could do without the indirect ones.
 
 use std::collections::HashSet;
 
@@ -30,8 +30,8 @@ mod tests;
 pub enum RelationFlaw {
     /// A packet to this router can get to router `at`, through `after` or injected there, and has no hop.
     DeadEnd { destination: u32, at: u32, after: Option<LaneChannel> },
-    /// A hop of this router, for this destination, leads through a port that does not exist or has failed, or into a lane that does
-    /// not exist.
+    /// A hop of this router, for this destination, leads through a port that does not exist or has failed, or into
+    /// a lane that does not exist.
     NoChannel { destination: u32, at: u32, hop: Hop },
     /// A packet to this router can go round these for ever.
     Loop { destination: u32, places: Vec<LaneChannel> },
@@ -102,8 +102,8 @@ impl RelationFlaw {
 pub struct RelationProof {
     /// Ordered pairs of different routers with live terminals that are connected.
     pub pairs: u64,
-    /// Pairs of (channel, lane) of which some packet can hold the first while it asks for the second; of a relation with an
-    /// escape those of the extended dependency graph.
+    /// Pairs of (channel, lane) of which some packet can hold the first while it asks for the second; of a relation
+    /// with an escape those of the extended dependency graph.
     pub dependencies: u64,
     /// The most hops that any packet can take.
     pub longest: u32,

@@ -1,10 +1,11 @@
 //! Topology-agnostic routing: forwarding tables for fabrics of any shape.
 //!
-//! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes,
-//! `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for
-//! want of lanes; all others have a table for every connected fabric. Smart (Cherkasova and
-//! others, 1996) is left out: its time grows with the ninth power of the routers. Bubble colouring (Wang and others, 2013) is left out too: it lets
-//! packets turn into a ring under a bubble rule of its own, by rings that routers would have to know besides a table.
+//! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`].
+//! `dimension-order` and `torus-2qos` are for tori and meshes, `d-mod-k` is for fat trees, and not all failures
+//! leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for want of lanes; all others have a table for every
+//! connected fabric. Smart (Cherkasova and others, 1996) is left out: its time grows with the ninth power of the
+//! routers. Bubble colouring (Wang and others, 2013) is left out too: it lets packets turn into a ring under a
+//! bubble rule of its own, by rings that routers would have to know besides a table.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
 

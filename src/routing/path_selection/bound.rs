@@ -1,8 +1,9 @@
 //! How low the load of the fullest channel can be at best, if packets go the ways of a relation.
 //!
-//! It is the bound of [`LoadBound`](crate::routing::LoadBound), by the same reasoning: whatever the lengths of the channels, the
-//! shortest ways of all pairs together, divided by all lengths together, are below the maximum load. Here only the ways that the
-//! relation has count, so the bound is higher, or equal. Lengths are whole numbers, so that the quotient is exact.
+//! It is the bound of [`LoadBound`](crate::routing::LoadBound), by the same reasoning: whatever the lengths of the
+//! channels, the shortest ways of all pairs together, divided by all lengths together, are below the maximum load.
+//! Here only the ways that the relation has count, so the bound is higher, or equal. Lengths are whole numbers, so
+//! that the quotient is exact.
 
 use super::NoSelection;
 use super::ways::Ways;

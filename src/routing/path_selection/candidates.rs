@@ -1,10 +1,11 @@
 //! The paths among which a selection chooses, without listing each choice of lanes.
 //!
-//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of its hops the lanes
-//! that are still open there. Which lane may follow which is known for each two hops, so the number of paths of a bundle, and how many of them
-//! take a certain lane at a certain hop, follow from the layers of a small graph: paths up to a hop and lane times paths from
-//! it on. That takes hops times lanes squared steps for a bundle, where a list would have up to lanes to the power of hops
-//! entries (5^7 = 78,125 for a route of Table 3). A test compares all of it with such lists.
+//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of its hops the
+//! lanes that are still open there. Which lane may follow which is known for each two hops, so the number of paths
+//! of a bundle, and how many of them take a certain lane at a certain hop, follow from the layers of a small graph:
+//! paths up to a hop and lane times paths from it on. That takes hops times lanes squared steps for a bundle, where
+//! a list would have up to lanes to the power of hops entries (5^7 = 78,125 for a route of Table 3). A test
+//! compares all of it with such lists.
 
 use crate::memory::{Shortage, claim};
 use crate::narrow::narrow;
@@ -82,8 +83,8 @@ pub enum NoCandidates {
 }
 
 impl Candidates {
-    /// The candidates of a relation: physical routes pair by pair, in ascending order of source, then destination, then
-    /// ports.
+    /// The candidates of a relation: physical routes pair by pair, in ascending order of source, then destination,
+    /// then ports.
     ///
     /// # Errors
     /// If a pair has no path or there are too many routes.
@@ -126,8 +127,8 @@ impl Candidates {
         Ok(listing.found)
     }
 
-    /// The same candidates with every choice of lanes in a bundle of its own: what counts the same, and can be taken away
-    /// path by path.
+    /// The same candidates with every choice of lanes in a bundle of its own: what counts the same, and can be
+    /// taken away path by path.
     ///
     /// # Errors
     /// If the list would take more memory than there is.
@@ -228,8 +229,8 @@ impl Candidates {
         sum(&paths).ok_or(NoCandidates::TooMany)
     }
 
-    /// How many paths of a bundle take each lane at each of its hops: `each(hop, lane, paths)` for those that some take;
-    /// gives the number of all.
+    /// How many paths of a bundle take each lane at each of its hops: `each(hop, lane, paths)` for those that some
+    /// take; gives the number of all.
     pub(super) fn for_each_lane(
         &self,
         bundle: u32,

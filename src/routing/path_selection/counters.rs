@@ -1,10 +1,11 @@
-//! Counters of the paths across each channel, as long as pairs have several: what Sancho's traffic balancing and the three
-//! selections of papers/path-selection have in common.
+//! Counters of the paths across each channel, as long as pairs have several: what Sancho's traffic balancing and
+//! the three selections of papers/path-selection have in common.
 //!
-//! Paths are taken away bundle by bundle ([`Candidates`]): what is closed is a lane at a hop of a bundle, with
-//! all its paths that take it there. With one lane, and in a list of all paths, that is exactly one path. Elsewhere it is what taking
-//! them away one by one comes to if all of them go before another bundle's do. Where nothing would be left
-//! of the pair, the lane is kept, and of the bundle's other choices of lanes that with the highest counter is closed.
+//! Paths are taken away bundle by bundle ([`Candidates`]): what is closed is a lane at a hop of a bundle, with all
+//! its paths that take it there. With one lane, and in a list of all paths, that is exactly one path. Elsewhere it
+//! is what taking them away one by one comes to if all of them go before another bundle's do. Where nothing would
+//! be left of the pair, the lane is kept, and of the bundle's other choices of lanes that with the highest counter
+//! is closed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -213,8 +214,8 @@ impl Counters {
         self.candidates.place(channel, lane)
     }
 
-    /// Takes paths away from the fullest place that has any to give, until every pair has one: of the channel with the
-    /// highest sum if `physical`, else of all.
+    /// Takes paths away from the fullest place that has any to give, until every pair has one: of the channel with
+    /// the highest sum if `physical`, else of all.
     pub(super) fn thin(&mut self, physical: bool) {
         let groups = if physical { self.by_channel.len() } else { self.by_place.len() };
         let lanes = self.lanes();
@@ -255,8 +256,8 @@ impl Counters {
         self.place_rank[if physical { group as usize * lanes } else { group as usize }]
     }
 
-    /// Fixes paths across the emptiest place that has any to choose from, until every pair has one: of the channel with
-    /// the lowest sum if `physical`, else of all.
+    /// Fixes paths across the emptiest place that has any to choose from, until every pair has one: of the channel
+    /// with the lowest sum if `physical`, else of all.
     pub(super) fn fix(&mut self, physical: bool) {
         let groups = if physical { self.by_channel.len() } else { self.by_place.len() };
         let mut heap: BinaryHeap<Reverse<(u128, u32, u32)>> = BinaryHeap::new();
@@ -323,7 +324,8 @@ impl Counters {
         best.map(|&(bundle, hop)| (bundle, usize::from(hop), lane))
     }
 
-    /// Leaves a pair one path: one of this bundle that takes this lane at this hop, elsewhere the emptiest ones first.
+    /// Leaves a pair one path: one of this bundle that takes this lane at this hop, elsewhere the emptiest ones
+    /// first.
     fn settle(&mut self, bundle: u32, hop: usize, lane: u8) {
         let pair = self.candidates.bundles[bundle as usize].pair as usize;
         let own = self.candidates.pairs[pair];

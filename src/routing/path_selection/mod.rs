@@ -3,12 +3,14 @@
 //! The selections are those of papers/path-selection and one of ours, a file each, and a row of [`PATH_SELECTIONS`].
 //! Whatever they select can't deadlock if the relation can't: they take nothing but its ways.
 //!
-//! The counters of the paper's selections count candidate paths by physical routes and lanes ([`Candidates`]), so that
-//! routes have to be listed, and choices of lanes along them do not. What has an escape (Silla's and Duato's minimal routing) is no candidate,
-//! as the paper's footnote says: its new channels are safe only for packets that can leave them at any time.
+//! The counters of the paper's selections count candidate paths by physical routes and lanes ([`Candidates`]), so
+//! that routes have to be listed, and choices of lanes along them do not. What has an escape (Silla's and Duato's
+//! minimal routing) is no candidate, as the paper's footnote says: its new channels are safe only for packets that
+//! can leave them at any time.
 //!
-//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in lanes alone count
-//! ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes first ([`Ties`]).
+//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in
+//! lanes alone count ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes
+//! first ([`Ties`]).
 
 mod balanced;
 mod bound;
@@ -135,8 +137,8 @@ impl SelectionTask<'_> {
         Ok(Counters::new(candidates, choices, ties)?)
     }
 
-    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops offered there, by its
-    /// place.
+    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops offered there, by
+    /// its place.
     fn walk(
         &self,
         mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,

@@ -2,13 +2,14 @@
 //! Networks", ICPP 2001): an L-R tree gives each router a place from left to right, and turns that lead left after
 //! a hop to the right are prohibited.
 //!
-//! The paper itself was not at hand. What is taken from it is what later papers say of it: a breadth-first
-//! spanning tree whose routers are numbered in preorder from left to right, and a turn model on the directions that
-//! this gives (J. Zhou, X. Lin, Y. Chung, "A Tree-Turn Model for Irregular Networks", 2006, compare with it). Of the ways to
-//! prohibit as few turns as break all cycles among left-up, left-down, right-up and right-down, four of twelve, one is
-//! Up*/Down*'s. This one prohibits those from the right to the left (right-up and right-down to left-up and left-down). It
-//! keeps all pairs connected, since tree links lead left towards the root and right away from it.
-//! So it differs from Up*/Down* in the links outside the tree: down to the left, and up to the right, can go on where Up*/Down* ends.
+//! The paper itself was not at hand. What is taken from it is what later papers say of it: a breadth-first spanning
+//! tree whose routers are numbered in preorder from left to right, and a turn model on the directions that this
+//! gives (J. Zhou, X. Lin, Y. Chung, "A Tree-Turn Model for Irregular Networks", 2006, compare with it). Of the
+//! ways to prohibit as few turns as break all cycles among left-up, left-down, right-up and right-down, four of
+//! twelve, one is Up*/Down*'s. This one prohibits those from the right to the left (right-up and right-down to
+//! left-up and left-down). It keeps all pairs connected, since tree links lead left towards the root and right away
+//! from it. So it differs from Up*/Down* in the links outside the tree: down to the left, and up to the right, can
+//! go on where Up*/Down* ends.
 
 use super::shortest::shortest;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};

@@ -59,7 +59,8 @@ impl RelationRule {
     /// The relation of a fabric.
     ///
     /// # Errors
-    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little memory.
+    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little
+    /// memory.
     pub fn relation(
         &self,
         fabric: &Fabric,

@@ -118,7 +118,7 @@ impl Relation {
     }
 
     /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
-    /// could walk in circles, which the [proof](super::prove_relation) refuses.
+    /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses.
     #[must_use]
     pub fn longest(&self) -> u32 {
         self.longest

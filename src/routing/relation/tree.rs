@@ -12,9 +12,9 @@ pub enum Order {
     /// (Schroeder and others, 1991).
     #[default]
     BreadthFirst,
-    /// Up leads to the router that the search came to first (Robles, Duato and Sancho, "A Flexible Routing Scheme for
-    /// Networks of Workstations", 2000). It goes on to the neighbour with the most neighbours of its own that it has been to,
-    /// of equals to that with the most neighbours, then to that of lowest number.
+    /// Up leads to the router that the search came to first (Robles, Duato and Sancho, "A Flexible Routing Scheme
+    /// for Networks of Workstations", 2000). It goes on to the neighbour with the most neighbours of its own that
+    /// it has been to, of equals to that with the most neighbours, then to that of lowest number.
     DepthFirst,
 }
 
@@ -162,8 +162,8 @@ fn neighbours(fabric: &Fabric, router: u32) -> impl Iterator<Item = (Channel, u3
     outputs.filter_map(|channel| fabric.target(channel).map(|target| (channel, target)))
 }
 
-/// The root that a rule takes if none is named: the router of lowest number that has live terminals, or cables, and so
-/// router 0 where nothing has failed.
+/// The root that a rule takes if none is named: the router of lowest number that has live terminals, or cables, and
+/// so router 0 where nothing has failed.
 pub(super) fn first_router(fabric: &Fabric) -> u32 {
     let terminals = fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).min();
     let sender = terminals.unwrap_or(0);

@@ -101,8 +101,8 @@ pub(super) fn ordered(one: u32, other: u32) -> (u32, u32) {
     (one.min(other), one.max(other))
 }
 
-/// Swaps ends until no pair is bad (its ends are one router, or joined by another pair too); false if that does not come
-/// to an end.
+/// Swaps ends until no pair is bad (its ends are one router, or joined by another pair too); false if that does not
+/// come to an end.
 pub(super) fn repair(pairs: &mut [(u32, u32)], random: &mut ChaCha8Rng) -> bool {
     // How often two routers are joined: a matrix of them would not fit any memory. Its order is never asked for.
     let mut joined: HashMap<(u32, u32), u32> = HashMap::with_capacity(pairs.len());

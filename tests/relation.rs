@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flitlab::engine::run_script;
+use flitlab::engine::{FlitSharing, Parameters, run_script};
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
 use flitlab::routing::{RelationRoutes, Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
@@ -22,7 +22,7 @@ fn by_rule(seed: u64, rule: &RelationRule) -> Scenario {
     let lanes = rule.least_lanes.max(1 + (seed % 4) as u8);
     let parameters = RelationParameters { lanes, ..RelationParameters::default() };
     let relation = rule.relation(&scenario.fabric, &parameters).expect("it is connected");
-    let random_ties = seed % 3 == 0;
+    let random_ties = seed.is_multiple_of(3);
     let relation = Arc::new(relation);
     scenario.routes = Routes::Relation(RelationRoutes { relation, random_ties, seed });
     scenario.parameters.virtual_channels = lanes + (seed % 2) as u8;
@@ -106,11 +106,9 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
         tag: 0,
     });
     let messages: Vec<Message> = messages.collect();
-    let mut parameters = flitlab::engine::Parameters::default();
-    parameters.virtual_channels = 1;
-    parameters.bubble = false;
-    for sharing in [None, Some(flitlab::engine::FlitSharing::default())] {
-        let parameters = flitlab::engine::Parameters { sharing, ..parameters.clone() };
+    let parameters = Parameters { virtual_channels: 1, bubble: false, ..Parameters::default() };
+    for sharing in [None, Some(FlitSharing::default())] {
+        let parameters = Parameters { sharing, ..parameters.clone() };
         let script = Script::new(messages.clone());
         let deadlock = run_script(&fabric, &routes, &parameters, script).unwrap_err();
         let waited_for: BTreeSet<&str> =

@@ -100,8 +100,7 @@ mod tests {
     use super::*;
 
     fn settled(deliveries: &[Delivery]) -> Order {
-        let mut order = Order::default();
-        order.pending = deliveries.to_vec();
+        let mut order = Order { pending: deliveries.to_vec(), ..Order::default() };
         order.settle();
         order
     }

@@ -50,6 +50,7 @@ const TORUS: &str = "torus";
 
 /// The routing of the other topologies.
 const AGNOSTIC: &str = "agnostic";
+const RELATION: &str = "relation";
 
 /// The key that says which of its algorithms makes the table.
 const ALGORITHM: &str = "routing.agnostic.algorithm";
@@ -175,7 +176,9 @@ impl Starter {
         let value = match (path, &self.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             // A torus takes in more than one of InfiniBand's adapters gives.
-            ("router.preset", _) if self.routing == AGNOSTIC || self.is_algorithm() => {
+            ("router.preset", _)
+                if [AGNOSTIC, RELATION].contains(&&*self.routing) || self.is_algorithm() =>
+            {
                 "\"angara\"".into()
             }
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),

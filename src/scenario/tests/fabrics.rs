@@ -8,6 +8,7 @@ use crate::topology::Fabric;
 pub(super) fn smallest(name: &str) -> String {
     let sizes = match name {
         "random_regular" => "switches = 6\ndegree = 3",
+        "irregular" => "switches = 6",
         "switched_torus" => "dimensions = [3, 2]",
         "tree" => "arity = 2\nlevels = 2",
         "kautz" => "degree = 2\nlength = 2",
@@ -39,6 +40,7 @@ fn refusal(text: &str) -> String {
 fn every_kind_of_fabric_is_built_and_routed() {
     for (name, expected) in [
         ("random_regular", (6, 6, 9)),
+        ("irregular", (6, 24, 12)),
         ("switched_torus", (6, 6, 9)),
         ("tree", (4, 4, 4)),
         ("kautz", (6, 6, 12)),

@@ -27,7 +27,7 @@ fn direction_order(choices: &Choices<'_>) -> Selection {
             header.first_step().is_none() && header.last_step().is_none()
         };
         let mut plain = (0..pair.routes()).filter(is_plain);
-        let number = if is_odd(choices, pair) { plain.last() } else { plain.next() };
+        let number = if is_odd(choices, pair) { plain.next_back() } else { plain.next() };
         number.map_or_else(|| of_all(choices, pair), narrow)
     })
 }

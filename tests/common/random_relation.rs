@@ -83,7 +83,8 @@ fn relation(
         let distances = distances(fabric, to);
         for state in 0..builder.relation().states() {
             let Some(router) = builder.relation().router(fabric, state) else { continue };
-            if router == to {
+            // From a router that failures have cut off nothing leads anywhere.
+            if router == to || distances[router as usize] == u32::MAX {
                 continue;
             }
             let ports = nearer(fabric, &distances, router);

@@ -24,7 +24,6 @@ pub use tree::Order as TreeOrder;
 pub(crate) use udwm::udwm;
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::memory::Shortage;
 use crate::routing::agnostic::NoTable;
@@ -84,18 +83,6 @@ impl PartialEq for RelationRule {
 impl fmt::Debug for RelationRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)
-    }
-}
-
-impl FromStr for RelationRule {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = RELATION_RULES.into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| {
-            let names = RELATION_RULES.map(|known| known.name);
-            format!("there is no rule {name}; there are {}", names.join(", "))
-        })
     }
 }
 

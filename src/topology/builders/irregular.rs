@@ -13,7 +13,6 @@ use super::random_regular::{ordered, repair};
 use super::{
     BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
 };
-use crate::document::{LARGEST, Whole};
 
 pub(super) static IRREGULAR: BuilderKind = BuilderKind {
     name: "irregular",
@@ -27,13 +26,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let ports = sizes.value("ports", 8, "Ports of each switch.");
     let terminals = sizes.terminals(4);
     let links = sizes.value("links", 4, "Links of each switch, each to another neighbour.");
-    let seed = sizes.reader.value_from(
-        "seed",
-        &Whole { range: 0..=LARGEST },
-        sizes.seed,
-        "the scenario's seed",
-        "What decides which switches are joined.",
-    );
+    let seed = sizes.seed();
     let graph = Irregular { switches: switches?, ports, terminals, links, seed };
     let name = format!("irregular network of {} switches (seed {seed})", graph.switches);
     Some(Built { name, cabling: graph.cabling() })

@@ -9,7 +9,6 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
 };
-use crate::document::{LARGEST, Whole};
 use crate::narrow::narrow;
 
 pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
@@ -23,13 +22,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let routers = sizes.required("switches", 32, "How many switches there are.");
     let degree = sizes.required("degree", 6, "Cables of each switch to others.");
     let terminals = sizes.terminals(1);
-    let seed = sizes.reader.value_from(
-        "seed",
-        &Whole { range: 0..=LARGEST },
-        sizes.seed,
-        "the scenario's seed",
-        "What decides which switches are joined.",
-    );
+    let seed = sizes.seed();
     let (routers, degree) = (routers?, degree?);
     let graph = RandomRegular { routers, degree, terminals, seed };
     let name = format!("random graph of {routers} switches of degree {degree} (seed {seed})");

@@ -1,6 +1,6 @@
 //! The keys that several builders have.
 
-use crate::document::{Count, List, Listed, Reader, Whole};
+use crate::document::{Count, LARGEST, List, Listed, Reader, Whole};
 use crate::narrow::narrow;
 use crate::topology::MAXIMUM_DIMENSIONS;
 
@@ -32,6 +32,12 @@ impl Sizes<'_, '_> {
     pub(super) fn terminals(&mut self, default: u32) -> u32 {
         let doc = "Terminals of each switch.";
         narrow(self.reader.value("terminals", &TERMINALS, default.into(), doc))
+    }
+
+    /// What a fabric is drawn from.
+    pub(super) fn seed(&mut self) -> u64 {
+        let (from, doc) = ("the scenario's seed", "What decides which switches are joined.");
+        self.reader.value_from("seed", &Whole { range: 0..=LARGEST }, self.seed, from, doc)
     }
 
     pub(super) fn redundancy(&mut self, doc: &'static str) -> u32 {

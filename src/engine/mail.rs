@@ -9,7 +9,7 @@ use super::credits::Credit;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::message::Arrival;
 use super::model::Model;
-use super::packet::{Origin, Packet};
+use super::packet::{Origin, Packet, Packets};
 use super::ports::Entry;
 use super::tick::{NEVER, Tick};
 use super::way::MOST_WORDS;
@@ -76,23 +76,32 @@ impl<L: Letter> Post<L> {
     }
 }
 
-impl Model<'_> {
-    /// Sends a packet, whose slot it frees, to a router of another part.
-    pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
-        let PacketCrossing { packet, origin, rest } = self.take_away(slot);
-        let crossing = Crossing { router, pair, packet, origin, rest };
-        self.mail[part as usize].packets.push(crossing);
-    }
-
+impl Packets {
     /// Takes a packet out of the part.
     pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
         let mut rest = [0; MOST_WORDS];
-        let own = self.packets.rest(slot);
+        let own = self.rest(slot);
         rest[..own.len()].copy_from_slice(own);
-        let packet = self.packets.packets[slot as usize];
-        let origin = self.packets.origins[slot as usize];
-        self.packets.remove(slot);
+        let (packet, origin) = (self.packets[slot as usize], self.origins[slot as usize]);
+        self.remove(slot);
         PacketCrossing { packet, origin, rest }
+    }
+
+    /// Takes in a packet of another part. Its place.
+    pub(super) fn take_in(&mut self, crossing: &PacketCrossing) -> u32 {
+        let slot = self.insert(crossing.packet, crossing.origin);
+        let own = self.rest(slot);
+        own.copy_from_slice(&crossing.rest[..own.len()]);
+        slot
+    }
+}
+
+impl Model<'_> {
+    /// Sends a packet, whose slot it frees, to a router of another part.
+    pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
+        let PacketCrossing { packet, origin, rest } = self.packets.take_away(slot);
+        let crossing = Crossing { router, pair, packet, origin, rest };
+        self.mail[part as usize].packets.push(crossing);
     }
 
     /// Sends credits by an entry.
@@ -110,9 +119,7 @@ impl Model<'_> {
             self.sink.forget(from, number);
         }
         for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
-            let slot = self.packets.insert(packet, origin);
-            let own = self.packets.rest(slot);
-            own.copy_from_slice(&rest[..own.len()]);
+            let slot = self.packets.take_in(&PacketCrossing { packet, origin, rest });
             self.join(router, pair, slot);
         }
         self.read_flits(mail.flits.drain(..), mail.headers.drain(..));

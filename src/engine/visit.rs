@@ -5,7 +5,6 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
-use super::flit::{ReturnedRun, SentRun};
 use super::frame::Stage;
 use super::model::Model;
 use super::octet::least;
@@ -41,11 +40,6 @@ pub(super) struct Returned {
 pub(super) struct Outbox {
     pub sent: Vec<Sent>,
     pub returned: Vec<Returned>,
-    /// Flits and their credits, where links are shared flit by flit, and their times.
-    pub flits: Vec<SentRun>,
-    pub times: Vec<Tick>,
-    pub returned_flits: Vec<ReturnedRun>,
-    pub backs: Vec<Tick>,
     pub deliveries: Vec<Delivery>,
     /// Injection channels, and when credits arrive that they wait for.
     pub fed: Vec<(u32, Tick)>,
@@ -256,9 +250,6 @@ impl<'f> Model<'f> {
             }
         }
         self.outbox.sent.clear();
-        if self.flits.is_some() {
-            return self.send_flits();
-        }
         for place in 0..self.outbox.returned.len() {
             let Returned { feeder, lane, credit } = self.outbox.returned[place];
             if feeder & AWAY == 0 {

@@ -1,7 +1,7 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
-use super::member::{Members, Rival};
+use super::agenda::Agenda;
 use super::queue::Stage;
 use super::turn;
 use super::visit::FlitVisit;
@@ -26,14 +26,11 @@ pub(super) struct Scratch {
     of_input: Vec<u32>,
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
-    /// Queues that send.
-    pub members: Members,
-    /// Places of members that share ports.
-    pub company: Vec<usize>,
-    pub rivals: Vec<Rival>,
-    /// The router's other queues that are due before its end, or were, and the set of them.
-    active: Vec<u32>,
-    listed: Vec<u64>,
+    /// The router's queues that are due before its end, or were.
+    pub agenda: Agenda,
+    pub due: Vec<u32>,
+    /// Queues that send alone.
+    pub alone: Vec<u32>,
 }
 
 /// A flit that asks for the switch.
@@ -46,54 +43,19 @@ pub(super) struct Want {
     pub of_port: u32,
     /// The lane that its packet has at the output.
     pub onto: u8,
-    /// Its place in the list of members.
-    pub member: u32,
     /// Whether it has won, or can't any more.
     pub is_out: bool,
 }
 
 impl Scratch {
-    /// Begins with a router of so many queues, none of which is in a list, and of so many ports.
+    /// Begins with a router of so many queues and ports.
     pub(super) fn start(&mut self, queues: usize, inputs: u16, outputs: u16) {
         for (of_port, ports) in [(&mut self.of_input, inputs), (&mut self.of_output, outputs)] {
             if of_port.len() < usize::from(ports) {
                 of_port.resize(ports.into(), NONE);
             }
         }
-        self.active.clear();
-        self.listed.clear();
-        self.listed.resize(queues.div_ceil(64), 0);
-        self.members.clear();
-    }
-
-    /// Puts a queue into the list.
-    #[inline(always)]
-    pub(super) fn activate(&mut self, queue: usize) {
-        let word = &mut self.listed[queue / 64];
-        let bit = 1 << (queue % 64);
-        if *word & bit == 0 {
-            *word |= bit;
-            self.active.push(fitted!(queue, u32));
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn active(&self) -> &[u32] {
-        &self.active
-    }
-
-    /// Takes queues out of the list for which `stays` is false.
-    #[inline(always)]
-    pub(super) fn retain_active(&mut self, mut stays: impl FnMut(u32) -> bool) {
-        let mut place = 0;
-        while let Some(&queue) = self.active.get(place) {
-            if stays(queue) {
-                place += 1;
-            } else {
-                self.active.swap_remove(place);
-                self.listed[queue as usize / 64] &= !(1 << (queue % 64));
-            }
-        }
+        self.agenda.start(queues);
     }
 
     pub(super) fn add_ask(&mut self, lane: u32, queue: usize) {
@@ -103,6 +65,19 @@ impl Scratch {
     pub(super) fn has_asks(&self) -> bool {
         !self.asks.is_empty()
     }
+}
+
+/// Whether flits may share an input port or an output; if not, they don't.
+#[inline(always)]
+fn may_clash(wants: &[Want]) -> bool {
+    let (mut inputs, mut outputs, mut clash) = (0_u64, 0_u64, 0);
+    for want in wants {
+        let (input, output) = (1 << (want.input % 64), 1 << (want.output % 64));
+        clash |= inputs & input | outputs & output;
+        inputs |= input;
+        outputs |= output;
+    }
+    clash != 0
 }
 
 impl FlitVisit<'_, '_> {
@@ -162,12 +137,13 @@ impl FlitVisit<'_, '_> {
         let state = self.queue(queue);
         state.stage = Stage::Sending;
         (state.output, state.lane, state.again) = (fitted!(output, u16), lane, again);
+        state.held = fitted!(place, u32);
+        self.join_senders(queue, output, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
-        *self.due(queue) = now;
-        self.add_member(queue, now);
-        // It is among the members now.
-        *self.due(queue) = NEVER;
+        let flits = self.queue(queue).flits;
+        let first = if flits.is_empty() { NEVER } else { flits.front(&self.state.times) };
+        self.set_due(queue, first.max(again));
     }
 
     /// A queue has taken part in an allocation in vain.
@@ -181,12 +157,17 @@ impl FlitVisit<'_, '_> {
     /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
     /// of its offers; who could still win takes part in the next round.
     pub(super) fn allocate_switch(&mut self, now: Tick) {
-        match self.scratch.wants[..] {
-            [want] => return self.give_switch(&want, true, now),
-            [one, other] => return self.give_to_one_or_both(&one, &other, now),
-            _ => {}
+        if let [one, other] = self.scratch.wants[..] {
+            return self.give_to_one_or_both(&one, &other, now);
         }
         let mut wants = std::mem::take(&mut self.scratch.wants);
+        if !may_clash(&wants) {
+            for want in &wants {
+                self.give_switch(want, true, now);
+            }
+            self.scratch.wants = wants;
+            return;
+        }
         let mut offered = std::mem::take(&mut self.scratch.offered);
         let mut of_output = std::mem::take(&mut self.scratch.of_output);
         let mut of_input = std::mem::take(&mut self.scratch.of_input);
@@ -224,7 +205,7 @@ impl FlitVisit<'_, '_> {
                 let winner = of_input[want.input as usize];
                 want.is_out = winner != NONE || of_output[want.output as usize] != NONE;
                 if want.is_out && winner != number_of(number) {
-                    self.yield_to_others(want.member as usize, now);
+                    self.yield_to_others(want, now);
                 }
             }
             for &number in &offered {
@@ -238,7 +219,7 @@ impl FlitVisit<'_, '_> {
             }
         }
         for want in &wants {
-            self.yield_to_others(want.member as usize, now);
+            self.yield_to_others(want, now);
         }
         (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
         (self.scratch.wants, self.scratch.offered) = (wants, offered);
@@ -256,15 +237,15 @@ impl FlitVisit<'_, '_> {
         };
         let (winner, loser) = if first { (one, other) } else { (other, one) };
         self.give_switch(winner, true, now);
-        self.yield_to_others(loser.member as usize, now);
+        self.yield_to_others(loser, now);
     }
 
     /// Lets a flit win.
     #[inline(always)]
-    fn give_switch(&mut self, want: &Want, first_round: bool, now: Tick) {
-        let &Want { input, output, of_port, onto, member, .. } = want;
+    pub(super) fn give_switch(&mut self, want: &Want, first_round: bool, now: Tick) {
+        let &Want { input, output, of_port, onto, .. } = want;
         self.win(output as usize, (input, of_port), onto, first_round);
-        self.emit(member as usize, now);
+        self.emit(want, now);
     }
 
     /// Whether an output makes its offer to one flit rather than to another.

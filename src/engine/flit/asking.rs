@@ -250,7 +250,7 @@ impl FlitVisit<'_, '_> {
 
     /// A packet that is new decides at its source's router how it goes on.
     fn decide(&mut self, queue: usize, now: Tick) {
-        self.catch_up_all(now);
+        self.attend_all(now);
         let slot = self.queue(queue).slot;
         let lane = self.whole.channels.adaptive;
         let capacity = self.whole.parameters.buffer;

@@ -158,7 +158,7 @@ impl Model<'_> {
                 break;
             }
         }
-        self.join_flits(flits, adapter.router, pair, &arrivals, header);
+        self.hold_flits(flits, adapter.router).join(adapter.router, pair, &arrivals, header);
         self.statistics.sent(in_part, lane, fitted!(arrivals.len(), u16));
         arrivals.clear();
         flits.scratch.arrivals = arrivals;

@@ -15,29 +15,31 @@
 //! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
-//! | `member` | a queue whose packet has a virtual channel |
-//! | `sending` | what flits that win the switch bring about |
+//! | `agenda` | the queues of which something can come before the visit ends |
+//! | `alone` | packets that share neither their input port nor their output |
+//! | `sending` | flits that ask for the switch, and what those that win it bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `injection` | terminals' injection channels |
-//! | `arrivals` | flits and credits handed over to other routers |
+//! | `arrivals` | flits and credits that come to a router |
 //! | `deadlock` | queues that wait for each other |
 
+mod agenda;
 mod allocation;
+mod alone;
 mod arrivals;
 mod asking;
 mod deadlock;
 mod injection;
 mod lane;
-mod member;
 mod queue;
 mod relation;
 mod sending;
 mod times;
 mod visit;
 
-pub(super) use arrivals::{FlitCrossing, PacketCrossing, ReturnedRun, SentRun};
+pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +66,8 @@ pub(super) struct Output {
     pointer: u16,
     /// Flits left of that turn.
     turn: u8,
+    /// Packets that have a lane of it.
+    senders: u16,
 }
 
 /// An input port.
@@ -74,6 +78,8 @@ struct Input {
     pointer: u16,
     /// The output at which its search among offers starts.
     accepts: u16,
+    /// Packets of it that have a lane.
+    senders: u16,
 }
 
 /// What never changes.
@@ -212,7 +218,8 @@ impl State {
                 first
             };
             let turn = rules.weight(0);
-            outputs.push(Output { soonest: 0, line: 0, lanes: first, pointer: 0, turn });
+            let output = Output { soonest: 0, line: 0, lanes: first, pointer: 0, turn, senders: 0 };
+            outputs.push(output);
         }
         let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
         let mut queues = Vec::new();
@@ -222,7 +229,8 @@ impl State {
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
                 for pair in 0..1 << rules.shift {
                     let used = if pair < rules.lanes { room } else { 0 };
-                    queues.extend((0..rules.outputs).map(|_| Queue::new(used, &mut times)));
+                    let place = (input, narrow::<u8>(pair));
+                    queues.extend((0..rules.outputs).map(|_| Queue::new(place, used, &mut times)));
                 }
             }
         }
@@ -234,7 +242,7 @@ impl State {
             lanes,
             asking: vec![0; outputs.len() * rules.words],
             outputs,
-            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0 }; inputs],
+            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders: 0 }; inputs],
             times,
             sources: vec![SourceLane::default(); injections],
         }

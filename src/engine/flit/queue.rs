@@ -26,12 +26,17 @@ pub(super) enum Stage {
 /// A queue, and the packet at its head.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
+    /// Its input port and virtual channel.
+    pub input: u16,
+    pub entry: u8,
     /// When each flit is there, in order; some may be on their way.
     pub flits: Ring,
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
     pub head: u32,
     pub tail: u32,
     pub stage: Stage,
+    /// Whether it sends alone: nobody looks at it until its last flit, or until somebody joins it.
+    pub alone: bool,
     /// The lane that it has at its output, or of its escape.
     pub lane: u8,
     /// The lanes that it may take at its output, a bit each.
@@ -42,6 +47,8 @@ pub(super) struct Queue {
     pub output: u16,
     /// Room that it needs there.
     pub need: u16,
+    /// Where the lane is that it has.
+    pub held: u32,
     /// Its flits that have not won the switch.
     pub left: u16,
     /// The lane of an output (output, then lane) at which its search among offers starts.
@@ -58,18 +65,22 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Empty, for so many flits.
-    pub(super) fn new(room: u32, times: &mut Times) -> Self {
+    /// Empty, of an input port and virtual channel, for so many flits.
+    pub(super) fn new((input, entry): (u16, u8), room: u32, times: &mut Times) -> Self {
         Self {
+            input,
+            entry,
             flits: Ring::new(room, times),
             head: NONE,
             tail: NONE,
             stage: Stage::Idle,
+            alone: false,
             lane: 0,
             lanes: 0,
             options: 0,
             output: NO_OUTPUT,
             need: 0,
+            held: NONE,
             left: 0,
             accepts: 0,
             again: 0,

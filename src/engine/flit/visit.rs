@@ -1,10 +1,13 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
+use super::agenda::least;
 use super::allocation::Scratch;
 use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
+use crate::engine::active::Active;
 use crate::engine::adaptive::Choosers;
 use crate::engine::guide::Guide;
+use crate::engine::mail::Mail;
 use crate::engine::model::Model;
 use crate::engine::octet::EIGHT;
 use crate::engine::packet::Packets;
@@ -26,10 +29,13 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
     pub router: Router,
-    /// Its number in the whole network.
+    /// Its number in the whole network, and its part's.
     pub name: u32,
+    pub part: u32,
     pub first_queue: usize,
     pub queues: usize,
+    /// How often queues were attended to that had been left alone.
+    pub attended: u32,
     /// Up to when it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
@@ -41,23 +47,12 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub statistics: &'a mut Statistics,
     pub outbox: &'a mut Outbox,
+    pub mail: &'a mut [Mail],
+    pub active: &'a mut Active,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
     pub counters: &'a mut Counters,
     pub latest: &'a mut Picoseconds,
-}
-
-/// The least of some times.
-#[inline(always)]
-fn least(times: &[Tick]) -> Tick {
-    let (eights, rest) = times.as_chunks::<EIGHT>();
-    let mut lanes = [NEVER; EIGHT];
-    for eight in eights {
-        for (least, &time) in lanes.iter_mut().zip(eight) {
-            *least = (*least).min(time);
-        }
-    }
-    lanes.into_iter().chain(rest.iter().copied()).fold(NEVER, Tick::min)
 }
 
 impl<'f> Model<'f> {
@@ -65,8 +60,8 @@ impl<'f> Model<'f> {
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        let (first, queues) = flits.queues_of(router);
-        least(&flits.state.due[first..first + queues])
+        let (first, queues) = flits.rules.queues_of(router);
+        flits.state.earliest(first, queues)
     }
 
     /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
@@ -84,7 +79,7 @@ impl<'f> Model<'f> {
         number: u32,
     ) -> FlitVisit<'a, 'f> {
         let router = self.ports.routers[number as usize];
-        let (first_queue, queues) = flits.queues_of(&router);
+        let (first_queue, queues) = flits.rules.queues_of(&router);
         FlitVisit {
             rules: &flits.rules,
             state: &mut flits.state,
@@ -92,8 +87,10 @@ impl<'f> Model<'f> {
             ports: &self.ports,
             router,
             name: number + self.whole.cut.first_router(self.schedule.part),
+            part: fitted!(self.schedule.part, u32),
             first_queue,
             queues,
+            attended: 0,
             until: 0,
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
@@ -104,6 +101,8 @@ impl<'f> Model<'f> {
             choosers: self.choosers.as_mut(),
             statistics: &mut self.statistics,
             outbox: &mut self.outbox,
+            mail: &mut self.mail,
+            active: &mut self.schedule.active,
             digest: &mut self.digest,
             trace: &mut self.trace,
             counters: &mut self.counters,
@@ -112,13 +111,22 @@ impl<'f> Model<'f> {
     }
 }
 
-impl Flits {
+impl Rules {
     /// Where a router's queues begin, and how many there are.
     #[inline(always)]
     pub(super) fn queues_of(&self, router: &Router) -> (usize, usize) {
-        let outputs = self.rules.outputs as usize;
-        let first = (router.first_input as usize) << self.rules.shift;
-        (first * outputs, (usize::from(router.inputs) << self.rules.shift) * outputs)
+        let outputs = self.outputs as usize;
+        let first = (router.first_input as usize) << self.shift;
+        (first * outputs, (usize::from(router.inputs) << self.shift) * outputs)
+    }
+}
+
+impl State {
+    /// The least of the times before which nothing can come of some queues.
+    #[inline]
+    fn earliest(&self, first: usize, queues: usize) -> Tick {
+        let (eights, rest) = self.due[first..first + queues].as_chunks();
+        rest.iter().fold(least(eights), |least, &due| least.min(due))
     }
 }
 
@@ -128,59 +136,47 @@ impl FlitVisit<'_, '_> {
         self.until = until;
         self.scratch.start(self.queues, self.router.inputs, self.router.outputs);
         for queue in 0..self.queues {
-            if *self.due(queue) < until {
-                match self.queue(queue).stage {
-                    Stage::Sending => self.add_member(queue, 0),
-                    _ => self.scratch.activate(queue),
-                }
+            let due = *self.due(queue);
+            if due < until {
+                self.scratch.agenda.set(queue, due, until);
             }
         }
-        let mut left = NEVER;
-        loop {
-            let (now, first) = self.first_bound();
-            let others = self.next_other();
-            if now.min(others) >= until {
-                break;
+        let mut due = std::mem::take(&mut self.scratch.due);
+        let left = loop {
+            let now = self.scratch.agenda.first(&mut due);
+            if now >= until {
+                break until;
             }
-            if now < others {
-                self.catch_up(first, now + 1);
-            } else {
-                self.allocate(others);
-            }
+            self.pass(&mut due, now);
             if self.outbox.is_urgent(self.hosts_answer) {
-                left = now.min(others);
-                break;
+                break now + 1;
             }
-        }
-        self.catch_up_all(left.min(until));
-        self.flush();
-        left.min(least(&self.state.due[self.first_queue..self.first_queue + self.queues]))
+        };
+        self.scratch.due = due;
+        self.attend_all(left);
+        self.state.earliest(self.first_queue, self.queues)
     }
 
-    /// When something can come of a queue that sends no packet; never if that is not before the end.
+    /// Does what queues that are due bring about at an instant: virtual channels are allocated, and then the switch.
     #[inline(always)]
-    fn next_other(&mut self) -> Tick {
-        let due = &self.state.due[self.first_queue..self.first_queue + self.queues];
-        let mut first = NEVER;
-        self.scratch.retain_active(|queue| {
-            let time = due[queue as usize];
-            first = first.min(time);
-            time < self.until
-        });
-        first
-    }
-
-    /// Lets everybody who is due take part in the allocation of virtual channels of an instant.
-    fn allocate(&mut self, now: Tick) {
-        for place in 0..self.scratch.active().len() {
-            let queue = self.scratch.active()[place] as usize;
-            if *self.due(queue) == now {
-                self.look(queue, now);
+    fn pass(&mut self, due: &mut Vec<u32>, now: Tick) {
+        let before = self.attended;
+        for &queue in &*due {
+            let &mut Queue { stage, alone, .. } = self.queue(queue as usize);
+            if stage != Stage::Sending {
+                self.look(queue as usize, now);
+            } else if alone {
+                self.attend(queue, now);
             }
         }
         if self.scratch.has_asks() {
             self.allocate_lanes(now);
         }
+        // Those who were left alone until then may have a flit now, too.
+        if self.attended > before {
+            self.scratch.agenda.first(due);
+        }
+        self.send(due, now);
     }
 
     /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
@@ -196,9 +192,7 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
         self.state.due[self.first_queue + queue] = time;
-        if time < self.until {
-            self.scratch.activate(queue);
-        }
+        self.scratch.agenda.set(queue, time, self.until);
     }
 
     /// Sees to it that a queue is looked at by `time`.
@@ -245,11 +239,8 @@ impl FlitVisit<'_, '_> {
     /// The input port and the lane of a queue.
     #[inline(always)]
     pub(super) fn place(&self, queue: usize) -> (usize, u8) {
-        let pair = match self.rules.outputs {
-            1 => queue,
-            outputs => queue / outputs as usize,
-        };
-        ports::place(fitted!(pair, u32), self.rules.shift)
+        let Queue { input, entry, .. } = self.state.queues[self.first_queue + queue];
+        (input.into(), entry)
     }
 
     /// The place of an output's lane.

@@ -34,6 +34,8 @@ pub(super) struct Choosers<'f> {
     pub state: ChooserState,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
+    /// Outputs that are due at an instant; kept for its memory.
+    due: Vec<u16>,
 }
 
 /// By what packets choose.
@@ -75,7 +77,7 @@ impl<'f> Choosers<'f> {
             decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
         };
-        Self { rule: Rule::Torus(adaptive), state, passed_over: Vec::new() }
+        Self { rule: Rule::Torus(adaptive), state, passed_over: Vec::new(), due: Vec::new() }
     }
 
     /// By a relation: no packet decides on a detour, and none draws anything.
@@ -86,7 +88,7 @@ impl<'f> Choosers<'f> {
             escape_ports: Vec::new(),
             decide_at: vec![NEVER; routers],
         };
-        Self { rule: Rule::Relation(related), state, passed_over: Vec::new() }
+        Self { rule: Rule::Relation(related), state, passed_over: Vec::new(), due: Vec::new() }
     }
 
     /// The relation by which packets choose, if they do.
@@ -173,6 +175,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
         &mut self.choosers().passed_over
+    }
+
+    pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
+        &mut self.choosers().due
     }
 
     #[inline]

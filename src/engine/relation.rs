@@ -4,16 +4,19 @@
 //! any lanes: what an output offers a packet is not one adaptive lane but those that the relation allows there. Which
 //! hops these are is looked up each time, by the place where the packet has come in and its destination.
 
+use std::ops::Range;
+
 use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Output, Ports, Queue};
 use super::router::{Blocked, Visit, Walk};
 use super::size::Size;
+use super::statistics::Stall;
 use super::tick::{NEVER, Tick};
 use super::way::Address;
 use super::whole::Whole;
 use crate::adaptive::drawn_at;
-use crate::narrow::fitted;
+use crate::narrow::{fitted, narrow};
 use crate::routing::RelationRoutes;
 use crate::routing::relation::Hop;
 use crate::topology::NONE;
@@ -24,6 +27,54 @@ pub(super) struct Related<'f> {
     pub routes: &'f RelationRoutes,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] of an injection channel.
     came: Vec<u32>,
+    /// List `n` of the relation by ports is `ports[starts[n]..starts[n + 1]]`.
+    ports: Vec<PortHops>,
+    starts: Vec<u32>,
+}
+
+/// The hops of a list that lead through one port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortHops {
+    pub port: u16,
+    /// The lanes of those that are no escapes, and of those that are, a bit each.
+    pub lanes: u16,
+    pub escapes: u16,
+    /// The place of the first of them in the list.
+    first: u16,
+}
+
+impl PortHops {
+    /// The ports of a list of hops, which are in ascending order of port.
+    fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
+        let mut next = 0;
+        hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
+            let lanes = |escape: bool| {
+                let own = hops.iter().filter(|hop| hop.escape == escape);
+                own.fold(0, |lanes, hop| lanes | 1 << hop.lane)
+            };
+            let first = fitted!(next, u16);
+            next += hops.len();
+            Self { port: hops[0].port, lanes: lanes(false), escapes: lanes(true), first }
+        })
+    }
+
+    /// The place of the hop into a lane in the list, counted in cyclic order from `first` on; the list has so many hops.
+    #[inline(always)]
+    fn turn(&self, lane: u8, first: usize, hops: usize) -> usize {
+        let before = (self.lanes | self.escapes) & ((1 << lane) - 1);
+        let place = usize::from(self.first) + before.count_ones() as usize;
+        if place < first { place + hops - first } else { place - first }
+    }
+}
+
+/// Lanes of a set.
+#[inline(always)]
+fn lanes_in(mut set: u16) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let lane = (set != 0).then(|| fitted!(set.trailing_zeros(), u8))?;
+        set &= set - 1;
+        Some(lane)
+    })
 }
 
 /// In place of a set of ports: the packet has a choice, and the relation says which.
@@ -46,27 +97,48 @@ impl<'f> Related<'f> {
             let port = channel - whole.network.first_output[router as usize];
             whole.fabric.outputs(router).start + port
         });
-        Self { routes, came: came.collect() }
+        let relation = &routes.relation;
+        let (mut by_port, mut starts) = (Vec::new(), vec![0]);
+        for list in 0..relation.lists() {
+            by_port.extend(PortHops::of(relation.hops_of_list(list)));
+            starts.push(narrow(by_port.len()));
+        }
+        Self { routes, came: came.collect(), ports: by_port, starts }
     }
 
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.came)
+        size_of_val(&*self.came) + size_of_val(&*self.ports) + size_of_val(&*self.starts)
     }
 
-    /// The hops that a packet may take from a router, to which it has come through an input port of the part in a lane.
+    /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
+    /// an input port of the part in a lane.
     #[inline]
-    pub(super) fn hops(
-        &self,
-        router: u32,
-        (input, lane): (usize, u8),
-        destination: u32,
-    ) -> &'f [Hop] {
+    fn list(&self, router: u32, (input, lane): (usize, u8), destination: u32) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
             channel => relation.arrived(channel, lane),
         };
-        relation.hops(state, destination)
+        relation.list(state, destination)
+    }
+
+    /// The same hops as [`hops`](Self::hops), by port.
+    #[inline]
+    pub(super) fn ports(&self, router: u32, came: (usize, u8), destination: u32) -> Range<usize> {
+        let list = self.list(router, came, destination) as usize;
+        self.starts[list] as usize..self.starts[list + 1] as usize
+    }
+
+    /// Hops through one port.
+    #[inline(always)]
+    pub(super) fn port(&self, place: usize) -> PortHops {
+        self.ports[place]
+    }
+
+    /// The hops that a packet may take from a router, to which it has come through an input port of the part in a lane.
+    #[inline]
+    pub(super) fn hops(&self, router: u32, came: (usize, u8), destination: u32) -> &'f [Hop] {
+        self.routes.relation.hops_of_list(self.list(router, came, destination))
     }
 
     /// The place among so many hops from which on the first one is preferred of equal ones, at a router to a packet
@@ -138,12 +210,24 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.packets.packets[queue.head as usize].way.into()
     }
 
-    /// The hops that the head of a buffer may take.
-    fn hops(&self, pair: u32) -> &'f [Hop] {
+    /// The hops that the head of a buffer may take, by port: their places in the relation.
+    #[inline]
+    fn ports_of(&self, pair: u32) -> Range<usize> {
         let (input, lane) = self.place(pair);
         let destination = self.whole.end(self.address(pair).destination).router;
         let input = self.router.first_input as usize + input;
-        self.related().hops(self.name, (input, lane), destination)
+        self.related().ports(self.name, (input, lane), destination)
+    }
+
+    /// How many hops there are in a list by port, and the one that is preferred of equal ones.
+    #[inline]
+    fn first_of(&self, pair: u32, ports: Range<usize>) -> (usize, usize) {
+        let related = self.related();
+        let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
+        let hops = usize::from(last.first) + (last.lanes | last.escapes).count_ones() as usize;
+        let head = self.queues[pair as usize].head;
+        let drawn = self.packets.packets[head as usize].note;
+        (hops, related.first(self.name, drawn, hops))
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
@@ -154,15 +238,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let (_, lane) = self.place(pair);
             return self.ask(pair, end.ejection + ejection, lane);
         }
-        let hops = self.hops(pair);
+        let ports = self.ports_of(pair);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits;
         queue.options = BY_RELATION;
         let ask = queue.ask;
-        for hop in hops {
-            let output = usize::from(hop.port);
+        for place in ports {
+            let hops = self.related().port(place);
+            let output = usize::from(hops.port);
             self.add_asker(output, pair, ask);
-            if hop.escape {
+            if hops.escapes != 0 {
                 let word = self.word(output, pair);
                 self.escapes[word] |= 1 << (pair % 64);
             }
@@ -171,8 +256,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
     pub(super) fn withdraw_hops(&mut self, granted: usize, pair: u32, now: Tick) {
-        for hop in self.hops(pair) {
-            let output = usize::from(hop.port);
+        for place in self.ports_of(pair) {
+            let output = usize::from(self.related().port(place).port);
             let word = self.word(output, pair);
             self.escapes[word] &= !(1 << (pair % 64));
             if output != granted {
@@ -185,7 +270,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
-        let start = usize::from(self.router.next_output);
+        let start = self.router.next_output;
+        let escapes = self.related().routes.relation.has_escape();
+        let mut due = std::mem::take(self.due_outputs());
+        due.clear();
+        if escapes {
+            let all = 0..self.router.outputs;
+            due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
+        }
+        let grants = self.counters.grants;
         self.look_at_due::<true>(Walk::Preferred, now);
         let mut passed_over = std::mem::take(self.passed_over());
         for &output in &passed_over {
@@ -193,21 +286,31 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
-        if !self.related().routes.relation.has_escape() {
-            return;
-        }
-        let outputs = usize::from(self.router.outputs);
-        // A packet that escapes takes room, for want of which others may then escape.
-        let mut granted = true;
-        while std::mem::take(&mut granted) {
-            for output in (0..outputs).map(|step| (start + step) % outputs) {
-                let asking = self.words(output);
-                let any = self.escapes[asking].iter().any(|&word| word != 0);
-                if any && self.output(output).free_at <= now {
-                    granted |= self.look_for_escapes::<true>(output, now);
-                }
+        if escapes {
+            // Nothing has changed for the others, unless a packet took room, for want of which others may now escape.
+            let mut granted = self.counters.grants > grants || self.let_escape(&due, start, now);
+            due.clear();
+            due.extend(0..self.router.outputs);
+            while granted {
+                granted = self.let_escape(&due, start, now);
             }
         }
+        *self.due_outputs() = due;
+    }
+
+    /// Serves those who have to escape by one of some outputs, which are in ascending order, in cyclic order from one on.
+    /// Whether there was one.
+    fn let_escape(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+        let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
+        let mut granted = false;
+        for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
+            let asking = self.words(output);
+            let any = self.escapes[asking].iter().any(|&word| word != 0);
+            if any && self.output(output).free_at <= now {
+                granted |= self.look_for_escapes::<true>(output, now);
+            }
+        }
+        granted
     }
 
     /// Grants a free output to the head of a buffer if it can have a hop there; false if it can't, or likes another
@@ -220,20 +323,33 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         now: Tick,
     ) -> bool {
         let Queue { need, flits, .. } = self.queues[pair as usize];
-        let here = |hop: &&Hop| !hop.escape && usize::from(hop.port) == output;
+        let ports = self.ports_of(pair);
+        let here =
+            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
+        let here = here.expect("it asks for none but those of its hops");
         let mut open = false;
-        for hop in self.hops(pair).iter().filter(here) {
-            match self.obstacle(output, pair, (hop.lane, need, flits), now) {
-                None => open = true,
-                Some(obstacle) => blocked.add(&obstacle),
+        for lane in lanes_in(self.related().port(here).lanes) {
+            match self.obstacle(output, pair, (lane, need, flits), now) {
+                None => {
+                    open = true;
+                    break;
+                }
+                Some(obstacle) => {
+                    blocked.add(&obstacle);
+                    // There is room: what other lanes lack does not matter.
+                    if obstacle.stall == Stall::InputBusy {
+                        break;
+                    }
+                }
             }
         }
         if !open {
             return false;
         }
+        let first = self.first_of(pair, ports.clone());
         let best = match walk {
-            Walk::Preferred => self.best(pair, |_| true, now),
-            Walk::Any => self.best(pair, |hop| usize::from(hop.port) == output, now),
+            Walk::Preferred => self.best(ports, first, need, now),
+            Walk::Any => self.best(here..here + 1, first, need, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
@@ -248,30 +364,37 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// The hop that the head of a buffer likes best among those that are no escapes, lead through a free output and have
-    /// room: the one with the most.
-    fn best(&mut self, pair: u32, allows: impl Fn(&Hop) -> bool, now: Tick) -> Option<Hop> {
-        let Queue { head, need, .. } = self.queues[pair as usize];
-        let hops = self.hops(pair);
-        let drawn = self.packets.packets[head as usize].note;
-        let first = self.related().first(self.name, drawn, hops.len());
-        let (mut best, mut most) = (None, 0);
-        for hop in from_place(hops, first).filter(|hop| !hop.escape && allows(hop)) {
-            if self.output(usize::from(hop.port)).free_at > now {
+    /// Of hops by port that are no escapes, lead through a free output and have room for so many flits: the one with the
+    /// most. The list has so many hops; of equal ones that is preferred which comes first from a place on.
+    fn best(
+        &mut self,
+        ports: Range<usize>,
+        (hops, first): (usize, usize),
+        need: u16,
+        now: Tick,
+    ) -> Option<Hop> {
+        let (mut best, mut most, mut turn) = (None, 0, 0);
+        for place in ports {
+            let of_port = self.related().port(place);
+            if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
-            let room = self.room_behind(hop, now);
-            if room >= need && (best.is_none() || room > most) {
-                (best, most) = (Some(*hop), room);
+            for lane in lanes_in(of_port.lanes) {
+                let room = self.room_behind(of_port.port, lane, now);
+                let own = of_port.turn(lane, first, hops);
+                if room >= need && (best.is_none() || (room, turn) > (most, own)) {
+                    (best, most, turn) = (Some(Hop::new(of_port.port, lane)), room, own);
+                }
             }
         }
         best
     }
 
-    /// Flits free behind a hop.
-    fn room_behind(&mut self, hop: &Hop, now: Tick) -> u16 {
-        let &mut Output { room, .. } = self.output(usize::from(hop.port));
-        let place = room + u32::from(hop.lane);
+    /// Flits free in an output's lane.
+    #[inline(always)]
+    fn room_behind(&mut self, output: u16, lane: u8, now: Tick) -> u16 {
+        let &mut Output { room, .. } = self.output(usize::from(output));
+        let place = room + u32::from(lane);
         self.credits.collect(place, now);
         self.credits.room[place as usize]
     }
@@ -284,31 +407,37 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         pair: u32,
         now: Tick,
     ) -> Result<u8, Tick> {
-        let Queue { ask, need, flits, head, .. } = self.queues[pair as usize];
+        let Queue { ask, need, flits, .. } = self.queues[pair as usize];
         if ask > now {
             return Err(ask);
         }
-        let hops = self.hops(pair);
-        for hop in hops.iter().filter(|hop| !hop.escape) {
-            if self.room_behind(hop, now) >= need {
-                // It is served there, or what it waits for there has the router look again.
-                return Err(NEVER);
-            }
-        }
-        let drawn = self.packets.packets[head as usize].note;
-        let first = self.related().first(self.name, drawn, hops.len());
-        let (mut best, mut most, mut until) = (None, 0, NEVER);
-        for hop in from_place(hops, first) {
-            if !hop.escape || usize::from(hop.port) != output {
-                continue;
-            }
-            match self.obstacle(output, pair, (hop.lane, need, flits), now) {
+        let ports = self.ports_of(pair);
+        let here =
+            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
+        let here = self.related().port(here.expect("it asks for none but those of its hops"));
+        let (hops, first) = self.first_of(pair, ports.clone());
+        let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
+        for lane in lanes_in(here.escapes) {
+            match self.obstacle(output, pair, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.room_behind(hop, now);
-                    if best.is_none() || room > most {
-                        (best, most) = (Some(hop.lane), room);
+                    let room = self.room_behind(here.port, lane, now);
+                    let own = here.turn(lane, first, hops);
+                    if best.is_none() || (room, turn) > (most, own) {
+                        (best, most, turn) = (Some(lane), room, own);
                     }
+                }
+            }
+        }
+        if best.is_none() {
+            return Err(until);
+        }
+        for place in ports {
+            let of_port = self.related().port(place);
+            for lane in lanes_in(of_port.lanes) {
+                if self.room_behind(of_port.port, lane, now) >= need {
+                    // It is served there, or what it waits for there has the router look again.
+                    return Err(NEVER);
                 }
             }
         }

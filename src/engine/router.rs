@@ -70,7 +70,7 @@ pub(super) enum Walk {
 
 /// Why the head of a buffer can't have an output now, and when that may have changed.
 pub(super) struct Obstacle {
-    stall: Stall,
+    pub stall: Stall,
     pub until: Tick,
 }
 

@@ -74,14 +74,17 @@ impl FlitVisit<'_, '_> {
     fn want(&mut self, queue: u32, now: Tick) -> Option<Want> {
         let number = self.first_queue + queue as usize;
         let state = &mut *self.state;
-        let &Queue { stage, input, output, held, lane: onto, again, .. } = &state.queues[number];
+        let own = &state.queues[number];
+        let &Queue { stage, input, output, held, lane: onto, again, .. } = own;
         if stage != Stage::Sending || state.due[number] != now {
             return None;
         }
+        // A credit may have come that nobody waits for any more.
+        let came = if own.flits.is_empty() { NEVER } else { own.flits.front(&state.times) };
         let (input, output) = (u32::from(input), u32::from(output));
         let of_input = state.inputs[(self.router.first_input + input) as usize].free_at;
         let of_output = state.outputs[(self.router.first_output + output) as usize].soonest;
-        let soonest = of_input.max(of_output).max(again);
+        let soonest = of_input.max(of_output).max(again).max(came);
         if soonest > now {
             self.set_due(queue as usize, soonest);
             return None;

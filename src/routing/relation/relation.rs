@@ -103,11 +103,31 @@ impl Relation {
     #[must_use]
     #[inline]
     pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
-        let row = self.row[destination_router as usize];
-        if row == NONE {
-            return &[];
+        self.hops_of_list(self.list(state, destination_router))
+    }
+
+    /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may take next.
+    #[must_use]
+    #[inline]
+    pub fn list(&self, state: u32, destination_router: u32) -> u32 {
+        match self.row[destination_router as usize] {
+            // List 0 is the empty one.
+            NONE => 0,
+            row => self.list[row as usize * self.states as usize + state as usize],
         }
-        let list = self.list[row as usize * self.states as usize + state as usize] as usize;
+    }
+
+    /// How many lists of hops there are. Their numbers are below it.
+    #[must_use]
+    pub fn lists(&self) -> u32 {
+        narrow(self.starts.len() - 1)
+    }
+
+    /// The hops of a list.
+    #[must_use]
+    #[inline]
+    pub fn hops_of_list(&self, list: u32) -> &[Hop] {
+        let list = list as usize;
         &self.hops[self.starts[list] as usize..self.starts[list + 1] as usize]
     }
 

@@ -19,11 +19,11 @@ fn pings() -> Section {
         run["points"][0]["message_latency_mean_ns"].as_f64().expect("a number")
     };
     let rows = [
-        ("8 B between neighbours, ns", 850.0, "angara/ping-neighbour"),
+        ("8 B between neighbours, ns", 850.0, "desmos/ping-neighbour"),
         (
             "8 B across the diameter of Desmos, five hops, ns",
             850.0 + 4.0 * 105.0,
-            "angara/ping-diameter",
+            "desmos/ping-diameter",
         ),
     ];
     let row = |(what, expected, name): (&str, f64, &str)| {

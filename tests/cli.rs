@@ -85,7 +85,7 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
 #[test]
 fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
     let place = Workplace::new("a_run");
-    let path = scenario("angara/desmos-uniform");
+    let path = scenario("desmos/desmos-uniform");
     let first = place.json(&with(&["run", &path, "--json", "--out", "first"], &SHORT));
     for file in ["points.csv", "channels.csv", "summary.json", "channels.svg", "channels.png"] {
         assert!(!place.read_bytes(&format!("first/{file}")).is_empty());
@@ -99,7 +99,7 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
 #[test]
 fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Workplace::new("threads");
-    let path = scenario("angara/desmos-patterns");
+    let path = scenario("desmos/desmos-patterns");
     let all = with(&SHORT, &["--set", "sweep.past_saturation=all"]);
     for threads in ["1", "2", "5"] {
         place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &all));
@@ -115,7 +115,7 @@ fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_run_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Workplace::new("run_threads");
-    let path = scenario("angara/desmos-uniform");
+    let path = scenario("desmos/desmos-uniform");
     for threads in ["1", "2", "5"] {
         place.run(&with(&["run", &path, "--threads", threads, "--out", threads], &SHORT));
     }
@@ -144,7 +144,7 @@ fn a_sweep_can_look_for_saturation() {
 #[test]
 fn the_run_agrees_with_what_check_says() {
     let place = Workplace::new("check");
-    let path = scenario("angara/desmos-uniform");
+    let path = scenario("desmos/desmos-uniform");
     let expected = place.json(&["check", &path, "--json"]);
     let low = ["--set", "traffic.load=0.01"];
     let result = place.json(&with(&["run", &path, "--json"], &low));
@@ -191,14 +191,14 @@ fn check_takes_a_swept_key_as_run_does() {
 #[test]
 fn a_ping_between_neighbours_prints_the_published_latency() {
     let place = Workplace::new("ping");
-    let result = place.json(&["run", &scenario("angara/ping-neighbour"), "--json"]);
+    let result = place.json(&["run", &scenario("desmos/ping-neighbour"), "--json"]);
     assert_eq!(result["points"][0]["completion_time_us"], 0.85);
 }
 
 #[test]
 fn reads_wait_for_request_service_and_response() {
     let place = Workplace::new("read");
-    let path = scenario("angara/desmos-read");
+    let path = scenario("desmos/desmos-read");
     let result = place.json(&with(&["run", &path, "--json", "--set", "traffic.load=0.05"], &SHORT));
     let point = &result["points"][0];
     let message = point["message_latency_mean_ns"].as_f64().unwrap();
@@ -246,7 +246,7 @@ fn three_mistakes_are_reported_at_once_and_leave_nothing() {
 #[test]
 fn results_never_replace_others() {
     let place = Workplace::new("replace");
-    let path = scenario("angara/ping-neighbour");
+    let path = scenario("desmos/ping-neighbour");
     for folder in ["results/ping-neighbour", "results/ping-neighbour-2"] {
         assert!(place.run(&["run", &path]).contains(&format!("results in {folder}\n")));
     }
@@ -271,7 +271,7 @@ fn the_reference_page_is_the_one_in_docs() {
 #[test]
 fn a_routing_table_is_made_proved_saved_checked_and_used() {
     let place = Workplace::new("route");
-    let path = scenario("angara/desmos");
+    let path = scenario("desmos/desmos");
     let made = place.json(&["route", &path, "--json", "--save", "table.routes"]);
     assert_eq!((made["maximum_load"].as_u64(), made["gap"].as_f64()), (Some(26), Some(0.0)));
     let checked = place.json(&["route", "--check", "table.routes", "--json"]);
@@ -394,7 +394,7 @@ fn routes_of_a_job_stay_in_its_box_and_its_table_can_be_simulated() {
 #[test]
 fn a_table_that_no_memory_holds_is_refused_beforehand() {
     let place = Workplace::new("route_memory");
-    let path = scenario("angara/desmos");
+    let path = scenario("desmos/desmos");
     let (code, errors) =
         place.fail(&["route", &path, "--set", "topology.torus.dimensions=[64, 64, 64]"]);
     assert_eq!(code, 2);
@@ -404,7 +404,7 @@ fn a_table_that_no_memory_holds_is_refused_beforehand() {
 #[test]
 fn random_failures_are_counted_and_drawn() {
     let place = Workplace::new("failures");
-    let path = scenario("angara/desmos");
+    let path = scenario("desmos/desmos");
     let study = ["failures", &path, "--systems", "20", "--most", "2", "--out", "study", "--json"];
     let study = place.json(&study);
     let rows = study["rows"].as_array().unwrap();
@@ -444,7 +444,7 @@ fn reproductions_leave_rows_and_figures() {
 #[test]
 fn a_warm_up_that_is_too_short_is_not_taken_for_saturation() {
     let place = Workplace::new("short-warm-up");
-    let uniform = scenario("angara/desmos-uniform");
+    let uniform = scenario("desmos/desmos-uniform");
     let output = place.flitlab(&[
         "run",
         &uniform,

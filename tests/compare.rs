@@ -8,7 +8,7 @@ use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two loads of one pattern into a folder.
 fn sweep(place: &Workplace, out: &str, more: &[&str]) {
-    let path = scenario("angara/desmos-uniform");
+    let path = scenario("desmos/desmos-uniform");
     let loads = ["--set", "sweep.grid.traffic.load=[0.05, 0.1]"];
     place.run(&with(&with(&with(&["sweep", &path, "--out", out], &loads), &SHORT), more));
 }
@@ -107,7 +107,7 @@ fn points_of_one_only_do_not_pass_unseen() {
 #[test]
 fn what_is_no_result_is_refused_with_the_way_out() {
     let place = Workplace::new("compare_wrong");
-    let path = scenario("angara/ping-neighbour");
+    let path = scenario("desmos/ping-neighbour");
     place.run(&["run", &path]);
     let right = "results/ping-neighbour";
     let refused = |other: &str, expected: &str| {

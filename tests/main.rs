@@ -19,6 +19,7 @@ mod checkpoint;
 mod cli;
 mod compare;
 mod deadlock;
+mod desmos_twin;
 mod differential;
 mod differential_flits;
 mod documents;

@@ -12,7 +12,7 @@ fn sweep(place: &Workplace, name: &str, out: &str) {
 #[test]
 fn figures_are_drawn_again_without_simulating() {
     let place = Workplace::new("plot_again");
-    sweep(&place, "angara/desmos-patterns", "a");
+    sweep(&place, "desmos/desmos-patterns", "a");
     let names: Vec<String> = fs::read_dir(place.0.join("a"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -35,9 +35,9 @@ fn figures_are_drawn_again_without_simulating() {
 #[test]
 fn several_results_share_a_figure_under_their_labels() {
     let place = Workplace::new("plot_labels");
-    sweep(&place, "angara/desmos-uniform", "a");
-    sweep(&place, "angara/desmos-uniform", "b");
-    sweep(&place, "angara/desmos-patterns", "c");
+    sweep(&place, "desmos/desmos-uniform", "a");
+    sweep(&place, "desmos/desmos-uniform", "b");
+    sweep(&place, "desmos/desmos-patterns", "c");
     place.run(&["plot", "a", "b", "--labels", "BFS,SSSP", "--only", "accepted", "--out", "two"]);
     let svg = place.read("two/accepted.svg");
     for text in ["BFS", "SSSP", "accepted = offered"] {
@@ -57,8 +57,8 @@ fn several_results_share_a_figure_under_their_labels() {
 #[test]
 fn what_cannot_be_drawn_is_said() {
     let place = Workplace::new("plot_wrong");
-    sweep(&place, "angara/desmos-uniform", "a");
-    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    sweep(&place, "desmos/desmos-uniform", "a");
+    place.run(&["run", &scenario("desmos/ping-neighbour"), "--out", "ping"]);
     fs::create_dir(place.0.join("other")).unwrap();
     fs::rename(place.0.join("ping"), place.0.join("other/a")).unwrap();
     // REVIEW C7: a header without rows, and nothing at all.
@@ -116,7 +116,7 @@ fn scaling_is_over_a_key_of_the_sweep() {
 #[test]
 fn rows_of_a_point_tell_its_distribution_and_its_windows() {
     let place = Workplace::new("plot_rows");
-    let path = scenario("angara/desmos-uniform");
+    let path = scenario("desmos/desmos-uniform");
     place.run(&with(&["run", &path, "--out", "a"], &SHORT));
     let point = &place.json(&with(&["run", &path, "--out", "b", "--json"], &SHORT))["points"][0];
     let rows = |file: &str| -> Vec<Vec<String>> {
@@ -152,7 +152,7 @@ fn rows_of_a_point_tell_its_distribution_and_its_windows() {
 #[test]
 fn results_of_earlier_versions_are_drawn_as_far_as_they_go() {
     let place = Workplace::new("plot_earlier");
-    sweep(&place, "angara/desmos-uniform", "a");
+    sweep(&place, "desmos/desmos-uniform", "a");
     for file in ["latencies.csv", "windows.csv", "cdf.svg", "time.svg"] {
         fs::remove_file(place.0.join("a").join(file)).unwrap();
     }
@@ -173,7 +173,7 @@ fn results_of_earlier_versions_are_drawn_as_far_as_they_go() {
 #[test]
 fn the_pdf_has_its_font_and_its_text() {
     let place = Workplace::new("plot_pdf");
-    sweep(&place, "angara/desmos-uniform", "a");
+    sweep(&place, "desmos/desmos-uniform", "a");
     place.run(&["plot", "a", "--only", "accepted", "--width", "89mm", "--out", "b"]);
     let of = |program: &str, more: &[&str]| {
         let file = place.0.join("b/accepted.pdf");

@@ -10,7 +10,7 @@ use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two patterns over three loads, the last of them past saturation, into a folder.
 fn sweep(place: &Workplace, out: &str, more: &[&str]) {
-    let path = scenario("angara/desmos-patterns");
+    let path = scenario("desmos/desmos-patterns");
     let grid = [
         "--set",
         "sweep.grid.traffic.pattern=[\"uniform\", \"tornado\"]",
@@ -53,7 +53,7 @@ fn a_report_is_one_file_and_replaces_nothing() {
 #[test]
 fn what_can_not_be_reported_is_refused_with_the_way_out() {
     let place = Workplace::new("report_wrong");
-    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    place.run(&["run", &scenario("desmos/ping-neighbour"), "--out", "ping"]);
     let refused = |arguments: &[&str], expected: &str| {
         let (code, errors) = place.fail(&with(&["report"], arguments));
         assert_eq!(code, 2, "{errors}");
@@ -206,7 +206,7 @@ fn several_results_share_a_page_and_it_fits_a_narrow_window() {
     let Some(mut browser) = browser(&place) else { return };
     sweep(&place, "a", &[]);
     sweep(&place, "b", &["--set", "link.latency=90 ns"]);
-    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    place.run(&["run", &scenario("desmos/ping-neighbour"), "--out", "ping"]);
     let labels = ["--labels", "short,long,ping", "-o", "all.html"];
     place.run(&with(&["report", "a", "b", "ping"], &labels));
     let all = place.0.join("all.html");
@@ -239,7 +239,7 @@ fn several_results_share_a_page_and_it_fits_a_narrow_window() {
 #[test]
 fn the_page_is_not_to_name_where_it_was_made() {
     let place = Workplace::new("report_place");
-    place.run(&["run", &scenario("angara/ping-neighbour"), "--out", "ping"]);
+    place.run(&["run", &scenario("desmos/ping-neighbour"), "--out", "ping"]);
     let absolute = place.0.join("ping").display().to_string();
     place.run(&["report", &absolute, "-o", "one.html"]);
     place.run(&["report", "ping", "-o", "other.html"]);

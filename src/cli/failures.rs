@@ -26,7 +26,7 @@ use flitlab::topology::{Faults, Torus};
 /// [topology] only.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
-    flitlab failures scenarios/angara/desmos.toml --systems 500 --out desmos-failures")]
+    flitlab failures scenarios/desmos/desmos.toml --systems 500 --out desmos-failures")]
 pub(super) struct Failures {
     #[command(flatten)]
     input: Input,

@@ -49,8 +49,8 @@ use flitlab::sweep::{PointError, SetupError, StoreError};
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  \
     flitlab init first.toml\n  \
-    flitlab check scenarios/angara/desmos-uniform.toml\n  \
-    flitlab sweep scenarios/angara/desmos-uniform.toml\n\n\
+    flitlab check scenarios/desmos/desmos-uniform.toml\n  \
+    flitlab sweep scenarios/desmos/desmos-uniform.toml\n\n\
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
     did not hold, 130 interrupted.\n\n\
     Environment: FLITLAB_MEMORY=\"64 GiB\" is how much memory may be used, in place of what the system has free.")]

@@ -30,8 +30,8 @@ use flitlab::units::time_text;
 /// Prints latency, throughput, the busiest channels and why packets waited, and leaves summary.json,
 /// points.csv, channels.csv, figures and the fully resolved scenario.toml in results/NAME.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flitlab run scenarios/angara/desmos-alltoall.toml\n  \
-                        flitlab run scenarios/angara/desmos-uniform.toml --set traffic.load=0.5 --json")]
+#[command(after_help = "Examples:\n  flitlab run scenarios/desmos/desmos-alltoall.toml\n  \
+                        flitlab run scenarios/desmos/desmos-uniform.toml --set traffic.load=0.5 --json")]
 pub(super) struct Run {
     #[command(flatten)]
     input: Input,

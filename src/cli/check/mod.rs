@@ -25,7 +25,7 @@ use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 /// that can deadlock (exit code 4). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
 /// that left out is said.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flitlab check scenarios/angara/desmos-uniform.toml\n  \
+#[command(after_help = "Examples:\n  flitlab check scenarios/desmos/desmos-uniform.toml\n  \
                         flitlab check --reference > scenario-reference.toml\n  \
                         flitlab check --reference buffer")]
 #[group(skip)]

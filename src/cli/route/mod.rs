@@ -32,9 +32,9 @@ const SHOWN: usize = 10;
 /// other for ever.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    flitlab route scenarios/angara/desmos.toml --algorithm balanced --save desmos.routes\n  \
-    flitlab route scenarios/angara/desmos.toml --algorithm nue --lanes 4\n  \
-    flitlab route scenarios/angara/desmos.toml --algorithm sssp --out figures\n  \
+    flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
+    flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
+    flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route --check desmos.routes\n  \
     flitlab route --check opensm-lfts.dump --netlist fabric.net\n\n\
     Exit code 4: a pair has no route, packets can deadlock, or the table has another flaw.")]

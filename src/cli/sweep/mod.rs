@@ -45,7 +45,7 @@ const UNESTIMATED: Duration = Duration::from_secs(1);
 /// latency and throughput, one curve a series, in results/NAME. A sweep that was ended, however it was
 /// ended, goes on with --resume, and gives what it would have given undisturbed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flitlab sweep scenarios/angara/desmos-uniform.toml\n  \
+#[command(after_help = "Examples:\n  flitlab sweep scenarios/desmos/desmos-uniform.toml\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --threads 2 --out curves\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --out curves --resume\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --dry-run\n  \

@@ -17,7 +17,7 @@ use super::model::Model;
 use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
-use super::relation::Related;
+use super::relation::{Related, View};
 use super::router::{Visit, Walk};
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
@@ -36,6 +36,8 @@ pub(super) struct Choosers<'f> {
     passed_over: Vec<usize>,
     /// Outputs that are due at an instant; kept for its memory.
     due: Vec<u16>,
+    /// The lanes of the output that was looked at last.
+    view: View,
 }
 
 /// By what packets choose.
@@ -77,7 +79,13 @@ impl<'f> Choosers<'f> {
             decide_at: vec![NEVER; ports.routers.len()],
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
         };
-        Self { rule: Rule::Torus(adaptive), state, passed_over: Vec::new(), due: Vec::new() }
+        Self {
+            rule: Rule::Torus(adaptive),
+            state,
+            passed_over: Vec::new(),
+            due: Vec::new(),
+            view: View::default(),
+        }
     }
 
     /// By a relation: no packet decides on a detour, and none draws anything.
@@ -88,7 +96,13 @@ impl<'f> Choosers<'f> {
             escape_ports: Vec::new(),
             decide_at: vec![NEVER; routers],
         };
-        Self { rule: Rule::Relation(related), state, passed_over: Vec::new(), due: Vec::new() }
+        Self {
+            rule: Rule::Relation(related),
+            state,
+            passed_over: Vec::new(),
+            due: Vec::new(),
+            view: View::default(),
+        }
     }
 
     /// The relation by which packets choose, if they do.
@@ -175,6 +189,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
         &mut self.choosers().passed_over
+    }
+
+    #[inline]
+    pub(super) fn lane_view(&mut self) -> &mut View {
+        &mut self.choosers().view
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Output, Ports, Queue};
-use super::router::{Blocked, Visit, Walk};
+use super::router::{Blocked, Obstacle, Visit, Walk};
 use super::size::Size;
 use super::statistics::Stall;
 use super::tick::{NEVER, Tick};
@@ -17,8 +17,8 @@ use super::way::Address;
 use super::whole::Whole;
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
-use crate::routing::RelationRoutes;
 use crate::routing::relation::Hop;
+use crate::routing::{MAXIMUM_LANES, RelationRoutes};
 use crate::topology::NONE;
 
 /// The relation by which packets choose, as routers look it up.
@@ -65,6 +65,18 @@ impl PortHops {
         let place = usize::from(self.first) + before.count_ones() as usize;
         if place < first { place + hops - first } else { place - first }
     }
+}
+
+/// The lanes of an output as packets find them that need so much room, at an instant and until it is granted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct View {
+    output: usize,
+    need: u16,
+    now: Tick,
+    /// Those with room, a bit each.
+    open: u16,
+    /// Of the others: when there will be room.
+    until: [Tick; MAXIMUM_LANES as usize],
 }
 
 /// Lanes of a set.
@@ -270,6 +282,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
+        // Another router's, or an earlier instant's.
+        self.lane_view().need = 0;
         let start = self.router.next_output;
         let escapes = self.related().routes.relation.has_escape();
         let mut due = std::mem::take(self.due_outputs());
@@ -327,23 +341,19 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let mut open = false;
-        for lane in lanes_in(self.related().port(here).lanes) {
-            match self.obstacle(output, pair, (lane, need, flits), now) {
-                None => {
-                    open = true;
-                    break;
-                }
-                Some(obstacle) => {
-                    blocked.add(&obstacle);
-                    // There is room: what other lanes lack does not matter.
-                    if obstacle.stall == Stall::InputBusy {
-                        break;
-                    }
-                }
+        let lanes = self.related().port(here).lanes;
+        let view = self.view(output, need, now);
+        if lanes & view.open == 0 {
+            for lane in lanes_in(lanes) {
+                let until = view.until[usize::from(lane)];
+                blocked.add(&Obstacle { stall: Stall::NoCredit, until });
             }
+            return false;
         }
-        if !open {
+        // There is room in some lane: what others lack does not matter.
+        let lane = fitted!((lanes & view.open).trailing_zeros(), u8);
+        if let Some(obstacle) = self.obstacle(output, pair, (lane, need, flits), now) {
+            blocked.add(&obstacle);
             return false;
         }
         let first = self.first_of(pair, ports.clone());
@@ -388,6 +398,26 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             }
         }
         best
+    }
+
+    /// What the lanes of a free output have room for, looked up once for all packets of a size that ask for it.
+    fn view(&mut self, output: usize, need: u16, now: Tick) -> View {
+        let mut view = *self.lane_view();
+        if (view.output, view.need, view.now) == (output, need, now) {
+            return view;
+        }
+        view = View { output, need, now, ..View::default() };
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        for lane in 0..fitted!(self.whole.lanes.count(), u8) {
+            if !needs_room || self.room_behind(fitted!(output, u16), lane, now) >= need {
+                view.open |= 1 << lane;
+            } else {
+                let place = room + u32::from(lane);
+                view.until[usize::from(lane)] = self.credits.foresee(place, need);
+            }
+        }
+        *self.lane_view() = view;
+        view
     }
 
     /// Flits free in an output's lane.

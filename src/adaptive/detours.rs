@@ -49,6 +49,21 @@ pub struct Decision {
     pub heading: Heading,
 }
 
+/// What is alive, as far as a decision at a source depends on it. The default is all.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'f> {
+    /// The source's ports that lead somewhere, a bit each.
+    pub ports: u16,
+    /// By node: whether packets can end there; all if `None`.
+    pub ends: Option<&'f [bool]>,
+}
+
+impl Default for Live<'_> {
+    fn default() -> Self {
+        Self { ports: u16::MAX, ends: None }
+    }
+}
+
 /// All detours of a torus, and what they are worth.
 #[derive(Clone, Debug)]
 pub struct Detours {
@@ -97,16 +112,16 @@ impl Detours {
     /// The detour that pays most for a packet from `source` to `destination`, if one is better than the
     /// minimal way (equation (17)). Half rings go as `compass` and the bits of `negative` tell.
     ///
-    /// `used` counts the used flits of each direction; from `full` on a packet has no room.
+    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a way's directions those
+    /// count that are `live`, and detours through nodes that are not are left out.
     #[must_use]
     pub fn decide(
         &self,
         compass: &Compass,
-        source: u32,
-        destination: u32,
+        (source, destination): (u32, u32),
         negative: u8,
-        used: &[u32],
-        full: u32,
+        (used, full): (&[u32], u32),
+        live: Live<'_>,
     ) -> Option<Decision> {
         let offset = compass.offset(source, destination);
         let detours = &self.detours[self.first[offset] as usize..self.first[offset + 1] as usize];
@@ -114,10 +129,16 @@ impl Detours {
             return None;
         }
         let loose = Heading { negative, bound: 0 };
-        let minimal = u32::from(compass.ports(source, destination, loose));
+        let minimal = u32::from(compass.ports(source, destination, loose) & live.ports);
         let distance = f64::from(compass.distance(source, destination, loose));
         let ways = detours.iter().map(|detour| {
-            let directions = compass.of_both_halves(detour.directions, negative);
+            let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
+            let ends = live.ends.is_none_or(|ends| {
+                let node = compass.away(source, &detour.steps[..compass.dimensions()]);
+                ends[node as usize]
+            });
+            // Without a direction it has no profit.
+            let directions = if ends { directions } else { 0 };
             let ratio = distance / f64::from(detour.distance);
             Way::new(u32::from(directions), ratio, &self.weights)
         });
@@ -228,7 +249,7 @@ mod tests {
         let detours = Detours::new(&torus, family, WEIGHTS);
         let compass = Compass::new(&torus, true);
         let (source, to) = (torus.node(&[6, 6]).unwrap(), torus.node(&to).unwrap());
-        let decision = detours.decide(&compass, source, to, 0, &used, 8)?;
+        let decision = detours.decide(&compass, (source, to), 0, (&used, 8), Live::default())?;
         Some((torus.coordinates(decision.node), decision.kind))
     }
 
@@ -267,7 +288,7 @@ mod tests {
         let detours = Detours::new(&torus, Family::Orthants, WEIGHTS);
         let compass = Compass::new(&torus, true);
         let to = torus.node(&[4, 3]).unwrap();
-        let decision = detours.decide(&compass, 0, to, 0, &[8, 8, 8, 1], 8).unwrap();
+        let decision = detours.decide(&compass, (0, to), 0, (&[8, 8, 8, 1], 8), Live::default()).unwrap();
         assert_eq!(decision.heading, Heading { negative: 0b10, bound: 0b10 });
         assert_eq!(compass.ports(0, to, decision.heading), 0b1101);
     }
@@ -290,8 +311,9 @@ mod tests {
                         let used: Vec<u32> = (0..torus.directions())
                             .map(|port| 1 + 7 * u32::from(minimal >> port & 1))
                             .collect();
-                        let Some(it) = detours.decide(&compass, source, destination, 0, &used, 8)
-                        else {
+                        let ends = (source, destination);
+                        let all = Live::default();
+                        let Some(it) = detours.decide(&compass, ends, 0, (&used, 8), all) else {
                             continue;
                         };
                         for (dimension, &size) in torus.sizes().iter().enumerate() {

@@ -29,7 +29,7 @@ pub mod profit;
 mod selection;
 
 pub use compass::{Compass, Heading};
-pub use detours::{Decision, Detours, Family};
+pub use detours::{Decision, Detours, Family, Live};
 pub use intermediate::{Candidate, Derouting, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Bearing, Leg, Tie};
 pub use orthant::{channel_queue, goal, orthants};

@@ -99,7 +99,7 @@ pub struct AdaptiveRules {
     pub injection_bubble: bool,
     pub channels: AdaptiveChannels,
     /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
-    /// [`Algorithm::NUE`] makes a table elsewhere.
+    /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
     pub escape: Option<Algorithm>,
 }
 
@@ -179,8 +179,9 @@ impl Adaptive {
                 .map_err(|unroutable| unroutable.to_string())?,
         };
         let torus = fabric.coordinates();
-        let detours =
-            rules.derouter.profit().map(|(family, weights)| Detours::new(torus, family, weights));
+        let profit = rules.derouter.profit();
+        let detours = profit.map(|(family, weights)| Detours::new(torus, family, weights));
+        let detours = detours.transpose().map_err(|error| error.to_string())?;
         let compass = Compass::new(torus, rules.tie.is_none());
         Ok(Self { escape, compass, detours, rules, seed })
     }
@@ -192,7 +193,7 @@ impl Adaptive {
         let lost = (0..fabric.channel_slots()).any(|slot| {
             fabric.target(slot) != torus.neighbor(slot / directions, slot % directions)
         });
-        rules.escape.or(lost.then_some(Algorithm::NUE))
+        rules.escape.or(lost.then_some(Algorithm::UP_DOWN))
     }
 
     /// Bytes that it takes while it is made, about, beside those of a table.

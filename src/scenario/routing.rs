@@ -167,7 +167,7 @@ impl RoutingSpec {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
             return match &rules.derouter {
                 // Without a ring there is no detour to choose, and the name would promise one.
-                derouter if !ring && *derouter != Derouter::None => {
+                derouter if !ring && *derouter != Derouter::None && !derouter.leads_round() => {
                     Err(RoutingError::NoRing(derouter.name()))
                 }
                 _ => Ok(()),

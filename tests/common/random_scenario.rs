@@ -45,7 +45,7 @@ fn rules(random: &mut dyn Rng) -> AdaptiveRules {
     let derouters = [
         Derouter::None,
         Derouter::Profit(Family::Orthants, weights),
-        Derouter::Profit(Family::IntermediateNodes { steps }, weights),
+        Derouter::Profit(Family::IntermediateNodes { steps, percent: 0 }, weights),
         Derouter::Goal,
         Derouter::ChannelQueue,
     ];

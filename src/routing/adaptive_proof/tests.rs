@@ -10,7 +10,8 @@ use crate::topology::{Faults, Torus};
 const WEIGHTS: Weights =
     Weights { distance: 1.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
 const ORTHANTS: Derouter = Derouter::Profit(Family::Orthants, WEIGHTS);
-const OUTFLANK: Derouter = Derouter::Profit(Family::IntermediateNodes { steps: 1 }, WEIGHTS);
+const OUTFLANK: Derouter =
+    Derouter::Profit(Family::IntermediateNodes { steps: 1, percent: 0 }, WEIGHTS);
 
 fn fabrics() -> Vec<Fabric> {
     let faults = Faults { cables: vec![(1, 0), (9, 1)], nodes: vec![5], ..Faults::default() };

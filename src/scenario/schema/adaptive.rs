@@ -49,12 +49,15 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
 
 pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "As [routing.adaptive], but a new packet may be led through an intermediate node, just \
-               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). For tori with \
-               one dimension at least that is not open: detours follow rings only.";
+               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). In open \
+               dimensions, as those of a mesh, there are only the former.";
     with_keys("outflank", doc, |reader| {
         let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
         let steps = narrow(reader.value("steps", &Whole { range: 1..=64 }, 2, doc));
-        let derouter = profit(reader, Family::IntermediateNodes { steps }, 2.0);
+        let doc = "They lie at least so many hundredths of the distance between the ends outside, rounded down: the \
+                   farther a packet goes, the wider its detours are.";
+        let percent = narrow(reader.value("steps_percent", &Whole { range: 0..=100 }, 0, doc));
+        let derouter = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
         rules(reader, derouter)
     })
     .known_as([("ofr", "")])
@@ -92,8 +95,8 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
     rules.injection_bubble = reader.value("injection_bubble", &Flag, rules.injection_bubble, doc);
     let doc = "What packets follow on the escape channels.";
     let escape = Choice::usual("escape", "escape", "auto", doc);
-    let auto = "direction order with the bubble rule; where something has failed, nue.";
-    let tables = [Algorithm::NUE, Algorithm::UP_DOWN];
+    let auto = "direction order with the bubble rule; where something has failed, up-down.";
+    let tables = [Algorithm::UP_DOWN, Algorithm::NUE];
     let tables = tables.map(|it| plain(it.name, Some(it), ESCAPES_BY_TABLE));
     let escape =
         reader.choice(&escape, [plain("auto", None, auto)].into_iter().chain(tables).collect());

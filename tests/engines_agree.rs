@@ -201,9 +201,8 @@ fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
             };
             (0..torus.dimensions()).map(apart).sum::<u32>()
         };
-        assert!(fast.packets.iter().all(|it| u32::from(it.hops) >= shortest(it)));
-        let detour =
-            |it: &DeliveredPacket| it.derouting.is_none() && u32::from(it.hops) > shortest(it);
+        assert!(fast.packets.iter().all(|it| it.hops >= shortest(it)));
+        let detour = |it: &DeliveredPacket| it.derouting.is_none() && it.hops > shortest(it);
         longer += usize::from(fast.packets.iter().any(detour));
     }
     assert!(escaped > 30 && longer > 30, "{escaped} {longer}");

@@ -141,7 +141,7 @@ pub struct Course {
 enum Escape {
     /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
     /// rest of its route there is in direction order from the next router too.
-    DirectionOrder(DirectionOrder),
+    DirectionOrder(Box<DirectionOrder>),
     Table(EscapeTable),
 }
 
@@ -175,7 +175,7 @@ impl Adaptive {
                 .map(Escape::Table)
                 .map_err(|error| format!("the escape has no table: {error}"))?,
             None => DirectionOrder::new(fabric, HalfRing::Plus)
-                .map(Escape::DirectionOrder)
+                .map(|order| Escape::DirectionOrder(Box::new(order)))
                 .map_err(|unroutable| unroutable.to_string())?,
         };
         let torus = fabric.coordinates();

@@ -318,10 +318,10 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
     fn extend_escapes(&mut self, errand: Errand) {
         self.met.fill(u32::MAX);
         let (mut open, mut list) = (Vec::new(), Vec::new());
-        let is_last = matches!(errand.leg, Leg::Last { .. });
+        let may_have_turned = matches!(errand.leg, Leg::Last { .. }) && self.packets.turning != 0;
         for (holder, router) in std::mem::take(&mut self.reached) {
             let held = self.places.came(holder).is_some_and(|came| self.is_escape(came.lane));
-            if !held && !(is_last && self.packets.turning != 0) {
+            if !held && !may_have_turned {
                 continue;
             }
             open.push((holder, router));
@@ -334,7 +334,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
                         if held {
                             self.edges.insert((holder, after));
                         }
-                        if is_last && self.packets.turning != 0 {
+                        if may_have_turned {
                             self.edges.insert((self.places.turned(), after));
                         }
                     } else if target == errand.to {

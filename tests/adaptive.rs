@@ -54,7 +54,7 @@ fn pick_orthant() -> Derouter {
 }
 
 fn outflank() -> Derouter {
-    Derouter::Profit(Family::IntermediateNodes { steps: 2 }, weights(2.0))
+    Derouter::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights(2.0))
 }
 
 fn flood(

@@ -13,7 +13,7 @@ use flitlab::traffic::{Kind, Script, Workload};
 use rayon::prelude::*;
 
 use crate::common::agreement::assert_agreement;
-use crate::common::random_flit_scenario::flit_scenario;
+use crate::common::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
 use crate::common::random_scenario::Scenario;
 use crate::reference_flits;
 use crate::threads::{STOPS, compare};
@@ -135,6 +135,18 @@ fn instants_that_are_left_out_would_change_nothing() {
 fn the_engines_agree_flit_by_flit() {
     (0..120).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
+    });
+}
+
+#[test]
+fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
+    (0..80).into_par_iter().for_each(|seed| {
+        let scenario = flit_scenario_by_table(seed);
+        let packets = scenario.messages.iter().map(|message| {
+            let (there, back) = scenario.packets_of(message);
+            there.len() + back.len()
+        });
+        assert_eq!(agree(seed, &scenario), packets.sum::<usize>(), "seed {seed}: a deadlock");
     });
 }
 

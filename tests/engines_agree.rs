@@ -143,6 +143,7 @@ fn the_engines_agree_in_more_scenarios() {
         engines_agree(first..first + 100);
     }
     agree_under_adaptive_routing(150..600);
+    agree_under_adaptive_routing_with_failures(200..800);
     agree_on_forwarding_tables(150..400);
     agree_on_choices(200..500);
 }
@@ -170,6 +171,57 @@ fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
     }
     assert!(tried > 70 && escaped > 4, "{tried} {escaped}");
     assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
+}
+
+#[test]
+fn the_engines_agree_under_adaptive_routing_with_failures() {
+    agree_under_adaptive_routing_with_failures(0..200);
+}
+
+fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
+    let (mut escaped, mut longer, mut derouted) = (0, 0, BTreeMap::new());
+    for seed in seeds {
+        let _named = Named(seed);
+        let scenario = Scenario::adaptive_by_table(seed);
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_everything_arrived(&scenario, &fast);
+        for kind in fast.packets.iter().filter_map(|packet| packet.derouting) {
+            *derouted.entry(kind).or_insert(0) += 1;
+        }
+        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        escaped += usize::from(data && fast.packets.iter().any(|it| it.virtual_channel == 1));
+        let torus = scenario.fabric.torus().expect("a torus");
+        let shortest = |packet: &DeliveredPacket| {
+            let apart = |dimension: usize| {
+                let at = |node| torus.coordinate(node, dimension);
+                let apart = at(packet.source).abs_diff(at(packet.destination));
+                let size = torus.sizes()[dimension];
+                if torus.closed(dimension) { apart.min(size - apart) } else { apart }
+            };
+            (0..torus.dimensions()).map(apart).sum::<u32>()
+        };
+        assert!(fast.packets.iter().all(|it| it.hops >= shortest(it)));
+        let detour = |it: &DeliveredPacket| it.derouting.is_none() && it.hops > shortest(it);
+        longer += usize::from(fast.packets.iter().any(detour));
+    }
+    assert!(escaped > 30 && longer > 30, "{escaped} {longer}");
+    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
+}
+
+/// Panics unless each packet and each message has been delivered once.
+fn assert_everything_arrived(scenario: &Scenario, log: &Log) {
+    let packets = scenario.messages.iter().map(|message| {
+        let (there, back) = scenario.packets_of(message);
+        there.len() + back.len()
+    });
+    assert_eq!(log.packets.len(), packets.sum::<usize>());
+    assert_eq!(log.messages.len(), scenario.messages.len());
+    let mut numbers: Vec<(u32, u32)> =
+        log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), log.packets.len());
 }
 
 #[test]

@@ -122,6 +122,19 @@ fn forwarding_tables_give_the_same_on_any_number_of_threads() {
     }
 }
 
+#[test]
+fn adaptive_routing_with_failures_gives_the_same_on_any_number_of_threads() {
+    for seed in 0..12 {
+        let scenario = RandomScenario::adaptive_by_table(seed);
+        if scenario.fabric.live_terminals().count() < 7 {
+            continue;
+        }
+        let workload = Workload::Script(Script::new(scenario.messages.clone()));
+        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
+        assert!(!one.log.0.is_empty() && one.deadlock.is_none(), "seed {seed}");
+    }
+}
+
 /// The time in which nothing gets from one part to another (docs/model.md, "Windows and threads").
 fn reach(parameters: &Parameters) -> Picoseconds {
     let flit_times = [

@@ -168,6 +168,15 @@ impl Compass {
         .sum()
     }
 
+    /// Whether such steps from a node leave no open dimension.
+    #[must_use]
+    pub fn stays(&self, node: u32, steps: &[i16]) -> bool {
+        let places = self.at(node).iter().zip(&self.sizes).zip(steps).zip(&self.closed);
+        places.into_iter().all(|(((&from, &size), &step), &closed)| {
+            closed || (0..i32::from(size)).contains(&(i32::from(from) + i32::from(step)))
+        })
+    }
+
     /// The node at an offset from another: steps in each dimension, round the rings; it must not leave an
     /// open dimension.
     #[must_use]

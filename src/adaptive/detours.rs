@@ -9,7 +9,7 @@ use super::{
     wraparound,
 };
 use crate::narrow::narrow;
-use crate::topology::{MAXIMUM_DIMENSIONS, Torus};
+use crate::topology::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
 
 /// Packets with less than this distance to go are never derouted.
 pub const LEAST_DISTANCE: u16 = 2;
@@ -23,6 +23,9 @@ pub enum Family {
     IntermediateNodes {
         /// Steps outside the minimal orthant, Delta in equations (2) and (3), 1 or more.
         steps: u32,
+        /// Delta is at least so many hundredths of the distance between the ends, rounded down: section 3.1.2 suggests
+        /// a fraction of it, which bounds the dilation by a factor.
+        percent: u32,
     },
 }
 
@@ -49,6 +52,21 @@ pub struct Decision {
     pub heading: Heading,
 }
 
+/// What is alive, as far as a decision at a source depends on it. The default is all.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'f> {
+    /// The source's ports that lead somewhere, a bit each.
+    pub ports: u16,
+    /// By node: whether packets can end there; all if `None`.
+    pub ends: Option<&'f [bool]>,
+}
+
+impl Default for Live<'_> {
+    fn default() -> Self {
+        Self { ports: u16::MAX, ends: None }
+    }
+}
+
 /// All detours of a torus, and what they are worth.
 #[derive(Clone, Debug)]
 pub struct Detours {
@@ -56,26 +74,42 @@ pub struct Detours {
     detours: Vec<Detour>,
     /// The first detour of each offset; one more at the end.
     first: Vec<u32>,
+    /// Whether detours may lead over an edge, so that it depends on the source which of them there are.
+    edges: bool,
 }
 
 impl Detours {
     /// Bytes that they take, about: of an offset a pair that has it, and what a few dozen detours take.
     #[must_use]
     pub fn memory_needed(torus: &Torus) -> u64 {
-        Compass::offsets_of(torus) * (16 + 4 + 48 * size_of::<Detour>() as u64)
+        // A torus with margins has a few times as many nodes, of a few coordinates each.
+        let margins = u64::from(torus.nodes()) * torus.dimensions() as u64 * 8;
+        Compass::offsets_of(torus) * (16 + 4 + 48 * size_of::<Detour>() as u64) + margins
     }
 
-    /// Finds all detours. Open dimensions have none: packets are only derouted round rings.
-    #[must_use]
-    pub fn new(torus: &Torus, family: Family, weights: Weights) -> Self {
+    /// Finds all detours. In open dimensions there are outflanking nodes only, as far as the mesh goes: by what lies on
+    /// the other way round, packets are only derouted round rings.
+    ///
+    /// # Errors
+    /// If a mesh is so large that there is no place for nodes beyond its edges.
+    pub fn new(torus: &Torus, family: Family, weights: Weights) -> Result<Self, TopologyError> {
         // With both halves, so that a half ring's two ways are both minimal.
-        let compass = Compass::new(torus, true);
-        let mut pairs = vec![None; compass.offsets()];
+        let mut pairs = vec![None; Compass::new(torus, true).offsets()];
+        let own = Compass::new(torus, true);
+        let (wide, margins) = with_margins(torus, family)?;
+        let moved = |node| {
+            let own = torus.coordinates(node);
+            let moved: Vec<u32> =
+                own.iter().zip(&margins).map(|(at, margin)| at + margin).collect();
+            wide.node(&moved).expect("margins make room")
+        };
         for source in ends(torus) {
             for destination in 0..torus.nodes() {
-                pairs[compass.offset(source, destination)].get_or_insert((source, destination));
+                let pair = &mut pairs[own.offset(source, destination)];
+                pair.get_or_insert_with(|| (moved(source), moved(destination)));
             }
         }
+        let (torus, compass) = (&wide, Compass::new(&wide, true));
         let mut detours = Vec::new();
         let mut first = vec![0];
         let mut candidates = Vec::new();
@@ -91,22 +125,23 @@ impl Detours {
             }
             first.push(u32::try_from(detours.len()).expect("fewer than 2^32 detours"));
         }
-        Self { weights, detours, first }
+        let edges = margins.iter().any(|&margin| margin > 0);
+        Ok(Self { weights, detours, first, edges })
     }
 
     /// The detour that pays most for a packet from `source` to `destination`, if one is better than the
     /// minimal way (equation (17)). Half rings go as `compass` and the bits of `negative` tell.
     ///
-    /// `used` counts the used flits of each direction; from `full` on a packet has no room.
+    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a way's directions those
+    /// count that are `live`, and detours through nodes that are not are left out.
     #[must_use]
     pub fn decide(
         &self,
         compass: &Compass,
-        source: u32,
-        destination: u32,
+        (source, destination): (u32, u32),
         negative: u8,
-        used: &[u32],
-        full: u32,
+        (used, full): (&[u32], u32),
+        live: Live<'_>,
     ) -> Option<Decision> {
         let offset = compass.offset(source, destination);
         let detours = &self.detours[self.first[offset] as usize..self.first[offset + 1] as usize];
@@ -114,10 +149,16 @@ impl Detours {
             return None;
         }
         let loose = Heading { negative, bound: 0 };
-        let minimal = u32::from(compass.ports(source, destination, loose));
+        let minimal = u32::from(compass.ports(source, destination, loose) & live.ports);
         let distance = f64::from(compass.distance(source, destination, loose));
         let ways = detours.iter().map(|detour| {
-            let directions = compass.of_both_halves(detour.directions, negative);
+            let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
+            let steps = &detour.steps[..compass.dimensions()];
+            let inside = !self.edges || compass.stays(source, steps);
+            let ends = |ends: &[bool]| ends[compass.away(source, steps) as usize];
+            let exists = inside && live.ends.is_none_or(ends);
+            // Without a direction it has no profit.
+            let directions = if exists { directions } else { 0 };
             let ratio = distance / f64::from(detour.distance);
             Way::new(u32::from(directions), ratio, &self.weights)
         });
@@ -130,6 +171,33 @@ impl Detours {
         };
         Some(Decision { kind: best.kind, node, heading })
     }
+}
+
+/// The torus with so many more nodes at both ends of each open dimension, that no detour from where it lies in the
+/// middle leads over an edge; and how many at each.
+fn with_margins(torus: &Torus, family: Family) -> Result<(Torus, Vec<u32>), TopologyError> {
+    let steps = match family {
+        Family::Orthants => 0,
+        Family::IntermediateNodes { steps, percent } => {
+            let halves = |dimension: usize| {
+                let size = torus.sizes()[dimension];
+                if torus.closed(dimension) { size / 2 } else { size - 1 }
+            };
+            let diameter: u32 = (0..torus.dimensions()).map(halves).sum();
+            steps.max(diameter * percent / 100)
+        }
+    };
+    let open = |&dimension: &usize| !torus.closed(dimension);
+    // Nothing lies farther off than the size less one.
+    let margin = |dimension| match open(&dimension) {
+        true => steps.min(torus.sizes()[dimension] - 1),
+        false => 0,
+    };
+    let margins: Vec<u32> = (0..torus.dimensions()).map(margin).collect();
+    let sizes: Vec<u32> =
+        torus.sizes().iter().zip(&margins).map(|(size, margin)| size + 2 * margin).collect();
+    let open: Vec<usize> = (0..torus.dimensions()).filter(open).collect();
+    Ok((Torus::new(&sizes, &open)?, margins))
 }
 
 /// Sources from which every offset occurs: the corners of the open dimensions.
@@ -155,7 +223,9 @@ fn find(
 ) {
     match family {
         Family::Orthants => orthants(torus, source, destination, candidates),
-        Family::IntermediateNodes { steps } => {
+        Family::IntermediateNodes { steps, percent } => {
+            let distance = Leg::minimal(torus, source, destination, 0).distance();
+            let steps = steps.max(distance * percent / 100);
             let (midpoint, nodes) = (Midpoint::Exact, Nodes::Example);
             let rule = OutFlank { steps, midpoint, nodes };
             outflank(torus, source, destination, rule, candidates);
@@ -225,14 +295,14 @@ mod tests {
     /// What is used in each direction of an 8x8 torus.
     fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Derouting)> {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
-        let detours = Detours::new(&torus, family, WEIGHTS);
+        let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
         let compass = Compass::new(&torus, true);
         let (source, to) = (torus.node(&[6, 6]).unwrap(), torus.node(&to).unwrap());
-        let decision = detours.decide(&compass, source, to, 0, &used, 8)?;
+        let decision = detours.decide(&compass, (source, to), 0, (&used, 8), Live::default())?;
         Some((torus.coordinates(decision.node), decision.kind))
     }
 
-    const NODES: Family = Family::IntermediateNodes { steps: 2 };
+    const NODES: Family = Family::IntermediateNodes { steps: 2, percent: 0 };
 
     #[test]
     fn an_idle_network_has_no_detours() {
@@ -260,14 +330,57 @@ mod tests {
         }
     }
 
+    /// From (3,3) to (5,6) of a mesh, both of whose minimal ports are full: by (1,8) or (7,1); from its edges by one
+    /// of them, from a corner by none.
+    #[test]
+    fn detours_of_a_mesh_depend_on_how_far_its_edges_are() {
+        let mesh = Torus::new(&[9, 9], &[0, 1]).unwrap();
+        let detours = Detours::new(&mesh, NODES, WEIGHTS).unwrap();
+        let compass = Compass::new(&mesh, true);
+        let decide = |from: [u32; 2], to: [u32; 2], used: [u32; 4]| {
+            let ends = (mesh.node(&from).unwrap(), mesh.node(&to).unwrap());
+            let decision = detours.decide(&compass, ends, 0, (&used, 8), Live::default())?;
+            assert_eq!(decision.kind, Derouting::OutFlank);
+            Some(mesh.coordinates(decision.node))
+        };
+        let (back_in_x, back_in_y) = ([8, 8, 1, 2], [8, 8, 2, 1]);
+        assert_eq!(decide([3, 3], [5, 6], back_in_x), Some(vec![1, 8]));
+        assert_eq!(decide([3, 3], [5, 6], back_in_y), Some(vec![7, 1]));
+        assert_eq!(decide([0, 3], [2, 6], [8, 8, u32::MAX, 1]), Some(vec![4, 1]));
+        assert_eq!(decide([3, 0], [5, 3], [8, 8, 1, u32::MAX]), Some(vec![1, 5]));
+        assert_eq!(decide([0, 0], [2, 3], [8, 8, u32::MAX, u32::MAX]), None);
+        assert_eq!(decide([1, 1], [3, 4], back_in_x), None, "two steps back lead over the edge");
+    }
+
+    /// Four steps in +x: half of them are as many as are told, so that the nodes are those of two steps; all of them
+    /// lead farther out.
+    #[test]
+    fn steps_grow_with_the_distance_if_told() {
+        let torus = Torus::new(&[16, 16], &[]).unwrap();
+        let compass = Compass::new(&torus, true);
+        let aside = |percent, to: u32| {
+            let family = Family::IntermediateNodes { steps: 2, percent };
+            let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+            let used = (&[8, 1, 8, 8][..], 8);
+            let decision = detours.decide(&compass, (0, to), 0, used, Live::default()).unwrap();
+            torus.coordinates(decision.node)
+        };
+        assert_eq!(aside(0, 4), [6, 2]);
+        assert_eq!(aside(50, 4), [6, 2]);
+        assert_eq!(aside(100, 4), [8, 4]);
+        assert_eq!(aside(99, 4), [7, 3]);
+        assert_eq!(aside(100, 2), [4, 2]);
+    }
+
     #[test]
     fn the_half_rings_of_an_orthant_stay_free() {
         // Half a ring in x both ways; three steps in y.
         let torus = Torus::new(&[8, 8], &[]).unwrap();
-        let detours = Detours::new(&torus, Family::Orthants, WEIGHTS);
+        let detours = Detours::new(&torus, Family::Orthants, WEIGHTS).unwrap();
         let compass = Compass::new(&torus, true);
         let to = torus.node(&[4, 3]).unwrap();
-        let decision = detours.decide(&compass, 0, to, 0, &[8, 8, 8, 1], 8).unwrap();
+        let decision =
+            detours.decide(&compass, (0, to), 0, (&[8, 8, 8, 1], 8), Live::default()).unwrap();
         assert_eq!(decision.heading, Heading { negative: 0b10, bound: 0b10 });
         assert_eq!(compass.ports(0, to, decision.heading), 0b1101);
     }
@@ -277,30 +390,34 @@ mod tests {
         for (sizes, open) in [
             (&[4, 2, 2, 2][..], &[][..]),
             (&[3, 4, 5], &[1]),
+            (&[5, 4, 3], &[0, 1, 2]),
             (&[6, 2, 3], &[]),
             (&[5, 1, 4, 3], &[]),
         ] {
             let torus = Torus::new(sizes, open).unwrap();
             let compass = Compass::new(&torus, true);
             for family in [Family::Orthants, NODES] {
-                let detours = Detours::new(&torus, family, WEIGHTS);
+                let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
                 for source in 0..torus.nodes() {
                     for destination in 0..torus.nodes() {
                         let minimal = compass.ports(source, destination, Heading::default());
                         let used: Vec<u32> = (0..torus.directions())
                             .map(|port| 1 + 7 * u32::from(minimal >> port & 1))
                             .collect();
-                        let Some(it) = detours.decide(&compass, source, destination, 0, &used, 8)
-                        else {
+                        let ends = (source, destination);
+                        let all = Live::default();
+                        let Some(it) = detours.decide(&compass, ends, 0, (&used, 8), all) else {
                             continue;
                         };
-                        for (dimension, &size) in torus.sizes().iter().enumerate() {
+                        assert!(it.node < torus.nodes());
+                        for dimension in 0..torus.dimensions() {
                             let at = |node| torus.coordinate(node, dimension);
                             let (low, high) =
                                 (at(source).min(at(destination)), at(source).max(at(destination)));
                             assert!(
-                                torus.closed(dimension) || (low..=high).contains(&at(it.node)),
-                                "{size}"
+                                torus.closed(dimension)
+                                    || it.kind == Derouting::OutFlank
+                                    || (low..=high).contains(&at(it.node))
                             );
                         }
                     }

@@ -157,7 +157,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Adds the outflanking intermediate nodes (equations (2) and (3), Example 2).
+/// Adds the outflanking intermediate nodes (equations (2) and (3), Example 2). Where a dimension is open, they need no
+/// ring, but have to lie inside it: the paper's section 1 proposes them for meshes.
 pub fn outflank(
     torus: &Torus,
     source: u32,
@@ -167,12 +168,7 @@ pub fn outflank(
 ) {
     let ends = Ends::new(torus, source, destination);
     for lambda in lambdas(&ends, rule.nodes) {
-        if (0..torus.dimensions())
-            .any(|dimension| lambda[dimension] != 0 && !torus.closed(dimension))
-        {
-            continue;
-        }
-        let coordinates: Vec<u32> = (0..torus.dimensions())
+        let coordinates: Option<Vec<u32>> = (0..torus.dimensions())
             .map(|dimension| {
                 let (from, to, size) = ends.coordinates(dimension);
                 let step = ends.step(dimension);
@@ -187,10 +183,15 @@ pub fn outflank(
                     (_, 1) => i64::from(to) + steps(step),
                     _ => i64::from(from) - steps(step),
                 };
-                narrow(place.rem_euclid(i64::from(size)))
+                let inside = (0..i64::from(size)).contains(&place);
+                (inside || torus.closed(dimension))
+                    .then(|| narrow(place.rem_euclid(i64::from(size))))
             })
             .collect();
-        ends.add(Derouting::OutFlank, &coordinates, candidates);
+        // Beyond the edge of an open dimension there is none.
+        if let Some(coordinates) = coordinates {
+            ends.add(Derouting::OutFlank, &coordinates, candidates);
+        }
     }
 }
 
@@ -304,6 +305,25 @@ mod tests {
         let rule = OutFlank { nodes: Nodes::Simulator, ..RULE };
         let expected = [[2, 4, 6], [4, 2, 6]].map(Vec::from);
         assert_eq!(places(&torus, &[4, 4, 4], &[4, 4, 8], rule), expected);
+    }
+
+    #[test]
+    fn outflanking_nodes_of_a_mesh_lie_inside_it() {
+        let mesh = Torus::new(&[9, 9], &[0, 1]).unwrap();
+        let of = |from: [u32; 2], to: [u32; 2]| places(&mesh, &from, &to, RULE);
+        // In the middle those of a torus: one back in x and beyond in y, and the other way round.
+        assert_eq!(of([3, 3], [5, 6]), [[1, 8], [7, 1]].map(Vec::from));
+        let torus = Torus::new(&[9, 9], &[]).unwrap();
+        assert_eq!(of([3, 3], [5, 6]), places(&torus, &[3, 3], &[5, 6], RULE));
+        // At the edge x = 0 no step back leads; at y = 8 none beyond.
+        assert_eq!(of([0, 3], [5, 6]), [[7, 1]].map(Vec::from));
+        assert_eq!(of([0, 3], [8, 6]), Vec::<Vec<u32>>::new());
+        // Along a row: aside on both sides, beyond and back; at its end on one.
+        assert_eq!(of([3, 4], [5, 4]), [[7, 6], [1, 2]].map(Vec::from));
+        assert_eq!(of([3, 0], [5, 0]), [[7, 2]].map(Vec::from));
+        // Where one dimension closes into rings, steps in it wrap around.
+        let open = Torus::new(&[9, 9], &[1]).unwrap();
+        assert_eq!(places(&open, &[0, 3], &[4, 6], RULE), [[7, 8], [6, 1]].map(Vec::from));
     }
 
     #[test]

@@ -17,8 +17,8 @@
 //! | [`leg`](Leg) | what is left of a way in each dimension, for routers that decide it once |
 //!
 //! Nothing here knows a router: congestion comes in as one number a direction. All sets are defined
-//! for any number of dimensions. Packets are derouted round rings; a dimension that is open, or has two
-//! nodes, has no detours.
+//! for any number of dimensions. Packets are derouted round rings, and in dimensions that are open, or have two
+//! nodes, by outflanking intermediate nodes alone.
 
 mod compass;
 mod detours;
@@ -29,7 +29,7 @@ pub mod profit;
 mod selection;
 
 pub use compass::{Compass, Heading};
-pub use detours::{Decision, Detours, Family};
+pub use detours::{Decision, Detours, Family, Live};
 pub use intermediate::{Candidate, Derouting, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Bearing, Leg, Tie};
 pub use orthant::{channel_queue, goal, orthants};

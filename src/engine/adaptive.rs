@@ -2,7 +2,7 @@
 //! routing").
 //!
 //! The head of a buffer asks for every output that leads it on, on the adaptive channel, and for
-//! direction order's on its escape channel. A router walks its free outputs three times: with packets
+//! direction order's, or that of a table, on its escape channel. A router walks its free outputs three times: with packets
 //! that like an output best; with any that can have it; with those that found none of their outputs
 //! with room, which may escape. What has been granted in one walk only takes room, and escapes take none
 //! of the adaptive channel's, so walking again would grant nothing. The second walk visits those
@@ -26,7 +26,7 @@ use super::way::{Choice, Stage};
 use super::whole::Whole;
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
-use crate::routing::{Adaptive, Course};
+use crate::routing::{Adaptive, Course, Onward};
 
 /// What routers keep whose packets choose their way.
 pub(super) struct Choosers<'f> {
@@ -123,6 +123,15 @@ impl<'f> Choosers<'f> {
         }
     }
 
+    /// Whether hops are counted as packets take them, since nobody knows them before.
+    #[inline]
+    pub(super) fn count_hops(&self) -> bool {
+        match self.rule {
+            Rule::Torus(adaptive) => adaptive.has_table(),
+            Rule::Relation(_) => true,
+        }
+    }
+
     pub(super) fn memory(&self) -> usize {
         let ChooserState { random, undecided, escape_ports, decide_at } = &self.state;
         size_of_val(&**random)
@@ -162,7 +171,9 @@ impl Model<'_> {
                 adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
             origin.set_derouting(course.kind);
-            origin.hops = adaptive.hops(from, to, &course);
+            // On an escape by a table nobody knows them before.
+            let known = !adaptive.has_table();
+            origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
             choice.heading = course.heading;
             choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
         } else {
@@ -233,14 +244,17 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let Queue { head: slot, ask, .. } = self.queues[pair as usize];
         let (_, lane) = self.place(pair);
-        match step(self.whole, self.adaptive(), self.packets, slot, self.name) {
-            Step::Ejection(output) | Step::Port(output) => self.ask(pair, output, lane),
+        match step(self.whole, self.adaptive(), self.packets, slot, (self.name, lane)) {
+            Step::Ejection(output) => self.ask(pair, output, lane),
+            Step::Port { output, onto } => self.ask(pair, output, onto),
             Step::Decision => {
                 self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
                 let present = self.decide_at();
                 *present = (*present).min(ask);
             }
-            Step::Any { options, escape } => self.ask_for_any(pair, options, escape),
+            Step::Any { options, output, escape } => {
+                self.ask_for_any(pair, options, (output, escape));
+            }
         }
     }
 
@@ -292,17 +306,17 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    fn ask_for_any(&mut self, pair: u32, options: u16, escape: u8) {
+    fn ask_for_any(&mut self, pair: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(pair);
         let injects = self.input(input).injects;
         let bubble = if injects { self.whole.injection_bubble } else { 0 };
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
-        queue.output = fitted!(options.trailing_zeros(), u16);
+        queue.output = output;
         queue.onto = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
-        for output in ports(options) {
+        for output in ports(options | 1 << escape) {
             self.add_asker(output, pair, ask);
         }
         let word = self.word(escape, pair);
@@ -315,7 +329,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let queue = &mut self.queues[pair as usize];
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
-        for output in ports(options).filter(|&output| output != granted) {
+        for output in ports(options | 1 << escape).filter(|&output| output != granted) {
             self.stop_asking(output, pair, now);
         }
         let word = self.word(escape, pair);
@@ -475,21 +489,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 pub(super) enum Step {
     /// It is at its destination.
     Ejection(u16),
-    /// It has no choice.
-    Port(u16),
+    /// It has no choice, onto this lane.
+    Port { output: u16, onto: u8 },
     /// It has to decide on a detour first.
     Decision,
-    /// By any of these ports, a bit each; else by the lowest, on its escape lane.
-    Any { options: u16, escape: u8 },
+    /// By any of these ports, a bit each; else by this one, on its escape lane.
+    Any { options: u16, output: u16, escape: u8 },
 }
 
-/// How a packet goes on. One that has come to its intermediate node turns to its destination.
+/// How a packet goes on that has come to a router in a lane. One that has come to its intermediate node turns to its
+/// destination.
 pub(super) fn step(
     whole: &Whole<'_>,
     adaptive: &Adaptive,
     packets: &mut Packets,
     slot: u32,
-    here: u32,
+    (here, lane): (u32, u8),
 ) -> Step {
     let mut choice = Choice::from(packets.packets[slot as usize].way);
     if choice.stage == Stage::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
@@ -507,10 +522,12 @@ pub(super) fn step(
         }
         Stage::Fixed | Stage::ToDestination => (choice.destination, whole.channels.escape),
     };
-    let options = adaptive.ports(here, to, choice.heading);
+    let Onward { options, escape: output } =
+        adaptive.onward(here, to, choice.heading, lane == escape);
     match choice.stage {
-        Stage::Fixed => Step::Port(fitted!(options.trailing_zeros(), u16)),
-        _ => Step::Any { options, escape },
+        Stage::Fixed => Step::Port { output, onto: lane },
+        _ if options == 0 => Step::Port { output, onto: escape },
+        _ => Step::Any { options, output, escape },
     }
 }
 
@@ -540,10 +557,11 @@ pub(super) fn decide(
         packets.rest(slot)[0] = course.to.into();
     }
     packets.packets[slot as usize].way = choice.into();
-    let hops = adaptive.hops(here, choice.destination, &course);
     let origin = &mut packets.origins[slot as usize];
     origin.set_derouting(course.kind);
-    origin.hops = hops;
+    if !adaptive.has_table() {
+        origin.hops = adaptive.hops(here, choice.destination, &course);
+    }
 }
 
 /// Flits of room that the head of a buffer needs beyond its own to escape by an output: none if it is on the escape

@@ -211,7 +211,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Counts a hop of a packet whose number of hops nobody knew when it was injected.
     #[inline]
     pub(super) fn count_hop(&mut self, slot: u32) {
-        if self.by_relation() {
+        if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
             self.packets.origins[slot as usize].hops += 1;
         }
     }

@@ -340,6 +340,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 continue;
             }
             let chooses = options != 0;
+            // By an escape's output it may not go on the adaptive channel.
+            if !RELATED && chooses && options >> output & 1 == 0 {
+                continue;
+            }
             if RELATED && chooses {
                 if self.look_at_hops(output, pair, (walk, blocked), now) {
                     return true;

@@ -132,6 +132,9 @@ impl<'f> Whole<'f> {
             Routes::DirectionOrder(order) => Legs::new(order, code, rest),
             _ => None,
         };
+        // A table's channels close no ring.
+        let keeps_bubble = parameters.bubble
+            && !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table());
         let bubble =
             |keeps: bool| if keeps { narrow::<u16>(parameters.maximum_packet()) } else { 0 };
         Self {
@@ -150,7 +153,7 @@ impl<'f> Whole<'f> {
                 back: narrow::<Tick>(timing.back),
             }),
             routing: narrow::<Tick>(parameters.routing_latency),
-            bubble: bubble(parameters.bubble),
+            bubble: bubble(keeps_bubble),
             injection_bubble: bubble(rules.is_some_and(|rules| rules.injection_bubble)),
             channels,
             parameters: parameters.clone(),

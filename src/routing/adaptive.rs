@@ -1,4 +1,4 @@
-//! Routings whose packets choose their way hop by hop, on a torus in which nothing has failed.
+//! Routings whose packets choose their way hop by hop, on a torus.
 //!
 //! The adaptive bubble router (Puente, Izu, Beivide, Gregorio, Vallejo, Prellezo, "The adaptive bubble
 //! router", J. Parallel and Distributed Computing 61, 2001) lets a packet take any direction of a
@@ -6,12 +6,23 @@
 //! and the bubble rule keeps each of its rings from filling up; a packet may leave it again at any
 //! router. Pick Orthant and OutFlank Routing bind or lead round new packets first
 //! ([`adaptive`](crate::adaptive)). What depends on a router's state is decided in the engine.
+//!
+//! Where something has failed, the escape follows a table, and a packet that has entered it keeps to it as far as its
+//! present leg goes (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] has the whole of it proved.
 
 use rand::{Rng, RngExt};
 
-use super::{Derouter, DirectionOrder, HalfRing, Route};
-use crate::adaptive::{Compass, Derouting, Detours, Heading, Selection, Tie};
-use crate::topology::Fabric;
+use super::adaptive_proof::{Errand, Head, Leg, Packets, prove_adaptive};
+use super::agnostic::Algorithm;
+use super::escape::EscapeTable;
+use super::relation::Hop;
+use super::{Derouter, DirectionOrder, HalfRing, RelationProof, Route};
+use crate::adaptive::{Compass, Derouting, Detours, Heading, Live, Selection, Tie};
+use crate::narrow::fitted;
+use crate::topology::{Channel, Fabric};
+
+/// The virtual channels of read requests and of responses.
+const READS: [u8; 2] = [0, 1];
 
 /// The virtual channels that adaptive packets use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +98,9 @@ pub struct AdaptiveRules {
     /// is left.
     pub injection_bubble: bool,
     pub channels: AdaptiveChannels,
+    /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
+    /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
+    pub escape: Option<Algorithm>,
 }
 
 impl Default for AdaptiveRules {
@@ -98,6 +112,7 @@ impl Default for AdaptiveRules {
             tie: None,
             injection_bubble: false,
             channels: AdaptiveChannels::default(),
+            escape: None,
         }
     }
 }
@@ -121,12 +136,28 @@ pub struct Course {
     pub kind: Option<Derouting>,
 }
 
+/// The way out on the escape channels.
+#[derive(Clone, Debug)]
+enum Escape {
+    /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
+    /// rest of its route there is in direction order from the next router too.
+    DirectionOrder(Box<DirectionOrder>),
+    Table(EscapeTable),
+}
+
+/// How a packet may go on from a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Onward {
+    /// The output ports that it may take on the adaptive channel, a bit each; none if it has to escape.
+    pub options: u16,
+    /// The port by which it may escape.
+    pub escape: u16,
+}
+
 /// An adaptive routing of a fabric.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
-    /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
-    /// rest of its route there is in direction order from the next router too.
-    order: DirectionOrder,
+    escape: Escape,
     compass: Compass,
     detours: Option<Detours>,
     rules: AdaptiveRules,
@@ -137,38 +168,44 @@ impl Adaptive {
     /// `seed` is that of the packets' random numbers, where the rules ask for any.
     ///
     /// # Errors
-    /// If something of the torus has failed: the shortest ways may then be cut.
+    /// If the escape has no table.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
-        let order = Self::check(fabric)?;
+        let escape = match Self::table_of(fabric, &rules) {
+            Some(algorithm) => EscapeTable::new(fabric, algorithm)
+                .map(Escape::Table)
+                .map_err(|error| format!("the escape has no table: {error}"))?,
+            None => DirectionOrder::new(fabric, HalfRing::Plus)
+                .map(|order| Escape::DirectionOrder(Box::new(order)))
+                .map_err(|unroutable| unroutable.to_string())?,
+        };
         let torus = fabric.coordinates();
-        let detours =
-            rules.derouter.profit().map(|(family, weights)| Detours::new(torus, family, weights));
+        let profit = rules.derouter.profit();
+        let detours = profit.map(|(family, weights)| Detours::new(torus, family, weights));
+        let detours = detours.transpose().map_err(|error| error.to_string())?;
         let compass = Compass::new(torus, rules.tie.is_none());
-        Ok(Self { order, compass, detours, rules, seed })
+        Ok(Self { escape, compass, detours, rules, seed })
     }
 
-    /// Bytes that it takes while it is made, about.
-    pub(crate) fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
-        let torus = fabric.coordinates();
-        let detours = rules.derouter.profit().map_or(0, |_| Detours::memory_needed(torus));
-        let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
-        DirectionOrder::memory_needed(fabric) + coordinates + detours
-    }
-
-    /// Whether a fabric is one for adaptive routing; gives its direction order.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn check(fabric: &Fabric) -> Result<DirectionOrder, String> {
+    /// What makes the table of the escape, if it has one.
+    fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Algorithm> {
         let torus = fabric.coordinates();
         let directions = torus.directions();
         let lost = (0..fabric.channel_slots()).any(|slot| {
             fabric.target(slot) != torus.neighbor(slot / directions, slot % directions)
         });
-        if lost {
-            return Err("adaptive routing needs a torus in which nothing has failed".into());
-        }
-        DirectionOrder::new(fabric, HalfRing::Plus).map_err(|unroutable| unroutable.to_string())
+        rules.escape.or(lost.then_some(Algorithm::UP_DOWN))
+    }
+
+    /// Bytes that it takes while it is made, about, beside those of a table.
+    pub(crate) fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
+        let torus = fabric.coordinates();
+        let detours = rules.derouter.profit().map_or(0, |_| Detours::memory_needed(torus));
+        let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
+        let escape = match Self::table_of(fabric, rules) {
+            Some(_) => EscapeTable::memory_needed(fabric),
+            None => DirectionOrder::memory_needed(fabric),
+        };
+        escape + coordinates + detours
     }
 
     #[must_use]
@@ -187,6 +224,32 @@ impl Adaptive {
     #[must_use]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         self.compass.ports(router, to, heading)
+    }
+
+    /// Whether the escape follows a table: there is no bubble then, and a packet that has entered it keeps to it as far
+    /// as its leg goes.
+    #[inline]
+    #[must_use]
+    pub fn has_table(&self) -> bool {
+        matches!(self.escape, Escape::Table(_))
+    }
+
+    /// How a packet goes on from a router where its leg to `to` does not end; `escaped` says whether it has come on the
+    /// escape channel of this leg.
+    #[inline]
+    #[must_use]
+    pub fn onward(&self, router: u32, to: u32, heading: Heading, escaped: bool) -> Onward {
+        match &self.escape {
+            Escape::DirectionOrder(_) => {
+                let options = self.ports(router, to, heading);
+                Onward { options, escape: fitted!(options.trailing_zeros(), u16) }
+            }
+            Escape::Table(table) => {
+                let nearer = self.ports(router, to, heading) & table.ports(router);
+                let options = if escaped { 0 } else { nearer };
+                Onward { options, escape: table.port(router, to) }
+            }
+        }
     }
 
     /// The course of a packet that is injected now. Draws are, in this order and only where the rules ask
@@ -223,7 +286,14 @@ impl Adaptive {
         let to = course.to;
         if let Some(detours) = &self.detours {
             let negative = course.heading.negative;
-            return match detours.decide(&self.compass, source, to, negative, used, full) {
+            let live = match &self.escape {
+                Escape::DirectionOrder(_) => Live::default(),
+                Escape::Table(table) => {
+                    Live { ports: table.ports(source), ends: Some(table.ends()) }
+                }
+            };
+            let ends = (source, to);
+            return match detours.decide(&self.compass, ends, negative, (used, full), live) {
                 None => course,
                 Some(it) => {
                     Course { to: it.node, heading: it.heading, kind: Some(it.kind), ..course }
@@ -250,8 +320,90 @@ impl Adaptive {
         first + self.compass.distance(course.to, destination, Heading::default())
     }
 
-    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
-        self.order.route(fabric, source, destination)
+    /// The route of a packet that never leaves the escape channel, if that is one in direction order.
+    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
+        match &self.escape {
+            Escape::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
+            Escape::Table(_) => None,
+        }
+    }
+
+    /// The channels of a packet's way between two routers if it takes the lowest port of those that lead on, and the
+    /// escape where none does.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        (mut at, end): (u32, u32),
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut escaped = false;
+        while at != end {
+            let Onward { options, escape } = self.onward(at, end, Heading::default(), escaped);
+            escaped = options == 0;
+            let port = if escaped { u32::from(escape) } else { options.trailing_zeros() };
+            let channel = fabric.outputs(at).start + port;
+            each(channel);
+            at = fabric.target(channel).expect("ways avoid failures");
+        }
+    }
+
+    /// Proves that packets, whatever they choose, arrive and can't wait for each other for ever. It is for escapes by a
+    /// table: with direction order the bubble rule is why they can't, which no graph shows.
+    #[must_use]
+    pub fn prove(&self, fabric: &Fabric) -> RelationProof {
+        self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
+    }
+
+    /// The same of packets that go by other hops.
+    pub(super) fn prove_as(
+        &self,
+        fabric: &Fabric,
+        hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
+    ) -> RelationProof {
+        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
+        let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
+        let mut turning = 0;
+        if self.rules.derouter.leads_round() {
+            turning = 1 << adaptive | 1 << escape_to_intermediate;
+            legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
+        }
+        let binds = !self.rules.derouter.leads_round() && self.rules.derouter != Derouter::None;
+        legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
+        let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
+        let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
+        let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
+        prove_adaptive(fabric, &Packets { lanes: highest + 1, escapes, turning, legs }, hops)
+    }
+
+    /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice
+    /// of ways round in some dimensions.
+    fn headings(&self, fabric: &Fabric, binds: bool) -> impl Iterator<Item = Heading> {
+        let torus = fabric.coordinates();
+        let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
+        let rings = closed.fold(0u8, |set, dimension| set | 1 << dimension);
+        let draws = self.rules.tie == Some(Tie::Random);
+        (0..=rings).filter(move |set| set & !rings == 0).flat_map(move |bound| {
+            let told = if draws { rings } else { bound };
+            let negatives = (0..=told).filter(move |set| set & !told == 0);
+            let negatives = negatives.map(move |negative| Heading { negative, bound });
+            negatives.filter(move |_| binds || bound == 0)
+        })
+    }
+
+    /// All hops that a packet may take from where its head is.
+    pub(super) fn allowed(&self, head: Head, errand: Errand, hops: &mut Vec<Hop>) {
+        let channels = self.rules.channels;
+        let (heading, escape) = match errand.leg {
+            Leg::First { heading } => (heading, channels.escape_to_intermediate),
+            Leg::Last { heading } => (heading, channels.escape),
+            Leg::Fixed { lane } => (Heading::default(), lane),
+        };
+        let escaped = matches!(errand.leg, Leg::Fixed { .. })
+            || head.came.is_some_and(|came| came.lane == escape);
+        let onward = self.onward(head.router, errand.to, heading, escaped);
+        let options = (0..u16::BITS).filter(|port| onward.options >> port & 1 == 1);
+        hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
+        hops.push(Hop { port: onward.escape, lane: escape, escape: true });
     }
 }
 
@@ -272,7 +424,7 @@ mod tests {
             for source in 0..fabric.routers() {
                 for destination in (0..fabric.routers()).filter(|&node| node != source) {
                     let ports = adaptive.ports(source, destination, Heading::default());
-                    let route = adaptive.route(&fabric, source, destination);
+                    let route = adaptive.route(&fabric, source, destination).unwrap();
                     assert_eq!(ports.trailing_zeros(), u32::from(route.runs()[0].port));
                     let course =
                         adaptive.inject(source, destination, None::<&mut rand_chacha::ChaCha8Rng>);

@@ -5,6 +5,7 @@
 //! Where routers decide by the destination, it sees their [`ForwardingTable`].
 
 mod adaptive;
+mod adaptive_proof;
 pub mod agnostic;
 pub mod angara;
 mod choosing;
@@ -13,6 +14,7 @@ mod derouter;
 mod direction_order;
 mod direction_proof;
 mod direction_rules;
+mod escape;
 mod file;
 mod forwarding;
 mod forwarding_proof;
@@ -31,7 +33,7 @@ mod route;
 mod service_levels;
 mod table;
 
-pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course};
+pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
 pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
 pub use derouter::Derouter;
 pub use direction_order::DirectionOrder;
@@ -75,8 +77,8 @@ pub enum Routes {
 impl Routes {
     /// The route from one router to another, as the source's adapter writes it into the header; of
     /// adaptive routing the one that a packet takes if it never leaves the escape channel; where half rings are
-    /// drawn, the one that takes them in the positive direction. `None` if routers decide, and of paths with a lane for each
-    /// hop.
+    /// drawn, the one that takes them in the positive direction. `None` if routers decide, as on an escape by a table, and of
+    /// paths with a lane for each hop.
     ///
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
@@ -86,7 +88,7 @@ impl Routes {
         match self {
             Self::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
             Self::Table(table) => Some(table.route(fabric, source, destination)),
-            Self::Adaptive(adaptive) => Some(adaptive.route(fabric, source, destination)),
+            Self::Adaptive(adaptive) => adaptive.route(fabric, source, destination),
             Self::Forwarding(_) | Self::Relation(_) | Self::Paths(_) => None,
         }
     }
@@ -200,6 +202,10 @@ impl Routes {
             routes.for_each_channel(fabric, (at, end), each);
         } else if let Self::Paths(routes) = self {
             routes.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Adaptive(adaptive) = self
+            && adaptive.has_table()
+        {
+            adaptive.for_each_channel(fabric, (at, end), each);
         } else if let Self::Forwarding(table) = self {
             while at != end {
                 let channel = table.channel(fabric, at, destination);

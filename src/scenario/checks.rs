@@ -143,8 +143,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
 const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, [routing.opensm], \
                           which reads one, and [routing.relation], by which packets choose";
 
-const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or use a torus (a \
-                       dimension is a ring if it has three or more nodes and is not `open`)";
+const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or [routing.outflank], \
+                       whose detours need none, or use a torus (a dimension is a ring if it has three or more nodes \
+                       and is not `open`)";
 
 const PACKET: [&str; 4] =
     ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];

@@ -75,8 +75,9 @@ pub enum RoutingError {
     /// Making the routes takes more memory than there is.
     #[error("{0}")]
     Memory(Shortage),
-    /// The fabric is none for adaptive routing, for this reason.
-    #[error("{0}")]
+    /// The escape of adaptive packets has no table for the fabric, or the proof refuses what they may do, for this
+    /// reason.
+    #[error("adaptive routing is refused: {0}")]
     Adaptive(String),
     /// With a dateline packets would go too far round rings.
     #[error("{0}")]
@@ -129,9 +130,15 @@ impl RoutingSpec {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
             }
-            Self::Adaptive(rules) => Adaptive::new(fabric, rules, seed)
-                .map(Routes::Adaptive)
-                .map_err(RoutingError::Adaptive),
+            Self::Adaptive(rules) => {
+                let adaptive =
+                    Adaptive::new(fabric, rules, seed).map_err(RoutingError::Adaptive)?;
+                let proof = adaptive.has_table().then(|| adaptive.prove(fabric));
+                match proof.iter().flat_map(|proof| &proof.flaws).next() {
+                    Some(flaw) => Err(RoutingError::Adaptive(flaw.describe(fabric))),
+                    None => Ok(Routes::Adaptive(adaptive)),
+                }
+            }
             Self::Angara { algorithm, ref parameters } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), parameters.freedoms);
@@ -160,7 +167,7 @@ impl RoutingSpec {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
             return match &rules.derouter {
                 // Without a ring there is no detour to choose, and the name would promise one.
-                derouter if !ring && *derouter != Derouter::None => {
+                derouter if !ring && *derouter != Derouter::None && !derouter.leads_round() => {
                     Err(RoutingError::NoRing(derouter.name()))
                 }
                 _ => Ok(()),
@@ -210,8 +217,7 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, rules.clone()).map(drop).map_err(RoutingError::from)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
-            Self::Adaptive(_) => Adaptive::check(fabric).map(drop).map_err(RoutingError::Adaptive),
-            Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
+            Self::Adaptive(_) | Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
             Self::OpenSm(ref read) => match &read.gap {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),
@@ -269,7 +275,7 @@ impl RoutingSpec {
                  `flitlab route` names the pairs"
             }
             Self::Adaptive(_) => {
-                "where something has failed, tables lead around it: try [routing.angara]"
+                "leave out `escape` and `virtual_channels`: with the defaults packets can't deadlock"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
             Self::Agnostic { .. } => {

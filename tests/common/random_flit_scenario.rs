@@ -37,6 +37,14 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
     scenario
 }
 
+/// The scenario of this seed under adaptive routing whose escape follows a table.
+pub fn flit_scenario_by_table(seed: u64) -> Scenario {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut scenario = Scenario::drawn_adaptive_by_table(&mut random, seed, WORK);
+    share(&mut random, &mut scenario);
+    scenario
+}
+
 /// Draws what routers with shared links have besides, and what is different in them.
 pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;

@@ -45,7 +45,7 @@ fn rules(random: &mut dyn Rng) -> AdaptiveRules {
     let derouters = [
         Derouter::None,
         Derouter::Profit(Family::Orthants, weights),
-        Derouter::Profit(Family::IntermediateNodes { steps }, weights),
+        Derouter::Profit(Family::IntermediateNodes { steps, percent: 0 }, weights),
         Derouter::Goal,
         Derouter::ChannelQueue,
     ];
@@ -75,6 +75,12 @@ impl Scenario {
     /// size, since the bubble rule holds for these only.
     pub fn adaptive(seed: u64) -> Option<Self> {
         Self::drawn_adaptive(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+    }
+
+    /// The scenario of this seed under adaptive routing whose escape follows a table, on a torus with failures most of
+    /// the time. Packets are of any size.
+    pub fn adaptive_by_table(seed: u64) -> Self {
+        Self::drawn_adaptive_by_table(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
     }
 
     /// A scenario of this seed on a fabric of any shape, with a forwarding table.
@@ -151,6 +157,23 @@ impl Scenario {
             }
         }
         Some(Self { fabric, routes, parameters, messages })
+    }
+
+    /// As [`Self::adaptive_by_table`], from a generator, with about so much work; the routing's own generators get the
+    /// seed.
+    pub fn drawn_adaptive_by_table(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
+        let fabric = failed_fabric(random);
+        let escape = *[Algorithm::NUE, Algorithm::UP_DOWN].choose(random).expect("some");
+        let rules = AdaptiveRules { escape: Some(escape), ..rules(random) };
+        let adaptive = Adaptive::new(&fabric, rules, seed).expect("every fabric has such tables");
+        assert!(adaptive.prove(&fabric).holds());
+        let routes = Routes::Adaptive(adaptive);
+        let mut parameters = parameters(random, false);
+        if random.random_bool(0.5) {
+            parameters.buffer = parameters.maximum_packet();
+        }
+        let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
+        Self { fabric, routes, parameters, messages }
     }
 
     /// As [`Self::forwarding`], from a generator, with about so much work.
@@ -242,6 +265,34 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
             return (fabric, Routes::Table(table));
         }
         return (fabric, Routes::DirectionOrder(order));
+    }
+}
+
+/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, connected, with up to eight failed cables and a failed node.
+fn failed_fabric(random: &mut dyn Rng) -> Fabric {
+    loop {
+        let dimensions = random.random_range(1..=4);
+        let sizes: Vec<u32> = (0..dimensions).map(|_| random.random_range(2..=5)).collect();
+        if sizes.iter().product::<u32>() > MOST_NODES {
+            continue;
+        }
+        let openness = *[0.0, 0.0, 0.3].choose(random).unwrap();
+        let open: Vec<usize> = (0..dimensions).filter(|_| random.random_bool(openness)).collect();
+        let torus = Torus::new(&sizes, &open).unwrap();
+        let mut faults = Faults::default();
+        for _ in 0..random.random_range(0..=8) {
+            let end =
+                (random.random_range(0..torus.nodes()), random.random_range(0..torus.directions()));
+            if torus.neighbor(end.0, end.1).is_some() {
+                faults.cables.push(end);
+            }
+        }
+        if random.random_bool(0.3) {
+            faults.nodes.push(random.random_range(0..torus.nodes()));
+        }
+        if let Ok(fabric) = torus.fabric(&faults) {
+            return fabric;
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Simulator<'_> {
             virtual_channel,
             adaptive: match self.routes {
                 Routes::Adaptive(it) => {
-                    virtual_channel == it.rules().channels.adaptive && route.hops() > 0
+                    virtual_channel == it.rules().channels.adaptive && from != to
                 }
                 _ => false,
             },

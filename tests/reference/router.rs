@@ -149,7 +149,7 @@ impl Simulator<'_> {
                 let packet = self.asking(place, now)?;
                 if let Routes::Adaptive(adaptive) = self.routes
                     && self.packets[packet].adaptive
-                    && let Some(request) = self.any_output(adaptive, router, packet)
+                    && let Some(request) = self.any_output(adaptive, router, place, packet)
                 {
                     return Some(request);
                 }
@@ -167,7 +167,13 @@ impl Simulator<'_> {
     }
 
     /// The outputs that lead an adaptive packet on; none at its destination.
-    fn any_output(&self, adaptive: &Adaptive, router: usize, packet: usize) -> Option<Request> {
+    fn any_output(
+        &self,
+        adaptive: &Adaptive,
+        router: usize,
+        at: Place,
+        packet: usize,
+    ) -> Option<Request> {
         let destination = self.fabric.terminal_router(self.packets[packet].destination)?;
         if router == destination as usize && self.packets[packet].course?.to == destination {
             return None;
@@ -184,12 +190,22 @@ impl Simulator<'_> {
             let mut outputs = self.routers[router].outputs.iter();
             outputs.position(|output| output.name == OutputName::Port(port)).expect("it is live")
         };
-        let ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
-        let onto = usize::from(channels.adaptive);
+        let mut ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
+        let (onto, escape) = (usize::from(channels.adaptive), usize::from(escape));
+        let mut way_out = ports[0];
+        if adaptive.has_table() {
+            let outputs = &self.routers[router].outputs;
+            ports.retain(|&port| outputs.iter().any(|it| it.name == OutputName::Port(port)));
+            way_out = adaptive.onward(router as u32, to, heading, true).escape;
+            if ports.is_empty() || at.virtual_channel == escape {
+                let outputs = vec![(place(way_out), escape)];
+                return Some(Request { packet, outputs, escapes: Vec::new(), by_relation: false });
+            }
+        }
         Some(Request {
             packet,
             outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
-            escapes: vec![(place(ports[0]), usize::from(escape))],
+            escapes: vec![(place(way_out), escape)],
             by_relation: false,
         })
     }
@@ -255,6 +271,14 @@ impl Simulator<'_> {
         let looked_up =
             self.next_lane(router as u32, packet.source, packet.destination, packet.came);
         let (mut port, lane) = looked_up.unzip();
+        let end = self.fabric.terminal_router(packet.destination);
+        if let (Routes::Adaptive(adaptive), Some(end)) = (self.routes, end)
+            && adaptive.has_table()
+            && end as usize != router
+        {
+            let heading = flitlab::adaptive::Heading::default();
+            port = Some(adaptive.onward(router as u32, end, heading, true).escape);
+        }
         if !packet.adaptive && port.is_none() {
             port = packet.ports.get(packet.hops_granted).copied();
         }
@@ -429,15 +453,15 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let same_ring = self.channels[from.channel].ring == output.ring;
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
-        let rules = match self.routes {
-            Routes::Adaptive(adaptive) => *adaptive.rules(),
-            _ => AdaptiveRules::default(),
+        let (rules, table) = match self.routes {
+            Routes::Adaptive(adaptive) => (*adaptive.rules(), adaptive.has_table()),
+            _ => (AdaptiveRules::default(), false),
         };
         let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
         let keeps_bubble = if chooses {
             rules.injection_bubble && self.channels[from.channel].kind == ChannelKind::Injection
         } else {
-            self.parameters.bubble && output.ring.is_some() && !goes_on
+            self.parameters.bubble && !table && output.ring.is_some() && !goes_on
         };
         let bubble = if keeps_bubble { self.parameters.maximum_packet() } else { 0 };
         output.ends_in_sink() || packet.flits + bubble <= output.credits[onto]

@@ -97,7 +97,7 @@ impl Simulator<'_> {
                 return (Vec::new(), true);
             }
         }
-        if let Some(choice) = self.choice(place.router, packet) {
+        if let Some(choice) = self.choice(place, packet) {
             let open: Vec<Onto> = choice.nearer.into_iter().filter(is_open).collect();
             if !open.is_empty() {
                 return (open, true);
@@ -201,7 +201,8 @@ impl Simulator<'_> {
     }
 
     fn has_bubble(&self) -> bool {
-        self.parameters.bubble && !self.wormhole()
+        let table = matches!(self.routes, Routes::Adaptive(adaptive) if adaptive.has_table());
+        self.parameters.bubble && !self.wormhole() && !table
     }
 
     fn channel_and_ring(&self, router: usize, output: usize) -> (usize, Option<u32>) {
@@ -214,7 +215,8 @@ impl Simulator<'_> {
     }
 
     /// The outputs among which a packet chooses; none if it doesn't, or is at its destination.
-    fn choice(&self, router: usize, packet: usize) -> Option<Choice> {
+    fn choice(&self, at: Place, packet: usize) -> Option<Choice> {
+        let router = at.router;
         let (Routes::Adaptive(adaptive), true) = (self.routes, self.packets[packet].adaptive)
         else {
             return None;
@@ -233,12 +235,24 @@ impl Simulator<'_> {
         let ports = adaptive.ports(router as u32, course.to, heading);
         let place = |port| self.routers[router].output_named(OutputName::Port(port));
         let places = (0..16).filter(|port| ports >> port & 1 == 1).map(place);
-        let places: Vec<usize> = places.map(|place| place.expect("it is live")).collect();
+        let mut places: Vec<usize> = if adaptive.has_table() {
+            places.flatten().collect()
+        } else {
+            places.map(|place| place.expect("it is live")).collect()
+        };
         let escape =
             if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
+        let mut way_out = places.first().copied();
+        if adaptive.has_table() {
+            let onward = adaptive.onward(router as u32, course.to, heading, true);
+            way_out = place(onward.escape);
+            if at.virtual_channel == usize::from(escape) {
+                places.clear();
+            }
+        }
         Some(Choice {
             nearer: places.iter().map(|&place| (place, channels.adaptive.into())).collect(),
-            escape: (places[0], escape.into()),
+            escape: (way_out.expect("it is live"), escape.into()),
         })
     }
 
@@ -282,6 +296,14 @@ impl Simulator<'_> {
         let looked_up =
             self.looked_up(router as u32, packet.source, packet.destination, packet.came);
         let (mut port, lane) = looked_up.unzip();
+        let end = self.fabric.terminal_router(packet.destination);
+        if let (Routes::Adaptive(adaptive), Some(end)) = (self.routes, end)
+            && adaptive.has_table()
+            && end as usize != router
+        {
+            let heading = flitlab::adaptive::Heading::default();
+            port = Some(adaptive.onward(router as u32, end, heading, true).escape);
+        }
         if !packet.adaptive && port.is_none() {
             port = packet.ports.get(packet.hops).copied();
         }

@@ -34,7 +34,29 @@ pub fn sections() -> Vec<Section> {
             "coverage",
             "cargo test coverage -- --ignored",
         ),
+        adaptive_failures(),
     ]
+}
+
+/// Adaptive routing with failed cables.
+fn adaptive_failures() -> Section {
+    let mut rows = Vec::new();
+    for record in records("results/angara-adaptive-failures/points.csv") {
+        if record["traffic.load"] == "0.2" && record["status"] == "steady" {
+            rows.push(Row::new(
+                format!("{}: accepted load", record["series"]),
+                value(&record["offered_load"]),
+                value(&record["accepted_load"]),
+                "flitlab sweep scenarios/studies/angara-adaptive-failures.toml",
+            ));
+        }
+    }
+    Section {
+        title: "Adaptive routing with failed cables",
+        source: "In a steady state all that is offered is accepted, whatever has failed: load 0.2 on a 6x6x6 torus. Messages \
+                 are created at random, so it is met nearly.",
+        rows,
+    }
 }
 
 fn section(

@@ -72,11 +72,13 @@ impl FlitVisit<'_, '_> {
                 return self.direct_by_relation(queue, slot);
             }
             let adaptive = choosers.adaptive();
-            match step(self.whole, adaptive, self.packets, slot, self.name) {
+            match step(self.whole, adaptive, self.packets, slot, (self.name, lane)) {
                 Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
-                Step::Port(output) => self.ask_in_ring(queue, output, 1 << lane),
+                Step::Port { output, onto } => self.ask_in_ring(queue, output, 1 << onto),
                 Step::Decision => self.queue(queue).stage = Stage::Undecided,
-                Step::Any { options, escape } => self.ask_for_any(queue, options, escape),
+                Step::Any { options, output, escape } => {
+                    self.ask_for_any(queue, options, (output, escape));
+                }
             }
             return;
         }
@@ -143,16 +145,16 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Asks for the adaptive lane of some outputs, or else for an escape.
-    fn ask_for_any(&mut self, queue: usize, options: u16, escape: u8) {
+    fn ask_for_any(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
         let bubble = if self.entry(input).injects { self.whole.injection_bubble } else { 0 };
         let need = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.stage = Stage::Asking;
         state.options = options;
-        state.output = fitted!(options.trailing_zeros(), u16);
+        state.output = output;
         (state.lane, state.need) = (escape, need);
-        for output in ports(options) {
+        for output in ports(options | 1 << output) {
             self.set_asking(queue, output);
         }
     }
@@ -178,7 +180,7 @@ impl FlitVisit<'_, '_> {
         if self.related().is_some() {
             return self.withdraw_hops(queue);
         }
-        for output in ports(options) {
+        for output in ports(options | 1 << output) {
             *self.asking(queue, output) &= !(1 << (queue % 64));
         }
     }

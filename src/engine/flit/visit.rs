@@ -295,7 +295,7 @@ impl FlitVisit<'_, '_> {
                 self.whole.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
-        } else if self.related().is_some() {
+        } else if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
             self.packets.origins[slot as usize].hops += 1;
         }
     }

@@ -8,15 +8,18 @@ use crate::{
     document::{Choice, Flag, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
     narrow::narrow,
-    routing::{AdaptiveRules, Derouter},
+    routing::{AdaptiveRules, Derouter, agnostic::Algorithm},
     scenario::RoutingSpec,
 };
+
+const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one lane, without a bubble; \
+                                a packet that escapes keeps to it to the end of its leg.";
 
 pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "Every packet may take any direction of a shortest way, hop by hop, on an adaptive \
                virtual channel; where none has room it falls back into another one, which keeps \
-               direction order and the bubble rule (the adaptive bubble router, ABR). For tori in \
-               which nothing has failed.";
+               direction order and the bubble rule (the adaptive bubble router, ABR), or, where something has \
+               failed, follows a table.";
     with_keys("adaptive", doc, |reader| rules(reader, Derouter::None)).known_as([("abr", "")])
 }
 
@@ -46,12 +49,15 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
 
 pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "As [routing.adaptive], but a new packet may be led through an intermediate node, just \
-               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). For tori with \
-               one dimension at least that is not open: detours follow rings only.";
+               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). In open \
+               dimensions, as those of a mesh, there are only the former.";
     with_keys("outflank", doc, |reader| {
         let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
         let steps = narrow(reader.value("steps", &Whole { range: 1..=64 }, 2, doc));
-        let derouter = profit(reader, Family::IntermediateNodes { steps }, 2.0);
+        let doc = "They lie at least so many hundredths of the distance between the ends outside, rounded down: the \
+                   farther a packet goes, the wider its detours are.";
+        let percent = narrow(reader.value("steps_percent", &Whole { range: 0..=100 }, 0, doc));
+        let derouter = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
         rules(reader, derouter)
     })
     .known_as([("ofr", "")])
@@ -87,6 +93,13 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
          largest packets: it throttles injection, and so holds the throughput of even traffic past \
          saturation.";
     rules.injection_bubble = reader.value("injection_bubble", &Flag, rules.injection_bubble, doc);
+    let doc = "What packets follow on the escape channels.";
+    let escape = Choice::usual("escape", "escape", "auto", doc);
+    let auto = "direction order with the bubble rule; where something has failed, up-down.";
+    let tables = [Algorithm::UP_DOWN, Algorithm::NUE];
+    let tables = tables.map(|it| plain(it.name, Some(it), ESCAPES_BY_TABLE));
+    let escape =
+        reader.choice(&escape, [plain("auto", None, auto)].into_iter().chain(tables).collect());
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
                collective. Read requests keep to 0 and responses to 1.";
     reader.table("virtual_channels", doc, |reader| {
@@ -96,16 +109,17 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
         };
         let channels = &mut rules.channels;
         number("adaptive", &mut channels.adaptive, "All directions that lead on.");
-        number("escape", &mut channels.escape, "Direction order to the destination.");
+        number("escape", &mut channels.escape, "The escape to the destination.");
         if derouter.leads_round() {
             number(
                 "escape_to_intermediate",
                 &mut channels.escape_to_intermediate,
-                "Direction order to an intermediate node.",
+                "The escape to an intermediate node.",
             );
         }
     });
     rules.selection = selection?;
     rules.tie = tie?;
+    rules.escape = escape?;
     Some(RoutingSpec::Adaptive(rules))
 }

@@ -173,7 +173,7 @@ impl Simulation {
         let routes = scenario.network.routes();
         let routes = routes.map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
-        let engine = memory_needed(fabric, parameters, routes);
+        let engine = memory_needed(fabric, parameters, routes, false);
         let room = |traffic: u64| {
             claim("simulating this fabric", engine.saturating_add(traffic))
                 .map_err(SetupError::Memory)

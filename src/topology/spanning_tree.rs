@@ -89,9 +89,9 @@ impl SpanningTree {
         for router in 0..fabric.routers() {
             let first = fabric.outputs(router).start;
             let is_child = |channel: &u32| {
-                fabric.target(*channel).zip(fabric.opposite(*channel)).is_some_and(|(next, back)| {
-                    parents[next as usize] == back - fabric.outputs(next).start
-                })
+                fabric.target(*channel).zip(fabric.opposite(*channel)).is_some_and(
+                    |(next, back)| parents[next as usize] == back - fabric.outputs(next).start,
+                )
             };
             if wanted[router as usize] {
                 let own = fabric.outputs(router).filter(is_child).map(|channel| channel - first);

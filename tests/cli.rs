@@ -423,6 +423,7 @@ fn reproductions_leave_rows_and_figures() {
     assert!(place.run(&["reproduce", "angara-table2"]).contains("balanced      32 4x2x2x2     26"));
     place.run(&["reproduce", "angara-fig4", "--quick"]);
     place.run(&["reproduce", "angara-fig6", "--quick"]);
+    place.run(&["reproduce", "angara-collectives", "--quick"]);
     assert!(place.run(&["reproduce", "nue-faults", "--quick"]).contains("nue-balanced"));
     place.run(&["reproduce", "nue-runtime", "--quick"]);
     assert!(place.run(&["reproduce", "path-selection-table2", "--quick"]).contains("low-physical"));
@@ -431,6 +432,8 @@ fn reproductions_leave_rows_and_figures() {
         "angara-fig4/systems.csv",
         "angara-fig4/calls-4d.svg",
         "angara-fig6/completion.csv",
+        "angara-collectives/completion.csv",
+        "angara-collectives/all-reduce-size.svg",
         "angara-fig6/tornado.png",
         "nue-faults/tables.csv",
         "nue-faults/loads.svg",

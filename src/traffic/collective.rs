@@ -175,7 +175,13 @@ impl Collectives {
         self.load.as_ref()
     }
 
-    /// Bytes of an operation's messages that are received, and how many there are.
+    /// How many messages come of all operations.
+    #[must_use]
+    pub fn all_receipts(&self) -> u64 {
+        self.receipts() * u64::from(self.rounds)
+    }
+
+    /// How many messages come of an operation.
     #[must_use]
     pub fn receipts(&self) -> u64 {
         let members = self.members.len() as u64;

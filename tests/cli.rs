@@ -9,7 +9,8 @@ use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
 fn scenarios_of_desmos_check_and_run() {
-    let short = ["desmos-uniform", "desmos-read", "ping-neighbour"];
+    let short =
+        ["desmos-uniform", "desmos-read", "ping-neighbour", "allreduce-tree", "allreduce-software"];
     let wanted = |path: &str| short.iter().any(|name| path.contains(name));
     assert_eq!(scenarios_check_and_run("desmos_scenarios", wanted), short.len());
 }
@@ -50,7 +51,7 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
             assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
             let text = fs::read_to_string(&path).unwrap();
             let exchange = text.contains("[exchange]");
-            let more = if text.contains("[application]") {
+            let more = if text.contains("[application]") || text.contains("[collective]") {
                 &[][..]
             } else if exchange {
                 &["--set", "exchange.message=512 B"][..]

@@ -139,7 +139,9 @@ fn cases(quick: bool) -> Vec<Case> {
             let mut add = |way, scenario| {
                 cases.push(Case { sizes, operation, way, bytes, scenario });
             };
-            for (name, keys) in UNITS {
+            // What combines nothing is the same with other units.
+            let units = if operation == "broadcast" { &UNITS[..1] } else { &UNITS[..] };
+            for &(name, keys) in units {
                 add(name, Some(tree(sizes, operation, bytes, keys)));
             }
             for &algorithm in algorithms {
@@ -277,7 +279,10 @@ fn text(rows: &[Row]) -> String {
             "payload in bytes",
             sizes.iter().map(|it| format!("{it:>9}")).collect::<String>()
         );
-        for (unit, _) in UNITS.iter().filter(|_| operation != "barrier") {
+        for (unit, _) in UNITS
+            .iter()
+            .filter(|unit| operation != "barrier" && of.iter().any(|row| row.way == unit.0))
+        {
             let _ = match crossover(&of, algorithms, unit) {
                 Some(bytes) => writeln!(text, "{unit}: hosts are faster from {bytes:.0} B on"),
                 None => writeln!(text, "{unit}: hosts are faster at no size"),

@@ -756,13 +756,15 @@ fn gathering(
     roots.dedup();
     let pairs = roots.iter().flat_map(|&root| {
         let others = members.iter().filter(move |&&member| member != root);
-        others.map(move |&member| match spec.kind.goes_up() {
-            true => (member, root, 1.0),
-            false => (root, member, 1.0),
+        others.flat_map(move |&member| {
+            let up = spec.kind.goes_up().then_some((member, root, 1.0));
+            let down = spec.kind.goes_down().then_some((root, member, 1.0));
+            up.into_iter().chain(down)
         })
     });
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort_unstable_by_key(|pair| (pair.0, pair.1));
+    pairs.dedup_by_key(|pair| (pair.0, pair.1));
     Pattern::of_weights(&pairs, fabric).map_err(SetupError::Pattern)
 }
 

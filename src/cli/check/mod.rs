@@ -215,7 +215,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if silent > 0 {
         let why = match scenario.workload {
             WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
-            WorkloadSpec::Collective(_) => "they take no part, or wait for a root",
+            WorkloadSpec::Collective(_) => "they take no part, or send nothing",
             _ => "their partner is themselves or has failed",
         };
         lines.push(("silent nodes", format!("{silent}: {why}")));
@@ -231,11 +231,11 @@ fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> Stri
     let trees = roots.iter().filter_map(|&root| SpanningTree::new(fabric, root, &members).ok());
     let highest = trees.map(|tree| tree.height()).max().unwrap_or(0);
     format!(
-        "{} operations of {} nodes with {} each, on {} trees of at most {highest} hops from the root",
-        collective.rounds,
+        "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
+        text::counted(collective.rounds as usize, "operation"),
         members.len(),
         bytes_text(collective.message),
-        roots.len()
+        text::counted(roots.len(), "tree")
     )
 }
 

@@ -29,17 +29,17 @@ pub(super) fn read(
             reader.required("message", &size(0, LARGEST_MESSAGE), doc)
         }
     };
-    let nodes = |least| List {
+    let nodes = |least, example| List {
         kind: NodeName { places },
         noun: "nodes",
         length: least..=usize::MAX,
-        example: None,
+        example,
     };
     let doc = "The roots of the operations, in turn; each has a tree of its own, breadth first around failures. The \
                first node that takes part if absent.";
-    let roots = reader.optional("roots", &nodes(1), doc);
+    let roots = reader.optional("roots", &nodes(1, None), doc);
     let doc = "The nodes that take part. All if absent.";
-    let members = reader.optional("nodes", &nodes(2), doc);
+    let members = reader.optional("nodes", &nodes(2, Some("[0, 1]")), doc);
     if let Some(members) = &members {
         report_repeated(reader, "nodes", members, "node", |&node| {
             places.map_or_else(String::new, |places| places.name(node))

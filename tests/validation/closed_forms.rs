@@ -17,10 +17,10 @@ fn collectives() -> Section {
     let place = Workplace::new("validation_collectives");
     let path = scenario("angara/allreduce-tree");
     let completion = |operation: &str| {
-        let operation = format!("collective.operation={operation}");
+        let set = format!("collective.operation={operation}");
         let small = "collective.message=8 B";
-        let set = ["run", &path, "--set", &operation, "--set", small, "--json", "--out", "out"];
-        place.json(&set)["points"][0]["completion_time_us"].as_f64().expect("a number") * 1e3
+        let run = ["run", &path, "--set", &set, "--set", small, "--json", "--out", operation];
+        place.json(&run)["points"][0]["completion_time_us"].as_f64().expect("a number") * 1e3
     };
     // Hosts, injection and routing; ejection behind a crossbar; two flits behind the first.
     let ends = 340.0 + 13.0 + 25.0 + 23.0 + 2.0 * 2.0 + 340.0;

@@ -18,6 +18,8 @@
 
 mod copies;
 #[cfg(test)]
+mod plain;
+#[cfg(test)]
 mod tests;
 mod trees;
 mod unit;

@@ -66,17 +66,17 @@ impl Checks<'_> {
         let members = spec.members_of(fabric.live_terminals());
         if members.len() < 2 {
             let message = "a collective operation needs two nodes at least".into();
-            return self.refuse(&["collective.nodes", "topology"], message, "name more nodes");
+            return self.refuse(&["collective.members", "topology"], message, "name more nodes");
         }
         for root in spec.roots_of(&members) {
             if members.binary_search(&root).is_err() && fabric.terminal_router(root).is_some() {
                 let name = fabric.terminal_name(root);
                 let message = format!("root {name} does not take part");
-                let help = "add it to `nodes`, or choose a root among those";
-                return self.refuse(&["collective.roots", "collective.nodes"], message, help);
+                let help = "add it to `members`, or choose a root among those";
+                return self.refuse(&["collective.roots", "collective.members"], message, help);
             }
             if let Err(error) = SpanningTree::new(fabric, root, &members) {
-                let keys = ["collective.nodes", "collective.roots", "topology"];
+                let keys = ["collective.members", "collective.roots", "topology"];
                 let help = "leave the node out of [collective], or the failures out of [topology]";
                 return self.refuse(&keys, error.to_string(), help);
             }

@@ -39,9 +39,9 @@ pub(super) fn read(
                first node that takes part if absent.";
     let roots = reader.optional("roots", &nodes(1, None), doc);
     let doc = "The nodes that take part. All if absent.";
-    let members = reader.optional("nodes", &nodes(2, Some("[0, 1]")), doc);
+    let members = reader.optional("members", &nodes(2, Some("[0, 1]")), doc);
     if let Some(members) = &members {
-        report_repeated(reader, "nodes", members, "node", |&node| {
+        report_repeated(reader, "members", members, "node", |&node| {
             places.map_or_else(String::new, |places| places.name(node))
         });
     }

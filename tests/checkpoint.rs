@@ -32,8 +32,13 @@ const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[applicatio
                            schedule = { npb = { benchmark = \"mg\", class = \"A\", ranks = 32, iterations = 1, \
                            flops_per_second = 1e10 } }\neager_limit = \"2 KiB\"\nplacement = \"random\"\n";
 
+/// Operations of several trees, beside a load.
+const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 4]\n[collective]\noperation = \"all-reduce\"\n\
+                          message = \"20 KiB\"\nrounds = 60\noutstanding = 2\nroots = [[0, 0], [2, 1]]\n\
+                          open_operations = 3\nreplication = \"together\"\n[traffic]\npattern = \"uniform\"\nload = 0.2\n";
+
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 16] = [
+const CASES: [(&str, &str, usize); 17] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -49,12 +54,13 @@ const CASES: [(&str, &str, usize); 16] = [
     ("exchange", EXCHANGE, 1),
     ("barriers", "exchange.between_steps=barrier", 2),
     ("application", APPLICATION, 1),
+    ("collective operations", COLLECTIVE, 2),
     ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION => (text, ""),
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE => (text, ""),
         "interruption" => (
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\

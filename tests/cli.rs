@@ -9,7 +9,8 @@ use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
 fn scenarios_of_desmos_check_and_run() {
-    let short = ["desmos-uniform", "desmos-read", "ping-neighbour"];
+    let short =
+        ["desmos-uniform", "desmos-read", "ping-neighbour", "allreduce-tree", "allreduce-software"];
     let wanted = |path: &str| short.iter().any(|name| path.contains(name));
     assert_eq!(scenarios_check_and_run("desmos_scenarios", wanted), short.len());
 }
@@ -50,7 +51,7 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
             assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
             let text = fs::read_to_string(&path).unwrap();
             let exchange = text.contains("[exchange]");
-            let more = if text.contains("[application]") {
+            let more = if text.contains("[application]") || text.contains("[collective]") {
                 &[][..]
             } else if exchange {
                 &["--set", "exchange.message=512 B"][..]
@@ -423,6 +424,7 @@ fn reproductions_leave_rows_and_figures() {
     assert!(place.run(&["reproduce", "angara-table2"]).contains("balanced      32 4x2x2x2     26"));
     place.run(&["reproduce", "angara-fig4", "--quick"]);
     place.run(&["reproduce", "angara-fig6", "--quick"]);
+    place.run(&["reproduce", "angara-collectives", "--quick"]);
     assert!(place.run(&["reproduce", "nue-faults", "--quick"]).contains("nue-balanced"));
     place.run(&["reproduce", "nue-runtime", "--quick"]);
     assert!(place.run(&["reproduce", "path-selection-table2", "--quick"]).contains("low-physical"));
@@ -431,6 +433,8 @@ fn reproductions_leave_rows_and_figures() {
         "angara-fig4/systems.csv",
         "angara-fig4/calls-4d.svg",
         "angara-fig6/completion.csv",
+        "angara-collectives/completion.csv",
+        "angara-collectives/all-reduce-size.svg",
         "angara-fig6/tornado.png",
         "nue-faults/tables.csv",
         "nue-faults/loads.svg",

@@ -14,9 +14,9 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
-    Extent, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_figure_4,
-    angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults, nue_runtime,
-    nue_throughput, outflank, outflank_angara, path_selection, path_selection_figure,
+    Extent, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
+    angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults,
+    nue_runtime, nue_throughput, outflank, outflank_angara, path_selection, path_selection_figure,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -53,6 +53,9 @@ enum Published {
     /// Four communication patterns on parts of Desmos under each table (Figure 6)
     #[value(name = "angara-fig6")]
     AngaraFig6,
+    /// Operations of the collective subnetwork beside the same by messages, over size and nodes
+    #[value(name = "angara-collectives")]
+    AngaraCollectives,
     /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
     #[value(name = "outflank-table2")]
     OutflankTable2,
@@ -138,6 +141,7 @@ impl Reproduce {
             Published::AngaraFig4 => angara_figure_4(extent, progress),
             Published::AngaraFig5 => angara_figure_5(extent, progress).map_err(flawed)?,
             Published::AngaraFig6 => angara_figure_6(extent, progress),
+            Published::AngaraCollectives => angara_collectives(extent, progress),
             Published::OutflankTable2 => outflank(Outflank::Table2, extent, progress),
             Published::OutflankTable3 => outflank(Outflank::Table3, extent, progress),
             Published::OutflankFig4 => outflank(Outflank::Figure4, extent, progress),

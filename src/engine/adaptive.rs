@@ -379,15 +379,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
-    pub(super) fn allocate_among_choosers(&mut self, now: Tick) {
+    pub(super) fn allocate_among_choosers<const COLLECTIVE: bool>(&mut self, now: Tick) {
         if self.by_relation() {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
-        self.look_at_due::<false>(Walk::Preferred, now);
+        self.look_at_due::<false, COLLECTIVE>(Walk::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
         for &output in &passed_over {
-            self.look::<false>(output, Walk::Any, now);
+            self.look::<false, COLLECTIVE>(output, Walk::Any, now);
         }
         passed_over.clear();
         self.choosers().passed_over = passed_over;

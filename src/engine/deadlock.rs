@@ -139,6 +139,11 @@ impl<O: Observer> Simulator<'_, O> {
         if let Some(flits) = &model.flits {
             return self.flits_wait_for(flits, (part, buffer));
         }
+        // Packets of collective operations wait in no circle.
+        let (_, lane) = place(buffer, model.ports.size.shift);
+        if self.whole.trees.as_ref().is_some_and(|trees| lane >= trees.up) {
+            return Vec::new();
+        }
         let queue = &model.ports.queues[buffer as usize];
         if queue.head == NONE || model.time(queue.ask) > self.clock {
             return Vec::new();

@@ -1,7 +1,9 @@
 //! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
 
 use super::dateline::{self, Dateline};
-use super::{MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use super::{
+    DOWN_CHANNEL, MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
+};
 use crate::routing::{ForwardingTable, Routes};
 
 /// The virtual channels in use, in ascending order: a lane is a place in this order.
@@ -15,12 +17,13 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Of traffic that has messages of data, and reads. By a table packets take its lanes; `later` is the one that
-    /// may take its place. Links that are shared flit by flit use all virtual channels.
+    /// may take its place; `collective` if there are collective operations. Links that are shared flit by flit use all virtual channels.
     pub(super) fn new(
         routes: &Routes,
         later: Option<&ForwardingTable>,
         parameters: &Parameters,
         (data, reads): (bool, bool),
+        collective: bool,
     ) -> Self {
         let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
@@ -64,6 +67,10 @@ impl Lanes {
                 }
                 _ => use_channel(REQUEST_CHANNEL),
             }
+        }
+        if collective {
+            use_channel(UP_CHANNEL);
+            use_channel(DOWN_CHANNEL);
         }
         let channels: Vec<u8> =
             (0..MOST_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();

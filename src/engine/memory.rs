@@ -68,11 +68,16 @@ fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
     ports.into_iter().map(|ports| ports.div_ceil(EIGHT as u64)).sum()
 }
 
-/// Bytes of an engine's arrays before traffic, about; if there are reads, too.
+/// Bytes of an engine's arrays before traffic, about; if there are reads, too; and collective operations, if there are.
 #[must_use]
-pub fn memory_needed(fabric: &Fabric, parameters: &Parameters, routes: &Routes) -> u64 {
+pub fn memory_needed(
+    fabric: &Fabric,
+    parameters: &Parameters,
+    routes: &Routes,
+    collective: bool,
+) -> u64 {
     let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
-    let lanes = Lanes::new(routes, None, parameters, (true, true)).count() as u64;
+    let lanes = Lanes::new(routes, None, parameters, (true, true), collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);

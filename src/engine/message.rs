@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use super::parameters::{DOWN_CHANNEL, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL};
 use crate::narrow::{fitted, narrow};
 use crate::units::Picoseconds;
 
@@ -17,13 +17,24 @@ pub(super) enum Role {
     Request(u64),
     /// The response to a read request.
     Response,
+    /// Part of a collective operation, on its way up the tree or down.
+    Operand,
+    Broadcast,
 }
 
 impl Role {
+    /// Whether its last flit's leaving the adapter may be told.
+    #[inline]
+    pub(super) fn departs(self) -> bool {
+        matches!(self, Self::Data | Self::Operand | Self::Broadcast)
+    }
+
     pub(super) fn virtual_channel(self) -> u8 {
         match self {
             Self::Data | Self::Request(_) => REQUEST_CHANNEL,
             Self::Response => RESPONSE_CHANNEL,
+            Self::Operand => UP_CHANNEL,
+            Self::Broadcast => DOWN_CHANNEL,
         }
     }
 }

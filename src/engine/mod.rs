@@ -56,6 +56,7 @@
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way on a torus |
 //! | `relation` | the same where they choose it by a relation, on any fabric |
+//! | `collective` | packets that routers combine and replicate along trees |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
@@ -71,6 +72,7 @@
 
 mod active;
 mod adaptive;
+mod collective;
 mod credits;
 mod cut;
 mod dateline;
@@ -132,7 +134,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::routing::Routes;
 use crate::topology::Fabric;
-use crate::traffic::{Application, Script, Workload};
+use crate::traffic::{Application, Collectives, Script, Workload};
 use crate::units::Picoseconds;
 use simulator::Simulator;
 
@@ -141,13 +143,15 @@ use simulator::Simulator;
 pub struct Counters {
     /// Channels granted to packets, those of terminals included.
     pub grants: u64,
-    /// Flits of all messages that have entered a source queue.
+    /// Flits of all messages that have entered a source queue, and of the copies that routers have made.
     pub flits_created: u64,
     pub flits_delivered: u64,
     pub packets_delivered: u64,
     /// Cut or swallowed when something failed ([`Interruption`]); of messages that were never sent the flits
     /// alone.
     pub flits_lost: u64,
+    /// Of operands that routers have combined with others.
+    pub flits_combined: u64,
     pub packets_lost: u64,
     pub messages_lost: u64,
     /// Channels between routers, crossed by delivered packets and by their flits.
@@ -189,10 +193,10 @@ impl Carried {
 }
 
 impl Counters {
-    /// Flits that have been created and neither delivered nor lost, source queues included.
+    /// Flits that have been created and neither delivered nor lost nor combined, source queues included.
     #[must_use]
     pub fn flits_under_way(&self) -> u64 {
-        self.flits_created - self.flits_delivered - self.flits_lost
+        self.flits_created - self.flits_delivered - self.flits_lost - self.flits_combined
     }
 
     fn add(&mut self, other: &Self) {
@@ -201,6 +205,7 @@ impl Counters {
         self.flits_delivered += other.flits_delivered;
         self.packets_delivered += other.packets_delivered;
         self.flits_lost += other.flits_lost;
+        self.flits_combined += other.flits_combined;
         self.packets_lost += other.packets_lost;
         self.messages_lost += other.messages_lost;
         self.packet_hops += other.packet_hops;
@@ -356,6 +361,17 @@ impl<'f, O: Observer> Engine<'f, O> {
             Workload::Application(application) => Some(&**application),
             _ => None,
         })
+    }
+
+    /// The operations of the collective subnetwork, by the parts of the network; empty if there are none.
+    pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
+        self.0.workloads().filter_map(Workload::collectives)
+    }
+
+    /// Whether all operations of the collective subnetwork are done, if there are any.
+    #[must_use]
+    pub fn collectives_done(&self) -> bool {
+        self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
     }
 
     /// What has been observed so far.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::adaptive::Choosers;
+use super::collective::Units;
 use super::credits::Credits;
 use super::flit::Flits;
 use super::frame::{RouterModel, Schedule, Stage};
@@ -44,6 +45,8 @@ pub(super) struct Model<'f> {
     pub sink: Sink,
     pub statistics: Statistics,
     pub choosers: Option<Choosers<'f>>,
+    /// What its routers have for collective operations, if there are any.
+    pub units: Option<Units>,
     pub outbox: Outbox,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
@@ -76,6 +79,8 @@ impl<'f> Model<'f> {
             _ => None,
         };
         let routers = ports.routers.len();
+        let own = whole.terminals_of_part(part).len();
+        let units = whole.trees.as_ref().map(|trees| Units::new(trees, routers, own));
         let channels = ports.outputs + whole.injections_of_part(part);
         let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
@@ -105,6 +110,7 @@ impl<'f> Model<'f> {
             flits,
             ports,
             choosers,
+            units,
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
@@ -145,6 +151,7 @@ impl<'f> Model<'f> {
             + self.workload.memory()
             + self.statistics.memory()
             + self.choosers.as_ref().map_or(0, Choosers::memory)
+            + self.units.as_ref().map_or(0, Units::memory)
             + self.flits.as_ref().map_or(0, |flits| flits.memory())
     }
 }
@@ -197,6 +204,9 @@ impl RouterModel for Model<'_> {
         self.schedule.active.rebase(by);
         if let Some(choosers) = &mut self.choosers {
             choosers.rebase(by);
+        }
+        if let Some(units) = &mut self.units {
+            units.rebase(by);
         }
         if let Some(flits) = &mut self.flits {
             flits.state.rebase(by);

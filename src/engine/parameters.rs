@@ -67,6 +67,31 @@ impl Default for FlitSharing {
     }
 }
 
+/// The part of a router that combines the operands of collective operations and replicates packets (docs/model.md,
+/// "Collective subnetwork"). Nothing of it is public: all values are assumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectiveUnit {
+    /// Whether a packet goes to all children at the same instant, or to each as soon as that can have it.
+    pub together: bool,
+    /// How many of the results that are to leave a router next it can be working on.
+    pub open_operations: u32,
+    /// From the start of the last operand's flit until the result's is there.
+    pub combining_latency: Picoseconds,
+    /// How fast operands are taken, each, and results made, all flits counted.
+    pub combining_rate: Rate,
+}
+
+impl Default for CollectiveUnit {
+    fn default() -> Self {
+        Self {
+            together: false,
+            open_operations: 16,
+            combining_latency: 10_000,
+            combining_rate: Rate(64_000_000_000),
+        }
+    }
+}
+
 /// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and down
 /// (papers/angara-routing, section 2).
 pub const VIRTUAL_CHANNELS: usize = 5;
@@ -79,6 +104,12 @@ pub const REQUEST_CHANNEL: u8 = 0;
 
 /// The virtual channel of read responses.
 pub const RESPONSE_CHANNEL: u8 = 1;
+
+/// The virtual channel of operands on their way up a tree.
+pub const UP_CHANNEL: u8 = 3;
+
+/// The virtual channel of packets on their way down a tree.
+pub const DOWN_CHANNEL: u8 = 4;
 
 /// The names of Angara's virtual channels.
 pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
@@ -127,6 +158,7 @@ pub struct Parameters {
     pub receive_overhead: Picoseconds,
     /// Time from the delivery of a read request to the creation of its response.
     pub service_time: Picoseconds,
+    pub collective: CollectiveUnit,
 }
 
 impl Default for Parameters {
@@ -157,6 +189,7 @@ impl Default for Parameters {
             send_overhead: 340_000,
             receive_overhead: 340_000,
             service_time: 100_000,
+            collective: CollectiveUnit::default(),
         }
     }
 }
@@ -200,6 +233,7 @@ impl Parameters {
             send_overhead: 520_000,
             receive_overhead: 520_000,
             service_time: 100_000,
+            collective: CollectiveUnit::default(),
         }
     }
 
@@ -278,6 +312,12 @@ impl Parameters {
     #[must_use]
     pub fn injection_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.injection_rate).0
+    }
+
+    /// The time that a router's collective unit takes for a flit.
+    #[must_use]
+    pub fn combining_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.collective.combining_rate).0
     }
 
     /// The time a flit occupies an ejection channel.

@@ -203,7 +203,9 @@ impl Ports {
         let Whole { fabric, network, cut, parameters, .. } = whole;
         let routers = cut.routers(part);
         let lanes = narrow::<u32>(whole.lanes.count());
-        let shift = lanes.next_power_of_two().trailing_zeros();
+        // A router's unit has two queues at the first input port.
+        let queues = lanes + if whole.trees.is_some() { 2 } else { 0 };
+        let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
         let first_input = cut.first_input(part);
@@ -260,7 +262,8 @@ impl Ports {
         }
         let octets = ports.routers.first().map_or(0, |router| router.octets);
         let alike = ports.routers.iter().all(|router| router.octets == octets);
-        ports.small = Some(octets).filter(|_| alike && words == 1);
+        let is_small = alike && words == 1 && whole.trees.is_none();
+        ports.small = Some(octets).filter(|_| is_small);
         ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };

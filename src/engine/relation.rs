@@ -293,10 +293,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
         let grants = self.counters.grants;
-        self.look_at_due::<true>(Walk::Preferred, now);
+        self.look_at_due::<true, false>(Walk::Preferred, now);
         let mut passed_over = std::mem::take(self.passed_over());
         for &output in &passed_over {
-            self.look::<true>(output, Walk::Any, now);
+            self.look::<true, false>(output, Walk::Any, now);
         }
         passed_over.clear();
         *self.passed_over() = passed_over;

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::adaptive::Choosers;
+use super::collective::Units;
 use super::credits::{Credit, Credits};
 use super::guide::Guide;
 use super::octet::{EIGHT, least};
@@ -20,6 +21,7 @@ use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, steps};
+use super::way::Way;
 use super::whole::Whole;
 use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
@@ -52,6 +54,9 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
     pub choosers: Option<&'a mut Choosers<'f>>,
+    pub units: Option<&'a mut Units>,
+    /// Whether packets choose their way, or routers combine and replicate some.
+    pub special: bool,
     pub outbox: &'a mut Outbox,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
@@ -93,8 +98,11 @@ impl Blocked {
 impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Simulates the router's outputs before `until`, or until it has something for its terminals that can't wait.
     /// When an output is looked at next.
-    pub(super) fn run(&mut self, until: Tick) -> Tick {
+    pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
+        if COLLECTIVE && self.outbox.is_urgent(self.hosts_answer) {
+            return least(S::all(self.octets));
+        }
         loop {
             let mut now = least(S::all(self.octets));
             if self.choosers.is_some() {
@@ -109,9 +117,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return now;
             }
             if self.choosers.is_some() {
-                self.allocate_among_choosers(now);
+                self.allocate_among_choosers::<COLLECTIVE>(now);
             } else {
-                self.look_at_due::<false>(Walk::Any, now);
+                self.look_at_due::<false, COLLECTIVE>(Walk::Any, now);
             }
             if self.outbox.is_urgent(self.hosts_answer) {
                 return now;
@@ -119,9 +127,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Looks once at each output that is due (`RELATED` if packets choose by a relation), in cyclic order from behind the latest grant before this instant.
+    /// Looks once at each output that is due (`RELATED` if packets choose by a relation, `COLLECTIVE` if there are
+    /// collective operations), in cyclic order from behind the latest grant before this instant.
     #[inline(always)]
-    pub(super) fn look_at_due<const RELATED: bool>(&mut self, walk: Walk, now: Tick) {
+    pub(super) fn look_at_due<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        walk: Walk,
+        now: Tick,
+    ) {
         let start = u32::from(self.router.next_output);
         let words = S::all(self.octets).len().div_ceil(64 / EIGHT);
         for step in 0..steps(words) {
@@ -135,7 +148,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             while due != 0 {
                 let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
-                self.look::<RELATED>(output as usize, walk, now);
+                self.look::<RELATED, COLLECTIVE>(output as usize, walk, now);
             }
         }
     }
@@ -202,9 +215,28 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
         let (source, way, passed) = (packet.source, packet.way, packet.note);
+        if self.special {
+            return self.head_specially(pair);
+        }
+        self.head_by_route(pair, (source, way, passed));
+    }
+
+    /// The same where some packets choose their way, or are combined and replicated.
+    fn head_specially(&mut self, pair: u32) {
+        if self.units.is_some() && self.is_collective(pair) {
+            return self.head_of_collective(pair);
+        }
         if self.choosers.is_some() {
             return self.head_among_choosers(pair);
         }
+        let packet = &self.packets.packets[self.queues[pair as usize].head as usize];
+        let (source, way, passed) = (packet.source, packet.way, packet.note);
+        self.head_by_route(pair, (source, way, passed));
+    }
+
+    /// The same of a packet of this source whose way is written in it or looked up.
+    #[inline(always)]
+    fn head_by_route(&mut self, pair: u32, (source, way, passed): (u32, Way, u16)) {
         let (input, lane) = self.place(pair);
         let (output, onto) = match self.guide {
             None => {
@@ -257,17 +289,24 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
     #[inline(always)]
-    pub(super) fn look<const RELATED: bool>(&mut self, output: usize, walk: Walk, now: Tick) {
+    pub(super) fn look<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        walk: Walk,
+        now: Tick,
+    ) {
         let &mut Output { free_at, pointer, .. } = self.output(output);
         debug_assert!(free_at <= now);
         let pointer = u32::from(pointer);
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
         if self.size.words() == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
             let stretch = cyclic(pointer, 0, 1);
-            if self.look_along::<RELATED>(output, (stretch, walk), &mut blocked, now) {
+            let stretch = (stretch, walk);
+            if self.look_along::<RELATED, COLLECTIVE>(output, stretch, &mut blocked, now) {
                 return;
             }
-        } else if self.look_around::<RELATED>(output, pointer, walk, &mut blocked, now) {
+        } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, walk, &mut blocked, now)
+        {
             return;
         }
         if blocked.passed_over {
@@ -285,7 +324,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         *self.due(output) = blocked.until;
     }
 
-    fn look_around<const RELATED: bool>(
+    fn look_around<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         pointer: u32,
@@ -301,7 +340,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                     continue;
                 }
                 stretch.mask &= between(low, high, fitted!(stretch.word, u32) * 64);
-                if self.look_along::<RELATED>(output, (stretch, walk), blocked, now) {
+                if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
                     return true;
                 }
             }
@@ -321,7 +360,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.
     #[inline(always)]
-    fn look_along<const RELATED: bool>(
+    fn look_along<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         (stretch, walk): (Stretch, Walk),
@@ -337,6 +376,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let &Queue { ask, options, onto, need, flits, .. } = &self.queues[pair as usize];
             if ask > now {
                 blocked.until = blocked.until.min(ask);
+                continue;
+            }
+            if COLLECTIVE && self.is_collective(pair) {
+                if self.look_at_copy(output, pair, blocked, now) {
+                    return true;
+                }
                 continue;
             }
             let chooses = options != 0;
@@ -395,7 +440,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
     }
 
-    fn lack_of_room(&mut self, place: u32, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
+    pub(super) fn lack_of_room(
+        &mut self,
+        place: u32,
+        need: u16,
+        flits: u16,
+        now: Tick,
+    ) -> Option<Obstacle> {
         self.credits.collect(place, now);
         let room = self.credits.room[place as usize];
         if room >= need {
@@ -489,7 +540,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.
     #[inline(always)]
-    fn leave(&mut self, output: usize, slot: u32, lane: u8, arrives: Tick) {
+    pub(super) fn leave(&mut self, output: usize, slot: u32, lane: u8, arrives: Tick) {
         let channels = self.whole.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
@@ -504,7 +555,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Sends credits to an injection channel of the router's own.
     #[inline(always)]
-    fn return_to_terminal(&mut self, pair: u32, feeder: u32, credit: Credit, now: Tick) {
+    pub(super) fn return_to_terminal(&mut self, pair: u32, feeder: u32, credit: Credit, now: Tick) {
         let (input, lane) = self.place(pair);
         if self.credits.send(feeder + u32::from(lane), credit, now) {
             let channels = self.whole.parameters.injection_channels;

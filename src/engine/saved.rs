@@ -47,6 +47,7 @@ type PartState = (
     Counters,
     Picoseconds,
     Option<super::flit::State>,
+    Option<super::collective::Units>,
 );
 
 impl<O> EngineState<O> {
@@ -113,6 +114,7 @@ impl Model<'_> {
             &self.counters,
             self.latest,
             self.flits.as_ref().map(|flits| &flits.state),
+            &self.units,
         )
     }
 
@@ -124,13 +126,19 @@ impl Model<'_> {
             (Some(own), Some(state)) => own.restore(state),
             (own, state) => own.is_none() && state.is_none(),
         };
+        let units_fit = match (&self.units, &state.13) {
+            (Some(own), Some(other)) => own.is_like(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
         if !fits
+            || !units_fit
             || ports.octets.len() != self.ports.octets.len()
             || credits.room.len() != self.credits.room.len()
             || choosers.is_some() != self.choosers.is_some()
         {
             return false;
         }
+        self.units = state.13;
         (self.digest, self.counters, self.latest) = (state.9, state.10, state.11);
         (self.schedule, self.ports, self.credits, self.packets) =
             (schedule, ports, credits, packets);

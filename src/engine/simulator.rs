@@ -321,7 +321,9 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let link = whole.timing(ChannelKind::Network);
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
-    let fastest = whole.timings.iter().map(|timing| timing.flit).min().expect("three kinds");
+    let combining = whole.trees.as_ref().map(|trees| trees.flit);
+    let fastest = whole.timings.iter().map(|timing| timing.flit).chain(combining);
+    let fastest = fastest.min().expect("three kinds");
     let window = if parameters.sharing.is_some() {
         link.forward.min(link.back)
     } else {

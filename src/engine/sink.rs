@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::collective::COLLECTIVE;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::model::Model;
 use super::packet::Origin;
@@ -187,6 +188,8 @@ impl Model<'_> {
                 tag: 0,
                 lost,
             })
+        } else if origin.arrival == COLLECTIVE {
+            return self.arrive_collective(&packet, &origin, terminal, time);
         } else {
             self.arrive(packet.source, origin.arrival, lost)
         };
@@ -249,7 +252,7 @@ impl Model<'_> {
 
     /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
     /// of it when the window ends.
-    fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
+    pub(super) fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
         if self.workload.barrier_latency().is_some() && !matches!(errand, Errand::Respond { .. }) {
             return self.run(terminal, errand, time);
         }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::collective::COLLECTIVE;
 use super::guide::{self, Guide};
 use super::message::{Arrival, Note, Packing, Queued, Role, Slots};
 use super::model::Model;
@@ -252,11 +253,14 @@ impl Model<'_> {
         self.latest = self.latest.max(now);
         let Some(message) = message else { return };
         debug_assert_eq!((message.source, message.time), (name, now - overhead));
-        self.sources.messages_created += 1;
         let (role, bytes) = match message.kind {
+            Kind::Operand | Kind::Broadcast => {
+                return self.create_collective(terminal, &message, now);
+            }
             Kind::Data => (Role::Data, message.bytes),
             Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
         };
+        self.sources.messages_created += 1;
         if self.is_cut_off(name, message.destination, now) {
             let flits = self.whole.parameters.message_flits(bytes);
             self.counters.flits_created += flits;
@@ -309,6 +313,7 @@ impl Model<'_> {
                 fitted!(destination % fitted!(whole.lanes.count(), u32), u8)
             }
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
+            (Role::Operand | Role::Broadcast, _) => whole.lanes.lane(role.virtual_channel()),
             (role, _) => whole.lanes.injected_on(role.virtual_channel()),
         };
         let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
@@ -450,11 +455,15 @@ impl Model<'_> {
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
         let mut rest = [0; MOST_WORDS];
         let rest = &mut rest[..self.whole.rest];
-        self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
+        if arrival == COLLECTIVE {
+            (packet.note, packet.way) = (1, Way(tag));
+            tag = (tag & u64::from(u32::MAX)) + 1;
+        } else {
+            self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
+        }
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
-        let departs =
-            is_last && role == Role::Data && tells_host && self.workload.wants_departure(tag);
+        let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
         NewPacket { slot, departs: departs.then_some(tag) }
     }
 
@@ -497,6 +506,10 @@ impl Model<'_> {
         let started = message.created - self.whole.parameters.send_overhead;
         let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
+        if let Role::Operand | Role::Broadcast = note.role {
+            let way = self.way_of_next(message.note, slot.is_some());
+            return (COLLECTIVE, note.role, way);
+        }
         if note.arrival == NONE {
             let (full, rest) = self.whole.parameters.packets(message.bytes_left);
             let arrival = Arrival {

@@ -156,7 +156,11 @@ impl Model<'_> {
     /// When the last flit that an output was given has left.
     pub(super) fn output_free_at(&self, output: u32) -> Tick {
         match &self.flits {
-            None => self.ports.output(output).free_at,
+            // One that is held for a packet of a collective operation sends nothing.
+            None => match self.ports.output(output).free_at {
+                NEVER => 0,
+                free_at => free_at,
+            },
             Some(flits) => flits.state.outputs[output as usize].line,
         }
     }

@@ -178,9 +178,10 @@ impl<'f> Model<'f> {
         }
         let shift = self.ports.size.shift;
         match self.ports.small {
-            Some(1) => self.hold(number, Small::<1> { shift }).run(until),
-            Some(2) => self.hold(number, Small::<2> { shift }).run(until),
-            _ => self.hold(number, self.ports.size).run(until),
+            Some(1) => self.hold(number, Small::<1> { shift }).run::<false>(until),
+            Some(2) => self.hold(number, Small::<2> { shift }).run::<false>(until),
+            _ if self.units.is_some() => self.hold(number, self.ports.size).run::<true>(until),
+            _ => self.hold(number, self.ports.size).run::<false>(until),
         }
     }
 
@@ -214,7 +215,9 @@ impl<'f> Model<'f> {
             packets: &mut self.packets,
             credits: &mut self.credits,
             statistics: &mut self.statistics,
+            special: self.choosers.is_some() || self.units.is_some(),
             choosers: self.choosers.as_mut(),
+            units: self.units.as_mut(),
             outbox: &mut self.outbox,
             digest: &mut self.digest,
             trace: &mut self.trace,

@@ -1,5 +1,6 @@
 //! What does not change while a network is simulated, and is the same for all its parts.
 
+use super::collective::Trees;
 use super::cut::Cut;
 use super::dateline::Dateline;
 use super::interruption::Interruption;
@@ -49,6 +50,8 @@ pub(super) struct Whole<'f> {
     pub legs: Option<Legs<'f>>,
     /// The classes of packets on rings, if there are any.
     pub dateline: Option<Dateline>,
+    /// Of collective operations, if there are any.
+    pub trees: Option<Trees>,
     /// Words of a packet's way beyond the first.
     pub rest: usize,
     /// By kind of channel.
@@ -83,7 +86,13 @@ impl<'f> Whole<'f> {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
         let later = interruption.map(|interruption| &interruption.table);
-        let lanes = Lanes::new(routes, later, parameters, workload.kinds());
+        let lanes = Lanes::new(
+            routes,
+            later,
+            parameters,
+            workload.kinds(),
+            workload.collectives().is_some(),
+        );
         let mut first_terminals = vec![0];
         let mut terminals = Vec::new();
         for own in fabric.terminals_by_router() {
@@ -128,6 +137,9 @@ impl<'f> Whole<'f> {
                 End { router, ejection: narrow::<u16>(ejection) }
             })
         });
+        let ends: Vec<End> = ends.collect();
+        let trees =
+            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &lanes));
         let legs = match routes {
             Routes::DirectionOrder(order) => Legs::new(order, code, rest),
             _ => None,
@@ -145,7 +157,8 @@ impl<'f> Whole<'f> {
             code,
             legs,
             dateline: Dateline::of(routes),
-            ends: ends.collect(),
+            ends,
+            trees,
             rest,
             timings: network.timings.map(|timing: ChannelTiming| Timing {
                 flit: narrow::<Tick>(timing.flit_time),

@@ -191,9 +191,11 @@ table! {
         /// The most packets of a source and a destination that had come at a time before one that was sent earlier: what a
         /// sink has to keep that gives them on in order.
         reorder_buffer: Option<u64> as Count<u64>, "reorder_buffer_packets", "packets kept for order", Throughput, more;
-        /// Finite workloads: from the start to the last message's receipt, or the end of the last operation.
+        /// Finite workloads: from the start to the last message's receipt, or the end of the last operation; of collective
+        /// operations from the key `start` on.
         completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
-        /// Finite workloads: payload received by a node that sends over the completion time.
+        /// Finite workloads: payload received by a node that sends over the completion time; of collective operations that
+        /// of a node's operands.
         bandwidth: Option<f64> as RateOfNode, "bandwidth_GB_per_s_per_node", "bandwidth", Completion, usual;
         /// Applications: what of the critical path went into computing.
         path_compute: Option<Picoseconds> as Microseconds, "path_compute_us", "critical path: compute", Completion, more;

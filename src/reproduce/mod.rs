@@ -3,6 +3,7 @@
 //! Each reproduction is a function that gives a [`Reproduction`]: a table for people, rows for CSV and
 //! JSON, figures. Values that only a figure of a paper shows are not repeated; numbers in its text are.
 
+mod angara_collectives;
 mod angara_figure_4;
 mod angara_figure_5;
 mod angara_figure_6;
@@ -19,6 +20,7 @@ mod path_selection;
 mod path_throughput;
 mod tori;
 
+pub use angara_collectives::angara_collectives;
 pub use angara_figure_4::angara_figure_4;
 pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;

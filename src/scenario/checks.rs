@@ -3,6 +3,7 @@
 //! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
 //! them is wrong by itself, and reported at the first one that is written.
 
+mod collective;
 mod sharing;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -179,14 +180,7 @@ pub(super) fn run(
     }
     match &draft.workload {
         _ if purpose == Purpose::Routes => {}
-        Some(WorkloadSpec::Load(load)) => {
-            checks.empty_packets(parameters, load.message, load.access, "traffic");
-            checks.packets_of_messages(parameters, load.message, load.access, "traffic");
-            checks.pattern(&load.pattern, fabric, draft.seed, "traffic.pattern");
-            if let (true, Some(fabric)) = (packets, fabric) {
-                checks.load(parameters, load, fabric);
-            }
-        }
+        Some(WorkloadSpec::Load(load)) => checks.whole_load(draft, load, (packets, fabric)),
         Some(WorkloadSpec::Exchange(exchange)) => {
             checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
             checks.packets_of_messages(parameters, exchange.message, exchange.access, "exchange");
@@ -195,6 +189,14 @@ pub(super) fn run(
         }
         Some(WorkloadSpec::Application(application)) => {
             checks.application(draft, application, fabric);
+        }
+        Some(WorkloadSpec::Collective(collective)) => {
+            if let Some(load) = &collective.load {
+                checks.whole_load(draft, load, (packets, fabric));
+            }
+            if packets {
+                checks.collective(draft, collective, fabric);
+            }
         }
         None => {}
     }
@@ -314,11 +316,11 @@ impl Checks<'_> {
         let Some(interruption) = &draft.interruption else { return };
         let load = match &draft.workload {
             Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
-            Some(WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_)) => false,
+            Some(_) => false,
             None => true,
         };
         if !load {
-            let message = "nothing can fail during an exchange or an application, or while nodes read: what is lost is \
+            let message = "nothing can fail during an exchange, an application or collective operations, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";
             let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
             self.report(&["interruption"], message.into(), "", Some(help.into()));
@@ -664,6 +666,22 @@ impl Checks<'_> {
                 "nothing to send",
                 Some("give it a size, or set `header_flits` to 1".into()),
             );
+        }
+    }
+
+    /// All that a load needs.
+    fn whole_load(
+        &mut self,
+        draft: &Draft,
+        load: &LoadSpec,
+        (packets, fabric): (bool, Option<&Fabric>),
+    ) {
+        let parameters = &draft.parameters;
+        self.empty_packets(parameters, load.message, load.access, "traffic");
+        self.packets_of_messages(parameters, load.message, load.access, "traffic");
+        self.pattern(&load.pattern, fabric, draft.seed, "traffic.pattern");
+        if let (true, Some(fabric)) = (packets, fabric) {
+            self.load(parameters, load, fabric);
         }
     }
 

@@ -68,7 +68,10 @@ use crate::{
     document::{Hints, Missed, Reader},
     engine::{Parameters, Switching},
     measure::Settings,
-    traffic::{Access, ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners, Placement},
+    traffic::{
+        Access, ApplicationSpec, CollectiveSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners,
+        Placement,
+    },
 };
 use checks::Fabrics;
 use schema::Draft;
@@ -111,6 +114,8 @@ pub enum WorkloadSpec {
     Exchange(ExchangeSpec),
     /// What ranks send, receive and compute, from beginning to end.
     Application(ApplicationSpec),
+    /// What routers combine and replicate along trees, from beginning to end, perhaps beside a load.
+    Collective(CollectiveSpec),
 }
 
 impl WorkloadSpec {
@@ -120,6 +125,9 @@ impl WorkloadSpec {
             Self::Load(load) => load.access != Access::Write,
             Self::Exchange(exchange) => exchange.access != Access::Write,
             Self::Application(_) => false,
+            Self::Collective(collective) => {
+                collective.load.as_ref().is_some_and(|load| load.access != Access::Write)
+            }
         }
     }
 }
@@ -157,6 +165,7 @@ impl Scenario {
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
         let fixed = match &self.workload {
             WorkloadSpec::Load(_) => false,
+            WorkloadSpec::Collective(collective) => collective.load.is_none(),
             WorkloadSpec::Exchange(exchange) => exchange.pattern.partners() == Partners::Fixed,
             WorkloadSpec::Application(application) => application.placement != Placement::Random,
         };
@@ -171,8 +180,12 @@ impl Scenario {
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
         let mut scenario = self.clone();
-        if let WorkloadSpec::Load(spec) = &mut scenario.workload {
-            spec.load = OfferedLoad::Fraction(load);
+        match &mut scenario.workload {
+            WorkloadSpec::Load(spec) => spec.load = OfferedLoad::Fraction(load),
+            WorkloadSpec::Collective(CollectiveSpec { load: Some(spec), .. }) => {
+                spec.load = OfferedLoad::Fraction(load);
+            }
+            _ => {}
         }
         scenario
     }

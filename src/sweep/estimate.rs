@@ -119,6 +119,12 @@ impl Pace {
                 let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));
                 (packets.sum::<u64>() as f64, self.packet[1])
             }
+            WorkloadSpec::Collective(spec) => {
+                let (full, rest) = scenario.parameters.packets(spec.message.0);
+                let nodes = simulation.fabric().live_terminals().count() as f64;
+                let packets = (full + u64::from(rest.is_some())) as f64;
+                (packets * f64::from(spec.rounds) * nodes, self.packet[1])
+            }
         };
         Ok(self.fixed + cost.mul_f64(packets))
     }

@@ -188,7 +188,7 @@ fn comparable(points: &[Point], members: &[usize]) -> Option<Vec<f64>> {
             OfferedLoad::Fraction(fraction) => Some((true, fraction)),
             OfferedLoad::Payload(rate) => Some((false, rate.0 as f64)),
         },
-        WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_) => None,
+        _ => None,
     };
     let loads: Option<Vec<(bool, f64)>> = members.iter().map(load).collect();
     let loads = loads?;

@@ -96,6 +96,15 @@ pub(super) fn application_row(
     }
 }
 
+/// With the time that collective operations took, and the rate at which a node's operands went into them.
+pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64) -> Measured {
+    Measured {
+        completion_time: Some(completion),
+        bandwidth: Some(bytes as f64 / completion.max(1) as f64 * 1e3),
+        ..row
+    }
+}
+
 pub(super) fn with_latencies(
     row: Measured,
     packets: Option<Distribution>,

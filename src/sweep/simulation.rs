@@ -11,10 +11,12 @@ use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    application_row, channel_rows, finite_row, latency_rows, whole, window_row, with_latencies,
-    with_order, with_recovery, without_results,
+    application_row, channel_rows, collective_row, finite_row, latency_rows, whole, window_row,
+    with_latencies, with_order, with_recovery, without_results,
 };
-use super::warnings::{channels_warning, load_warnings, records_warning, stuck_warning};
+use super::warnings::{
+    channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
+};
 use crate::adaptive::Derouting;
 use crate::engine::{
     Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
@@ -35,8 +37,8 @@ use crate::scenario::{
 };
 use crate::topology::Fabric;
 use crate::traffic::{
-    self, Access, Application, ApplicationSpec, Carrier, Exchange, Leg, LegKind, LoadError,
-    LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, Workload,
+    self, Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
+    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 use crate::units::Picoseconds;
 
@@ -99,6 +101,17 @@ enum Traffic {
     Load(OpenLoad),
     Exchange(Pattern),
     Application(Placed),
+    Collective(Gathered),
+}
+
+/// Collective operations, bound to the nodes that take part.
+#[derive(Debug)]
+struct Gathered {
+    members: Vec<u32>,
+    /// What goes on beside them.
+    load: Option<OpenLoad>,
+    /// Who gives whom something, through trees.
+    pattern: Pattern,
 }
 
 /// An application whose ranks have their nodes.
@@ -173,7 +186,8 @@ impl Simulation {
         let routes = scenario.network.routes();
         let routes = routes.map_err(|error| SetupError::Routing(error.clone()))?;
         let parameters = &scenario.parameters;
-        let engine = memory_needed(fabric, parameters, routes);
+        let collective = matches!(scenario.workload, WorkloadSpec::Collective(_));
+        let engine = memory_needed(fabric, parameters, routes, collective);
         let room = |traffic: u64| {
             claim("simulating this fabric", engine.saturating_add(traffic))
                 .map_err(SetupError::Memory)
@@ -181,10 +195,14 @@ impl Simulation {
         let traffic = match &scenario.workload {
             WorkloadSpec::Load(spec) => {
                 room(OpenLoad::memory_needed(fabric.terminals()))?;
-                let flits_of = |bytes| parameters.message_flits(bytes);
-                let slot = parameters.link_flit_time();
-                let load = OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed);
-                Traffic::Load(load.map_err(SetupError::Load)?)
+                Traffic::Load(open_load(spec, fabric, scenario)?)
+            }
+            WorkloadSpec::Collective(spec) => {
+                room(OpenLoad::memory_needed(fabric.terminals()))?;
+                let load = spec.load.as_ref().map(|it| open_load(it, fabric, scenario));
+                let members = spec.members_of(fabric.live_terminals());
+                let pattern = gathering(spec, &members, fabric)?;
+                Traffic::Collective(Gathered { members, load: load.transpose()?, pattern })
             }
             WorkloadSpec::Exchange(spec) => {
                 let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed)
@@ -257,6 +275,7 @@ impl Simulation {
             Traffic::Load(load) => load.pattern(),
             Traffic::Exchange(pattern) => pattern,
             Traffic::Application(placed) => &placed.pattern,
+            Traffic::Collective(gathered) => &gathered.pattern,
         }
     }
 
@@ -265,6 +284,7 @@ impl Simulation {
     pub fn load(&self) -> Option<&OpenLoad> {
         match &self.traffic {
             Traffic::Load(load) => Some(load),
+            Traffic::Collective(gathered) => gathered.load.as_ref(),
             Traffic::Exchange(_) | Traffic::Application(_) => None,
         }
     }
@@ -304,6 +324,7 @@ impl Simulation {
         let (bytes, access) = match &self.scenario.workload {
             WorkloadSpec::Load(load) => (load.message.0, load.access),
             WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
+            WorkloadSpec::Collective(collective) => (collective.message.0, Access::Write),
             // Of messages of many sizes the mean.
             WorkloadSpec::Application(_) => {
                 let Traffic::Application(placed) = &self.traffic else {
@@ -373,6 +394,11 @@ impl Simulation {
                     terminals,
                     Application::keeps_records(spec),
                 )))
+            }
+            (Traffic::Collective(gathered), WorkloadSpec::Collective(spec)) => {
+                let (members, load) = (gathered.members.clone(), gathered.load.clone());
+                let terminals = self.fabric().terminals();
+                Workload::Collectives(Box::new(Collectives::new(spec, members, load, terminals)))
             }
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }
@@ -608,6 +634,7 @@ impl Simulation {
         match (workload, &self.traffic) {
             (Workload::Exchange(exchange), _) => exchange.messages(),
             (_, Traffic::Application(placed)) => placed.messages.len() as u64,
+            (Workload::Collectives(collectives), _) => collectives.all_receipts(),
             _ => 0,
         }
     }
@@ -672,6 +699,21 @@ impl Simulation {
                 }
             }
         }
+        if let WorkloadSpec::Collective(spec) = &self.scenario.workload {
+            match Collectives::outcome(engine.collectives()) {
+                Ok(done) => {
+                    let last = done.into_iter().max().unwrap_or(spec.start);
+                    let bytes = spec.message.0.saturating_mul(spec.rounds.into());
+                    row = collective_row(row, last - spec.start, bytes);
+                }
+                Err(hangs) => {
+                    let measured = unfinished(Status::Stuck, engine.now());
+                    let warnings = vec![collective_warning(hangs)];
+                    let found = Finding { measured, warnings, ..Finding::default() };
+                    return Outcome { found, deadlock: None, logged, work };
+                }
+            }
+        }
         let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
         let channels = channel_rows(&measured.channels);
         let mut warnings: Vec<String> =
@@ -690,6 +732,40 @@ impl Simulation {
         };
         Outcome { found, deadlock: None, logged, work }
     }
+}
+
+/// A scenario's load on its fabric.
+fn open_load(
+    spec: &LoadSpec,
+    fabric: &Fabric,
+    scenario: &Scenario,
+) -> Result<OpenLoad, SetupError> {
+    let flits_of = |bytes| scenario.parameters.message_flits(bytes);
+    let slot = scenario.parameters.link_flit_time();
+    OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed).map_err(SetupError::Load)
+}
+
+/// Who gives whom something in collective operations: operands go to roots, broadcast messages come from them.
+fn gathering(
+    spec: &CollectiveSpec,
+    members: &[u32],
+    fabric: &Fabric,
+) -> Result<Pattern, SetupError> {
+    let mut roots = spec.roots_of(members);
+    roots.sort_unstable();
+    roots.dedup();
+    let pairs = roots.iter().flat_map(|&root| {
+        let others = members.iter().filter(move |&&member| member != root);
+        others.flat_map(move |&member| {
+            let up = spec.kind.goes_up().then_some((member, root, 1.0));
+            let down = spec.kind.goes_down().then_some((root, member, 1.0));
+            up.into_iter().chain(down)
+        })
+    });
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_unstable_by_key(|pair| (pair.0, pair.1));
+    pairs.dedup_by_key(|pair| (pair.0, pair.1));
+    Pattern::of_weights(&pairs, fabric).map_err(SetupError::Pattern)
 }
 
 /// The nodes of an application's ranks, and what they send each other.

@@ -12,6 +12,13 @@ pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
     (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
 }
 
+/// Says how far the operations of the collective subnetwork have come that hang.
+pub(super) fn collective_warning((operation, done, members): (u32, u32, u32)) -> String {
+    format!(
+        "operation {operation} (counted from 0) is done for {done} of {members} nodes, and nothing moves any more"
+    )
+}
+
 /// Says what the numbers don't, and what to type next.
 pub(super) fn load_warnings(
     measured: &LoadMeasurement,

@@ -15,6 +15,7 @@ mod faults;
 mod names;
 pub mod netlist;
 mod size;
+mod spanning_tree;
 mod torus;
 
 pub use cabling::{Cabling, Port};
@@ -23,6 +24,7 @@ pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
 pub(crate) use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};
 pub use names::{NodeName, NodePair, Places};
+pub use spanning_tree::{SpanningTree, TreeError};
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 
 use crate::memory::Shortage;

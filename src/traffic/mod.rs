@@ -1,6 +1,7 @@
 //! Who sends what to whom, and when.
 
 mod application;
+mod collective;
 mod exchange;
 mod interval;
 mod load;
@@ -14,6 +15,7 @@ pub use application::{
     Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
     Outcome, Placement, PlacementError, Records,
 };
+pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
 pub use interval::Interval;
 pub use load::{LoadError, OpenLoad};
@@ -39,6 +41,10 @@ pub enum Kind {
     /// A request of `request` bytes goes to the destination, which answers with the message's bytes
     /// on the response channel.
     Read { request: u32 },
+    /// Its bytes are combined with those of others on the way up the tree of its collective operation.
+    Operand,
+    /// Its bytes go down that tree.
+    Broadcast,
 }
 
 /// A message that a terminal creates.

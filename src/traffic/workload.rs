@@ -6,8 +6,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationState;
+use super::collective::CollectiveState;
 use super::exchange::Course;
-use super::{Application, Exchange, Kind, Message, OpenLoad, Receipt, Script};
+use super::{Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, Script};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
@@ -35,6 +36,7 @@ pub enum Workload {
     Load(OpenLoad),
     Exchange(Exchange),
     Application(Box<Application>),
+    Collectives(Box<Collectives>),
 }
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
@@ -44,6 +46,7 @@ pub(crate) enum TrafficState<'a> {
     Load(Vec<u64>),
     Exchange(Course<'a>),
     Application(Box<Cow<'a, ApplicationState>>),
+    Collectives(Box<(CollectiveState, Option<Vec<u64>>)>),
 }
 
 impl Workload {
@@ -55,6 +58,9 @@ impl Workload {
             Self::Exchange(exchange) => TrafficState::Exchange(exchange.state()),
             Self::Application(application) => {
                 TrafficState::Application(Box::new(application.state()))
+            }
+            Self::Collectives(collectives) => {
+                TrafficState::Collectives(Box::new(collectives.state()))
             }
         }
     }
@@ -68,6 +74,9 @@ impl Workload {
             (Self::Application(application), TrafficState::Application(state)) => {
                 application.resume(*state)
             }
+            (Self::Collectives(collectives), TrafficState::Collectives(state)) => {
+                collectives.resume(*state)
+            }
             _ => false,
         }
     }
@@ -79,6 +88,7 @@ impl Workload {
             Self::Load(load) => load.first(terminal).filter(within_reach),
             Self::Exchange(exchange) => exchange.first(terminal),
             Self::Application(application) => application.first(terminal).filter(within_reach),
+            Self::Collectives(collectives) => collectives.first(terminal).filter(within_reach),
         }
     }
 
@@ -101,6 +111,10 @@ impl Workload {
                 let (message, next) = application.create(terminal, now);
                 (message, next.filter(within_reach))
             }
+            Self::Collectives(collectives) => {
+                let (message, next) = collectives.create(terminal, now);
+                (message, next.filter(within_reach))
+            }
         }
     }
 
@@ -111,6 +125,7 @@ impl Workload {
         match self {
             Self::Exchange(exchange) => exchange.sent(terminal, now),
             Self::Application(application) => application.sent(terminal, tag, now),
+            Self::Collectives(collectives) => collectives.sent(terminal, tag, now),
             _ => Wake::Nobody,
         }
     }
@@ -123,6 +138,7 @@ impl Workload {
                 exchange.received(terminal, narrow(receipt.tag), receipt.time)
             }
             Self::Application(application) => application.received(terminal, receipt),
+            Self::Collectives(collectives) => collectives.received(terminal, receipt),
             _ => Wake::Nobody,
         }
     }
@@ -131,7 +147,7 @@ impl Workload {
     #[inline]
     #[must_use]
     pub fn wants_receipts(&self) -> bool {
-        matches!(self, Self::Exchange(_) | Self::Application(_))
+        matches!(self, Self::Exchange(_) | Self::Application(_) | Self::Collectives(_))
     }
 
     /// Whether [`Self::sent`] has to be called for a message with this tag.
@@ -141,7 +157,18 @@ impl Workload {
         match self {
             Self::Exchange(_) => true,
             Self::Application(_) => Application::wants_departure(tag),
+            // Messages of the load have no tag.
+            Self::Collectives(_) => tag != 0,
             Self::Script(_) | Self::Load(_) => false,
+        }
+    }
+
+    /// The operations of the collective subnetwork, if there are any.
+    #[must_use]
+    pub fn collectives(&self) -> Option<&Collectives> {
+        match self {
+            Self::Collectives(collectives) => Some(collectives),
+            _ => None,
         }
     }
 
@@ -185,6 +212,9 @@ impl Workload {
             Self::Exchange(exchange) => both(exchange.kind()),
             Self::Script(script) => script.kinds(),
             Self::Application(_) => (true, false),
+            Self::Collectives(collectives) => {
+                collectives.load().map_or((false, false), |load| both(load.kind()))
+            }
         }
     }
 
@@ -196,7 +226,7 @@ impl Workload {
             rest => rest,
         };
         let of_message = |kind: Kind, bytes: u64| match kind {
-            Kind::Data => of_bytes(bytes),
+            Kind::Data | Kind::Operand | Kind::Broadcast => of_bytes(bytes),
             Kind::Read { request } => of_bytes(bytes).min(of_bytes(request.into())),
         };
         match self {
@@ -208,6 +238,11 @@ impl Workload {
             }
             Self::Application(application) => {
                 application.message_sizes().map(of_bytes).min().unwrap_or(maximum)
+            }
+            Self::Collectives(collectives) => {
+                let of_load = |load: &OpenLoad| of_message(load.kind(), load.message_bytes());
+                let own = of_bytes(collectives.bytes());
+                collectives.load().map_or(own, |load| own.min(of_load(load)))
             }
         }
     }
@@ -223,6 +258,10 @@ impl Workload {
             Self::Exchange(exchange) => {
                 exchange.split(terminals).into_iter().map(Self::Exchange).collect()
             }
+            Self::Collectives(collectives) => {
+                let parts = collectives.split(terminals).into_iter();
+                parts.map(|part| Self::Collectives(Box::new(part))).collect()
+            }
             // The state of the other terminals stays what it is.
             Self::Script(_) | Self::Application(_) => vec![self; terminals.len()],
         }
@@ -236,6 +275,7 @@ impl Workload {
             Self::Load(load) => load.memory(),
             Self::Exchange(exchange) => exchange.memory(),
             Self::Application(application) => application.memory(),
+            Self::Collectives(collectives) => collectives.memory(),
         }
     }
 }

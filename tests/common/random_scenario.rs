@@ -233,6 +233,7 @@ impl Scenario {
         };
         match message.kind {
             Kind::Data => (cut(message.bytes), Vec::new()),
+            Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
             Kind::Read { request } => (cut(u64::from(request)), cut(message.bytes)),
         }
     }
@@ -426,6 +427,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         send_overhead,
         receive_overhead,
         service_time,
+        collective: Default::default(),
     };
     let largest = parameters.maximum_packet();
     let mut more = || match random.random_range(0..4) {

@@ -112,6 +112,7 @@ impl Simulator<'_> {
             let bytes = match message.kind {
                 Kind::Read { request } if !entry.is_response => u64::from(request),
                 Kind::Read { .. } | Kind::Data => message.bytes,
+                Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
             };
             let mut rest = bytes;
             loop {

@@ -86,6 +86,7 @@ impl Simulator<'_> {
             let mut rest = match message.kind {
                 Kind::Read { request } if !entry.is_response => u64::from(request),
                 Kind::Read { .. } | Kind::Data => message.bytes,
+                Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
             };
             loop {
                 let payload = rest.min(self.parameters.maximum_payload.0);
@@ -161,6 +162,9 @@ impl Simulator<'_> {
                     Kind::Data => it.rules().channels.adaptive,
                     Kind::Read { .. } if is_response => RESPONSE_CHANNEL,
                     Kind::Read { .. } => REQUEST_CHANNEL,
+                    Kind::Operand | Kind::Broadcast => {
+                        unreachable!("no collective operations here")
+                    }
                 };
                 vec![virtual_channel.into()]
             }

@@ -16,7 +16,8 @@ use flitlab::application::Action;
 use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
 use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
-use flitlab::traffic::ApplicationSpec;
+use flitlab::topology::SpanningTree;
+use flitlab::traffic::{ApplicationSpec, CollectiveSpec};
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
@@ -195,7 +196,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if let WorkloadSpec::Application(application) = &scenario.workload {
         lines.push(("application", application_text(application)));
     }
-    if let WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_) = scenario.workload {
+    if let WorkloadSpec::Collective(collective) = &scenario.workload {
+        lines.push(("collective", collective_text(simulation, collective)));
+    } else if let WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_) = scenario.workload {
         lines.push((
             "completion time",
             match (expectation.completion_bound_ns, &expectation.bottleneck) {
@@ -212,11 +215,28 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if silent > 0 {
         let why = match scenario.workload {
             WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
+            WorkloadSpec::Collective(_) => "they take no part, or send nothing",
             _ => "their partner is themselves or has failed",
         };
         lines.push(("silent nodes", format!("{silent}: {why}")));
     }
     lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
+}
+
+/// What routers do along trees, in numbers.
+fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> String {
+    let fabric = simulation.fabric();
+    let members = collective.members_of(fabric.live_terminals());
+    let roots = collective.roots_of(&members);
+    let trees = roots.iter().filter_map(|&root| SpanningTree::new(fabric, root, &members).ok());
+    let highest = trees.map(|tree| tree.height()).max().unwrap_or(0);
+    format!(
+        "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
+        text::counted(collective.rounds as usize, "operation"),
+        members.len(),
+        bytes_text(collective.message),
+        text::counted(roots.len(), "tree")
+    )
 }
 
 /// What ranks do, in numbers.

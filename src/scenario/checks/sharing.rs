@@ -90,7 +90,7 @@ impl Checks<'_> {
     }
 
     /// Reports a broken rule, unless one of the keys is wrong by itself.
-    fn refuse(&mut self, keys: &[&str], message: String, help: &str) {
+    pub(super) fn refuse(&mut self, keys: &[&str], message: String, help: &str) {
         if self.sound(keys) {
             self.report(keys, message, "", Some(help.into()));
         }

@@ -3,6 +3,7 @@
 mod adaptive;
 mod application;
 mod bfs;
+mod collective;
 mod direction_order;
 mod exchange;
 mod forwarding;
@@ -62,10 +63,10 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
     let bubble = !any_fabric && !direction_order::has_dateline(reader);
-    let (preset, parameters) = router::read(reader, any_fabric, bubble);
+    let (preset, mut parameters) = router::read(reader, any_fabric, bubble);
     let routing = routing::read(reader, spec, &parameters, features);
     let senders = Senders { places: spec.map(TopologySpec::places), features };
-    let workload = traffic::read(reader, senders, &parameters, purpose);
+    let workload = traffic::read(reader, senders, &mut parameters, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");

@@ -1,14 +1,14 @@
 //! `[traffic]`: a load that goes on; and which of the workloads there is.
 
 use super::{
-    application, exchange,
+    application, collective, exchange,
     pattern::{self, Sender, Senders},
 };
 use crate::{
     document::{Choice, Diagnostic, Flag, Reader, Whole, plain, size, with_keys},
     engine::Parameters,
     scenario::{Purpose, WorkloadSpec, load::Load},
-    traffic::{Access, LoadSpec, Process},
+    traffic::{Access, CollectiveSpec, LoadSpec, Process},
     units::Bytes,
 };
 
@@ -21,39 +21,43 @@ const LARGEST_REQUEST: u64 = 1 << 30;
 pub(super) fn read(
     reader: &mut Reader<'_>,
     senders: Senders<'_>,
-    parameters: &Parameters,
+    parameters: &mut Parameters,
     purpose: Purpose,
 ) -> Option<WorkloadSpec> {
-    const WORKLOADS: [&str; 3] = ["traffic", "exchange", "application"];
+    const WORKLOADS: [&str; 4] = ["traffic", "exchange", "application", "collective"];
     let written = WORKLOADS.map(|name| reader.is_documenting() || reader.has(name));
-    let [traffic, exchange, application] = written;
+    let [traffic, exchange, application, collective] = written;
     let present: Vec<&str> = WORKLOADS.into_iter().filter(|name| reader.has(name)).collect();
+    // A load may go on beside collective operations.
     if let [_, .., last] = present[..]
+        && present != ["traffic", "collective"]
         && let Some(place) = reader.place(last)
     {
         let names: Vec<String> = present.iter().map(|name| format!("[{name}]")).collect();
         let message = format!("a scenario has one workload, not {}", names.join(" and "));
         reader.problems.push(Diagnostic::new(&place, message).help(
-            "[traffic] goes on for ever at a load, [exchange] and [application] end; keep one",
+            "[traffic] goes on for ever at a load, the others end; keep one, or [collective] with [traffic] beside it",
         ));
     }
     if !written.contains(&true) && purpose != Purpose::Routes {
         let misspelt = WORKLOADS.into_iter().any(|name| reader.has_misspelt(name));
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
-                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange] nor [application]")
+                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange] nor [application] nor [collective]")
                     .help(
                         "add [traffic] for a load that goes on, with for example \
-                         `pattern = \"uniform\"` and `load = 0.3`; [exchange] for a finite workload; or \
-                         [application] for what ranks do",
+                         `pattern = \"uniform\"` and `load = 0.3`; [exchange] for a finite workload; \
+                         [application] for what ranks do; or [collective] for what routers do with trees",
                     ),
             );
         }
     }
     // All are always asked for, so that a misspelt header is told the right name.
     let (mut load_spec, mut exchange_spec, mut application_spec) = (None, None, None);
+    let mut collective_spec = None;
     if traffic {
-        let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application].";
+        let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
+                   or it goes on beside [collective].";
         load_spec = reader.table("traffic", doc, |reader| load(reader, senders, parameters));
     } else {
         reader.ignore("traffic");
@@ -74,10 +78,22 @@ pub(super) fn read(
     } else {
         reader.ignore("application");
     }
-    load_spec
+    if collective {
+        let doc = "Operations of the collective subnetwork: routers combine and replicate packets along trees, as \
+                   docs/model.md says under \"Collective subnetwork\". [traffic] may go on beside them.";
+        let read =
+            reader.table("collective", doc, |reader| collective::read(reader, senders.places));
+        collective_spec = read.map(|(spec, unit)| {
+            parameters.collective = unit;
+            WorkloadSpec::Collective(CollectiveSpec { load: load_spec.clone(), ..spec })
+        });
+    } else {
+        reader.ignore("collective");
+    }
+    collective_spec.or(load_spec
         .map(WorkloadSpec::Load)
         .or(exchange_spec.map(WorkloadSpec::Exchange))
-        .or(application_spec.map(WorkloadSpec::Application))
+        .or(application_spec.map(WorkloadSpec::Application)))
 }
 
 fn load(

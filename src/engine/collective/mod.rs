@@ -1,0 +1,124 @@
+//! The collective subnetwork: packets that routers combine on the way up a tree and replicate on the way down
+//! (docs/model.md, "Collective subnetwork").
+//!
+//! A router's **unit** takes operands out of the buffers of the upper virtual channel, makes results of them, and sends
+//! them on from two queues of its own; packets on the lower virtual channel stay in their buffers until all their copies
+//! have been sent. What a router sends asks for outputs as any other packet does, and takes part in their arbitration.
+//!
+//! All packets of all operations have one order, and every router sends them in that order. So each knows by a count
+//! what is to leave next, and an open operation's place is its number modulo how many can be open.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `trees` | which way a router's packets go; the same for all parts |
+//! | `unit` | taking operands, making results |
+//! | `copies` | sending results and copies |
+//!
+//! Here is what terminals have to do with it.
+
+mod copies;
+#[cfg(test)]
+mod plain;
+#[cfg(test)]
+mod tests;
+mod trees;
+mod unit;
+
+pub(super) use trees::Trees;
+pub(super) use unit::Units;
+
+use super::CompletedMessage;
+use super::message::{Note, Queued, Role};
+use super::model::Model;
+use super::packet::{Origin, Packet};
+use super::sink::Errand;
+use crate::narrow::narrow;
+use crate::topology::NONE;
+use crate::traffic::{CollectiveKind, Kind, Message};
+use crate::units::Picoseconds;
+
+/// In place of the number of an announced message: the packet belongs to a collective operation.
+pub(super) const COLLECTIVE: u32 = NONE - 1;
+
+/// What a packet has for its way: the operation, and its number among the message's packets.
+pub(super) fn way(operation: u32, packet: u32) -> u64 {
+    u64::from(operation) | u64::from(packet) << 32
+}
+
+/// The operation and the packet of a way.
+#[inline]
+pub(super) fn parts(way: u64) -> (u32, u32) {
+    (narrow(way & u64::from(u32::MAX)), narrow(way >> 32))
+}
+
+impl Model<'_> {
+    /// A terminal's message of a collective operation enters its source queue: always that of injection channel 0, so
+    /// that the order of operations is kept.
+    pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
+        let trees = self.whole.trees.as_ref().expect("there are collective operations");
+        let role = if message.kind == Kind::Operand { Role::Operand } else { Role::Broadcast };
+        // So many messages come of it.
+        self.sources.messages_created += match trees.kind {
+            CollectiveKind::Broadcast => trees.receipts,
+            CollectiveKind::Reduce => u64::from(message.source == message.destination),
+            CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
+        };
+        let tag = way(narrow(message.tag - 1), 0);
+        let note = Note { started: message.time, role, tag, arrival: NONE };
+        let note = self.sources.notes.insert(note);
+        let queued = Queued {
+            created: now,
+            bytes_left: message.bytes,
+            destination: message.destination,
+            next: NONE,
+            note,
+        };
+        self.enqueue(terminal, 0, role, queued);
+    }
+
+    /// The way of the packet of such a message that is injected next; `more` says whether another one follows.
+    pub(super) fn way_of_next(&mut self, note: u32, more: bool) -> u64 {
+        let way = self.sources.notes.at(note).tag;
+        if more {
+            self.sources.notes.at(note).tag += 1 << 32;
+        } else {
+            self.sources.notes.remove(note);
+        }
+        way
+    }
+
+    /// A packet of a collective operation is at a terminal's sink.
+    pub(super) fn arrive_collective(
+        &mut self,
+        packet: &Packet,
+        origin: &Origin,
+        terminal: u32,
+        time: Picoseconds,
+    ) {
+        let trees = self.whole.trees.as_ref().expect("it came by a tree");
+        let units = self.units.as_mut().expect("it came by a tree");
+        let (operation, number) = parts(packet.way.0);
+        units.deliver(terminal, (operation, number));
+        if u64::from(number) + 1 < trees.packets {
+            return;
+        }
+        let completed = time + self.whole.parameters.receive_overhead;
+        self.sink.messages_completed += 1;
+        self.sink.completed.push(CompletedMessage {
+            source: packet.source,
+            destination: self.sources.adapters[terminal as usize].name,
+            bytes: trees.bytes,
+            created: origin.created - self.whole.parameters.send_overhead,
+            completed,
+        });
+        let Origin { created, injected, hops, .. } = *origin;
+        let errand = Errand::Receive {
+            tag: u64::from(operation) + 1,
+            created,
+            injected,
+            hops: u32::from(hops),
+            sequence: packet.sequence,
+        };
+        self.list(terminal, completed, errand);
+    }
+}

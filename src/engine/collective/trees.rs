@@ -1,0 +1,179 @@
+//! The trees of collective operations as routers know them: tables of outputs.
+
+use crate::engine::lanes::Lanes;
+use crate::engine::ports::NO_OUTPUT;
+use crate::engine::tick::Tick;
+use crate::engine::whole::End;
+use crate::engine::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
+use crate::narrow::{fitted, narrow};
+use crate::topology::{Fabric, SpanningTree};
+use crate::traffic::{CollectiveKind, Collectives};
+
+/// What routers know of the collective operations.
+#[derive(Debug)]
+pub(in crate::engine) struct Trees {
+    pub kind: CollectiveKind,
+    /// Payload of each operand, and the packets that it is cut into.
+    pub bytes: u64,
+    pub packets: u64,
+    /// How many messages come of an operation.
+    pub receipts: u64,
+    /// The lanes up and down; those behind them are the two queues of a router's unit, at its first input port.
+    pub up: u8,
+    pub down: u8,
+    pub latency: Tick,
+    pub flit: Tick,
+    /// Results that a unit can be working on.
+    pub open: u64,
+    /// Whether all copies of a packet start at the same instant.
+    pub together: bool,
+    /// How many nodes take part.
+    pub members: usize,
+    pub trees: Vec<Tree>,
+    /// By router: how many trees it is in.
+    spans: Vec<u16>,
+}
+
+/// One tree.
+#[derive(Debug)]
+pub(in crate::engine) struct Tree {
+    /// The terminal at its root, and that one's router.
+    pub root: u32,
+    pub root_router: u32,
+    /// By router: the output towards the root; at the root's router the ejection channel.
+    pub towards: Vec<u16>,
+    /// By router: how many operands a result is made of.
+    pub operands: Vec<u16>,
+    /// By router: how many of the trees before it the router is in.
+    rank: Vec<u16>,
+    /// By router: where its outputs away from the root start.
+    first: Vec<u32>,
+    outputs: Vec<u16>,
+}
+
+impl Tree {
+    /// A router's outputs away from the root: children, then its members' ejection channels.
+    pub fn outputs(&self, router: u32) -> &[u16] {
+        let first = |router: u32| self.first[router as usize] as usize;
+        &self.outputs[first(router)..first(router + 1)]
+    }
+}
+
+impl Trees {
+    /// # Panics
+    /// If a member can't be reached, which a scenario's check has found.
+    pub fn new(
+        collectives: &Collectives,
+        fabric: &Fabric,
+        ends: &[End],
+        parameters: &Parameters,
+        lanes: &Lanes,
+    ) -> Self {
+        let members = collectives.members();
+        let trees = collectives.roots().iter().map(|&root| {
+            let tree = SpanningTree::new(fabric, root, members);
+            #[cfg(test)]
+            let tree = tree.map(|mut tree| {
+                super::tests::break_tree(&mut tree);
+                tree
+            });
+            tree.expect("the scenario's check has made it")
+        });
+        let trees: Vec<SpanningTree> = trees.collect();
+        Self::of(&trees, collectives, fabric, ends, parameters, lanes)
+    }
+
+    /// The same by given trees.
+    pub(super) fn of(
+        trees: &[SpanningTree],
+        collectives: &Collectives,
+        fabric: &Fabric,
+        ends: &[End],
+        parameters: &Parameters,
+        lanes: &Lanes,
+    ) -> Self {
+        let (full, rest) = parameters.packets(collectives.bytes());
+        let mut spans = vec![0; fabric.routers() as usize];
+        let kind = collectives.kind();
+        let trees = trees.iter().map(|tree| table(tree, kind, fabric, ends, &mut spans));
+        let trees = trees.collect();
+        Self {
+            kind,
+            bytes: collectives.bytes(),
+            packets: full + u64::from(rest.is_some()),
+            receipts: collectives.receipts(),
+            up: lanes.lane(UP_CHANNEL),
+            down: lanes.lane(DOWN_CHANNEL),
+            latency: narrow(parameters.collective.combining_latency),
+            flit: narrow(parameters.combining_flit_time()),
+            open: parameters.collective.open_operations.into(),
+            together: parameters.collective.together,
+            members: collectives.members().len(),
+            trees,
+            spans,
+        }
+    }
+
+    /// The number of a packet among all of all operations, as far as 32 bits tell it.
+    pub fn sequence(&self, way: u64) -> u32 {
+        let (operation, packet) = super::parts(way);
+        fitted!(
+            (u64::from(operation) * self.packets + u64::from(packet)) & u64::from(u32::MAX),
+            u32
+        )
+    }
+
+    /// A packet's tree, and its number among those that pass a router.
+    #[inline]
+    pub fn place(&self, router: u32, way: u64) -> (&Tree, u64) {
+        let (operation, packet) = super::parts(way);
+        let trees: u32 = narrow(self.trees.len());
+        let tree = &self.trees[(operation % trees) as usize];
+        let before = u64::from(operation / trees) * u64::from(self.spans[router as usize])
+            + u64::from(tree.rank[router as usize]);
+        (tree, before * self.packets + u64::from(packet))
+    }
+}
+
+/// A tree's tables, which counts itself among the trees of its routers.
+fn table(
+    tree: &SpanningTree,
+    kind: CollectiveKind,
+    fabric: &Fabric,
+    ends: &[End],
+    spans: &mut [u16],
+) -> Tree {
+    let routers = fabric.routers();
+    let root_end = ends[tree.root() as usize];
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); routers as usize];
+    for &member in tree.members() {
+        members[ends[member as usize].router as usize].push(member);
+    }
+    let mut table = Tree {
+        root: tree.root(),
+        root_router: root_end.router,
+        towards: Vec::new(),
+        operands: Vec::new(),
+        rank: spans.to_vec(),
+        first: vec![0],
+        outputs: Vec::new(),
+    };
+    for router in 0..routers {
+        let own = &members[router as usize];
+        let children = tree.children(router);
+        table.towards.push(match tree.parent(router) {
+            Some(port) => narrow(port),
+            None if router == root_end.router => root_end.ejection,
+            None => NO_OUTPUT,
+        });
+        table.operands.push(narrow(children.len() + own.len()));
+        table.outputs.extend(children.iter().map(|&port| narrow::<u16>(port)));
+        // The root has what it sends.
+        let gets = |member: &&u32| kind != CollectiveKind::Broadcast || **member != tree.root();
+        let gets = own.iter().filter(gets);
+        table.outputs.extend(gets.map(|&member| ends[member as usize].ejection));
+        table.first.push(narrow(table.outputs.len()));
+        spans[router as usize] += u16::from(tree.depth(router).is_some());
+    }
+    table
+}

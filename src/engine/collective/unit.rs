@@ -1,0 +1,342 @@
+//! A router's unit: operands are taken from their buffers, and results are made of them.
+//!
+//! When an operand can be taken is known as soon as it is the head of its buffer and its operation may be open, and when
+//! its result will be there when all its operands are known: so both are reckoned with then, ahead of their time, as a
+//! grant is.
+
+use serde::{Deserialize, Serialize};
+
+use super::{COLLECTIVE, Trees};
+use crate::engine::Switching;
+use crate::engine::credits::Credit;
+use crate::engine::network::ChannelKind;
+use crate::engine::packet::{Origin, Packet, last_start};
+use crate::engine::ports::Queue;
+use crate::engine::router::Visit;
+use crate::engine::size::Size;
+use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::engine::visit::Returned;
+use crate::engine::way::Way;
+use crate::engine::whole::Whole;
+use crate::narrow::fitted;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// What has become of a place for an open operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    Empty,
+    /// Some operands have been taken.
+    Open,
+    /// The result is made, and has not left.
+    Made,
+    /// The result has left, and one of those before it has not.
+    Gone,
+}
+
+/// One packet's operation at a router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Entry {
+    stage: Stage,
+    /// What its packets have for their way.
+    way: u64,
+    /// Operands that are still to come.
+    missing: u16,
+    flits: u16,
+    hops: u16,
+    /// When the last of the operands' first flits is taken, and the last of their last flits.
+    start: Tick,
+    tail: Tick,
+    /// How many nodes have put something into it.
+    nodes: u32,
+    payload: u32,
+    created: Picoseconds,
+    injected: Picoseconds,
+    /// When the last of the results before it that had to make room for it had left.
+    free_at: Tick,
+}
+
+impl Entry {
+    const EMPTY: Self = Self {
+        stage: Stage::Empty,
+        way: 0,
+        missing: 0,
+        flits: 0,
+        hops: 0,
+        start: 0,
+        tail: 0,
+        nodes: 0,
+        payload: 0,
+        created: Picoseconds::MAX,
+        injected: Picoseconds::MAX,
+        free_at: 0,
+    };
+}
+
+/// How far a router has come with the packets of collective operations, by their numbers there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Unit {
+    /// The first result that has not left, and the first that is not made.
+    pub next: u64,
+    made: u64,
+    /// The packet that is to go down next, and when the one before it had left.
+    pub down: u64,
+    pub down_at: Tick,
+    /// When the last of all results so far had left.
+    left_at: Tick,
+    /// When the unit has made all that it has operands for.
+    free_at: Tick,
+    /// The buffer of that packet, once it is there; how many of its copies are still to be sent, and how many outputs are
+    /// held for them.
+    pub pair: u32,
+    pub left: u16,
+    pub held: u16,
+}
+
+/// The units of a part's routers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::engine) struct Units {
+    pub(super) units: Vec<Unit>,
+    /// By router, then number modulo how many can be open.
+    entries: Vec<Entry>,
+    /// By terminal: the packet that came last, plus 1.
+    latest: Vec<u64>,
+}
+
+impl Units {
+    pub fn new(trees: &Trees, routers: usize, terminals: usize) -> Self {
+        let unit = Unit {
+            next: 0,
+            made: 0,
+            down: 0,
+            down_at: 0,
+            left_at: 0,
+            free_at: 0,
+            pair: NONE,
+            left: 0,
+            held: 0,
+        };
+        let open = usize::try_from(trees.open).expect("checked");
+        Self {
+            units: vec![unit; routers],
+            entries: vec![Entry::EMPTY; routers * open],
+            latest: vec![0; terminals],
+        }
+    }
+
+    /// Notes that a packet has come to a terminal.
+    ///
+    /// # Panics
+    /// If packets come out of order, or twice: nothing that a scenario says can bring that about.
+    pub fn deliver(&mut self, terminal: u32, (operation, packet): (u32, u32)) {
+        let number = u64::from(operation) << 32 | u64::from(packet);
+        let latest = &mut self.latest[terminal as usize];
+        assert!(number >= *latest, "packet {packet} of operation {operation} comes out of order");
+        *latest = number + 1;
+    }
+
+    pub fn rebase(&mut self, by: Tick) {
+        for unit in &mut self.units {
+            unit.free_at = rebased(unit.free_at, by);
+            unit.down_at = rebased(unit.down_at, by);
+            unit.left_at = rebased(unit.left_at, by);
+        }
+        for entry in &mut self.entries {
+            entry.start = rebased(entry.start, by);
+            entry.tail = rebased(entry.tail, by);
+            entry.free_at = rebased(entry.free_at, by);
+        }
+    }
+
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.units) + size_of_val(&*self.entries) + size_of_val(&*self.latest)
+    }
+
+    /// Whether they are those of as many routers.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.units.len() == other.units.len() && self.entries.len() == other.entries.len()
+    }
+}
+
+impl<'f, S: Size> Visit<'_, 'f, S> {
+    /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
+    pub(in crate::engine) fn head_of_collective(&mut self, pair: u32) {
+        let trees = trees(self.whole);
+        let (_, lane) = self.place(pair);
+        self.queues[pair as usize].options = 0;
+        if lane == trees.up {
+            self.take_operands(pair, 0);
+        } else if lane == trees.down || lane == trees.down + 2 {
+            self.queues[pair as usize].ask = NEVER;
+            self.begin_if_next(pair);
+        } else {
+            let Queue { head, ask, flits, .. } = self.queues[pair as usize];
+            let way = self.packets.packets[head as usize].way.0;
+            let output = trees.place(self.name, way).0.towards[self.name as usize];
+            let queue = &mut self.queues[pair as usize];
+            (queue.output, queue.onto, queue.need) = (output, trees.up, flits);
+            self.add_asker(usize::from(output), pair, ask);
+        }
+    }
+
+    /// Takes from a buffer what may be taken. The rest waits there until results have left. What has come by `settled`
+    /// is over.
+    pub(super) fn take_operands(&mut self, pair: u32, settled: Tick) {
+        let trees = trees(self.whole);
+        loop {
+            let queue = &mut self.queues[pair as usize];
+            queue.ask = NEVER;
+            let slot = queue.head;
+            if slot == NONE {
+                return;
+            }
+            let packet = self.packets.packets[slot as usize];
+            let (tree, number) = trees.place(self.name, packet.way.0);
+            let units = self.units.as_mut().expect("there are operands");
+            let unit = &units.units[self.number as usize];
+            debug_assert!(number >= unit.made, "an operand comes after its result");
+            if number >= unit.next + trees.open {
+                return;
+            }
+            let place = self.number as usize * fitted!(trees.open, usize)
+                + fitted!(number % trees.open, usize);
+            let entry = &mut units.entries[place];
+            let start = packet.ready.max(queue.free_at).max(entry.free_at);
+            let last = last_start(start, packet.tail, packet.flits, trees.flit);
+            queue.free_at = last + trees.flit;
+            queue.head = packet.next;
+            let origin = self.packets.origins[slot as usize];
+            self.packets.remove(slot);
+            if entry.stage == Stage::Empty {
+                let missing = tree.operands[self.name as usize];
+                *entry = Entry {
+                    stage: Stage::Open,
+                    way: packet.way.0,
+                    missing,
+                    flits: packet.flits,
+                    payload: origin.payload,
+                    free_at: entry.free_at,
+                    ..Entry::EMPTY
+                };
+            } else {
+                self.counters.flits_combined += u64::from(packet.flits);
+            }
+            debug_assert!(entry.stage == Stage::Open && entry.way == packet.way.0);
+            entry.missing -= 1;
+            entry.nodes += u32::from(packet.note);
+            entry.hops = entry.hops.max(origin.hops);
+            entry.start = entry.start.max(start);
+            entry.tail = entry.tail.max(last);
+            entry.created = entry.created.min(origin.created);
+            entry.injected = entry.injected.min(origin.injected);
+            let is_whole = entry.missing == 0;
+            self.release_buffer(pair, packet.flits, last + trees.flit, settled);
+            if is_whole {
+                self.make_results();
+            }
+        }
+    }
+
+    /// Sends the credits of a buffer's packet that has left at `released`. What has come by `settled` is over.
+    pub(super) fn release_buffer(&mut self, pair: u32, flits: u16, released: Tick, settled: Tick) {
+        let (input, lane) = self.place(pair);
+        let input = self.input(input);
+        let (feeder, injects) = (input.feeder, input.injects);
+        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
+        let credit = Credit { time: released + self.whole.timing(kind).back, flits };
+        if injects {
+            self.return_to_terminal(pair, feeder, credit, settled);
+        } else {
+            self.outbox.returned.push(Returned { feeder, lane, credit });
+        }
+    }
+
+    /// Makes the results that have all their operands, in order.
+    fn make_results(&mut self) {
+        let trees = trees(self.whole);
+        loop {
+            let units = self.units.as_mut().expect("there are operands");
+            let unit = &mut units.units[self.number as usize];
+            let place = self.number as usize * fitted!(trees.open, usize)
+                + fitted!(unit.made % trees.open, usize);
+            let entry = &mut units.entries[place];
+            if entry.stage != Stage::Open || entry.missing > 0 {
+                return;
+            }
+            let way = entry.way;
+            let (tree, number) = trees.place(self.name, way);
+            debug_assert_eq!(number, unit.made);
+            let (mut ready, mut tail) = (entry.start, entry.tail);
+            if tree.operands[self.name as usize] > 1 {
+                let start = entry.start.max(unit.free_at);
+                let last = last_start(start, entry.tail, entry.flits, trees.flit);
+                unit.free_at = last + trees.flit;
+                tail = last + trees.latency;
+                ready = match self.whole.parameters.switching {
+                    Switching::StoreAndForward => tail,
+                    Switching::VirtualCutThrough | Switching::Wormhole => start + trees.latency,
+                };
+            }
+            let packet = Packet {
+                ready,
+                tail,
+                next: NONE,
+                source: tree.root,
+                sequence: trees.sequence(way),
+                flits: entry.flits,
+                note: fitted!(entry.nodes & u32::from(u16::MAX), u16),
+                way: Way(way),
+            };
+            let created = (entry.created, entry.injected);
+            let origin = Origin::new(created, COLLECTIVE, entry.payload, entry.hops, 0);
+            entry.stage = Stage::Made;
+            unit.made += 1;
+            let slot = self.packets.insert(packet, origin);
+            let at_root = tree.root_router == self.name;
+            debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
+            let turns = at_root && trees.kind.goes_down();
+            let queue = if turns { trees.down + 2 } else { trees.up + 2 };
+            self.append(u32::from(queue), slot);
+        }
+    }
+
+    /// Puts a result into one of the unit's queues.
+    fn append(&mut self, pair: u32, slot: u32) {
+        let queue = &mut self.queues[pair as usize];
+        let tail = std::mem::replace(&mut queue.tail, slot);
+        if queue.head != NONE {
+            self.packets.packets[tail as usize].next = slot;
+            return;
+        }
+        queue.head = slot;
+        self.head(pair);
+    }
+
+    /// A result is granted its way and will have left the unit at `released`: then operands that had to wait may be taken.
+    pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
+        let trees = trees(self.whole);
+        let units = self.units.as_mut().expect("there are results");
+        let unit = &mut units.units[self.number as usize];
+        let first = self.number as usize * fitted!(trees.open, usize);
+        let of = |number: u64| first + fitted!(number % trees.open, usize);
+        debug_assert_eq!(units.entries[of(number)].stage, Stage::Made);
+        units.entries[of(number)].stage = Stage::Gone;
+        unit.left_at = unit.left_at.max(released);
+        let before = unit.next;
+        while units.entries[of(unit.next)].stage == Stage::Gone {
+            units.entries[of(unit.next)] = Entry { free_at: unit.left_at, ..Entry::EMPTY };
+            unit.next += 1;
+        }
+        if unit.next > before {
+            for input in 0..u32::from(self.router.inputs) {
+                self.take_operands((input << self.size.shift()) + u32::from(trees.up), now);
+            }
+        }
+    }
+}
+
+/// The trees, of which there are some where there is a unit.
+#[inline]
+pub(super) fn trees<'w>(whole: &'w Whole<'_>) -> &'w Trees {
+    whole.trees.as_ref().expect("there are collective operations")
+}

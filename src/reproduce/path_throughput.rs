@@ -230,26 +230,22 @@ fn scenario(case: &Case, load: f64) -> Result<Scenario, Flawed> {
     Scenario::read(&Document::parse("path-selection", &text)).map_err(|error| refused(&error))
 }
 
-/// The most that is accepted at any load. The highest load comes first. Of the others, in steps, those are left out that are
-/// below what is accepted then, as they can't give more; they end when twice clearly less than offered is accepted.
+/// The most that is accepted at any load. The highest load comes first. The others begin with what is accepted then, as
+/// lower ones can't give more, and grow by a twentieth each until twice clearly less than offered is accepted.
 fn run(case: &Case) -> Result<(Row, Vec<ChannelUse>), Flawed> {
     // All have the same network, and with it the paths.
     let scenario = scenario(case, 1.0)?;
-    let steps: u8 = if case.quick { 5 } else { 20 };
+    let growth = if case.quick { 1.5 } else { 1.05 };
     let mut best = simulate(case, &scenario, 1.0)?;
-    let at_most = |step: &u8| f64::from(*step) <= best.0.throughput * f64::from(steps);
-    let first = (1..steps).take_while(at_most).last().unwrap_or(1);
+    let mut load = best.0.throughput;
     let mut behind = 0;
-    for step in first..steps {
-        let load = f64::from(step) / f64::from(steps);
+    while behind < 2 && load < 1.0 {
         let found = simulate(case, &scenario, load)?;
         behind += u32::from(found.0.throughput < 0.95 * load);
         if found.0.throughput > best.0.throughput {
             best = found;
         }
-        if behind == 2 {
-            break;
-        }
+        load *= growth;
     }
     Ok(best)
 }

@@ -192,13 +192,13 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
         let Some(default) = key.default.as_ref().filter(|_| key.default_from.is_none()) else {
             continue;
         };
-        if key.path.starts_with("exchange.") {
-            let mut document = document(&exchange("pattern = \"tornado\""));
-            let before = Scenario::read(&document).unwrap();
-            document.set(&format!("{}={default}", key.path));
-            assert_eq!(Scenario::read(&document).unwrap(), before, "{}", key.path);
-        } else if key.path.starts_with("application.") {
-            let mut document = document(APPLICATION);
+        let workloads = [
+            ("exchange.", exchange("pattern = \"tornado\"")),
+            ("application.", APPLICATION.into()),
+            ("collective.", COLLECTIVE.into()),
+        ];
+        if let Some((_, text)) = workloads.iter().find(|(table, _)| key.path.starts_with(table)) {
+            let mut document = document(text);
             let before = Scenario::read(&document).unwrap();
             document.set(&format!("{}={default}", key.path));
             assert_eq!(Scenario::read(&document).unwrap(), before, "{}", key.path);
@@ -227,6 +227,8 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
 
 /// An application of a torus.
 const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2]\n[application]\nschedule = { barrier = { ranks = 8 } }\n";
+
+const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 2]\n[collective]\noperation = \"all-reduce\"\nmessage = \"1 KiB\"\n";
 
 #[test]
 fn the_reference_is_toml_and_its_lines_are_short() {
@@ -261,6 +263,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             if key.path.starts_with("application.") {
                 text = APPLICATION.into();
             }
+            if key.path.starts_with("collective.") {
+                text = COLLECTIVE.into();
+            }
             let mut document = document(&text);
             let inner = match variant.name {
                 "matrix" => "list = [[0, 1, 2.5]]".into(),
@@ -280,6 +285,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 variant.name.to_owned() + " is for",
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),
+                "a barrier carries no payload".into(),
             ];
             let found = Scenario::read(&document).err();
             for mistake in found.iter().flat_map(Diagnostics::iter) {

@@ -100,8 +100,9 @@ fn a_run_that_goes_on_from_any_checkpoint_ends_as_if_undisturbed() {
         let mut number = 0;
         let mut taken = Vec::new();
         let keep = &mut |snapshot: Snapshot<'_>| {
-            // Seven of them, at all places of a window.
-            if number % (times / 7).max(1) == 3 % times.min(7) {
+            // Seven of them, at all places of a window; all, if they are few.
+            let step = (times / 7).max(1);
+            if number % step == 3 % step {
                 Checkpoint::write(&file(number), &identity, snapshot).unwrap();
                 taken.push(number);
             }

@@ -195,11 +195,11 @@ const ROWS: &[Advice] = &[
     },
     Advice {
         name: "detours on a mesh: another routing",
-        scenario: "[topology.torus]\ndimensions = [4, 4]\nopen = [\"x\", \"y\"]\n[routing.outflank]\n[traffic]\n\
+        scenario: "[topology.torus]\ndimensions = [4, 4]\nopen = [\"x\", \"y\"]\n[routing.pick_orthant]\n[traffic]\n\
                    pattern = \"uniform\"\nload = 0.1\n",
         call: &["check", "a.toml"],
-        says: "nothing but [routing.adaptive] is left of it: write that",
-        follow: Replace("[routing.outflank]", "[routing.adaptive]"),
+        says: "nothing but [routing.adaptive] is left of it: write that, or [routing.outflank]",
+        follow: Replace("[routing.pick_orthant]", "[routing.outflank]"),
     },
     Advice {
         name: "detours on a mesh: a torus",

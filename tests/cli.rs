@@ -24,7 +24,7 @@ fn scenarios_of_irregular_networks_check_and_run() {
 }
 
 #[test]
-#[ignore = "long: half a minute; every scenario of the repository checks and runs"]
+#[ignore = "long: five minutes; every scenario of the repository checks and runs"]
 fn every_scenario_of_the_repository_checks_and_runs() {
     let seen = scenarios_check_and_run("every_scenario", |_| true);
     assert!(seen >= 12, "{seen}");

@@ -5,6 +5,9 @@
 //! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
 //! back.
 //!
+//! What a visit sends goes straight into the queues and lanes of other routers of the part, as times that are not before
+//! the window's end: whoever is visited later in the same window does not see them.
+//!
 //! A router keeps for each of its queues the time before which nothing can come of it. A visit goes from the least of
 //! them to the next, lets all queues that are due then take part in the allocations of that instant, and gives each of
 //! them its next time: what it waits for is known by then, or has it looked at again when it comes.

@@ -47,6 +47,7 @@ fn parameters() -> Parameters {
         send_overhead: 0,
         receive_overhead: 0,
         service_time: 0,
+        atomic_time: 0,
         collective: Default::default(),
     }
 }

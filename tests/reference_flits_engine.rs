@@ -52,6 +52,7 @@ fn parameters(virtual_channels: u8, sharing: FlitSharing) -> Parameters {
         send_overhead: 0,
         receive_overhead: 0,
         service_time: 0,
+        atomic_time: 0,
         collective: Default::default(),
     }
 }

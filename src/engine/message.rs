@@ -15,8 +15,14 @@ pub(super) enum Role {
     Data,
     /// A read request, which asks for so many bytes.
     Request(u64),
-    /// The response to a read request.
+    /// A put, which is acknowledged.
+    Put,
+    /// The request of an atomic operation, which is answered with so many bytes.
+    Atomic(u64),
+    /// The response to the request of a read or of an atomic operation.
     Response,
+    /// The response to a put of so many bytes.
+    Acknowledgement(u64),
     /// Part of a collective operation, on its way up the tree or down.
     Operand,
     Broadcast,
@@ -29,10 +35,16 @@ impl Role {
         matches!(self, Self::Data | Self::Operand | Self::Broadcast)
     }
 
+    /// Whether it goes back to whoever asked for it.
+    #[inline]
+    pub(super) fn is_response(self) -> bool {
+        matches!(self, Self::Response | Self::Acknowledgement(_))
+    }
+
     pub(super) fn virtual_channel(self) -> u8 {
         match self {
-            Self::Data | Self::Request(_) => REQUEST_CHANNEL,
-            Self::Response => RESPONSE_CHANNEL,
+            Self::Data | Self::Request(_) | Self::Put | Self::Atomic(_) => REQUEST_CHANNEL,
+            Self::Response | Self::Acknowledgement(_) => RESPONSE_CHANNEL,
             Self::Operand => UP_CHANNEL,
             Self::Broadcast => DOWN_CHANNEL,
         }
@@ -58,7 +70,7 @@ pub(super) struct Queued {
 /// What else there is to know of some messages that wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Note {
-    /// When the message, for a response the read, was created.
+    /// When the message, for a response what it answers, was created.
     pub started: Picoseconds,
     pub role: Role,
     pub tag: u64,

@@ -61,7 +61,7 @@
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
 //! | `packet`, `way`, `legs`, `guide`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
-//! | `source`, `sink` | terminals: docs/model.md, "Adapter" and "Sink" |
+//! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
 //! | `trace` | the ways of chosen packets |
@@ -72,6 +72,7 @@
 
 mod active;
 mod adaptive;
+mod atomic;
 mod collective;
 mod credits;
 mod cut;

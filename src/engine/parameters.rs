@@ -156,8 +156,11 @@ pub struct Parameters {
     /// delivery to its receipt.
     pub send_overhead: Picoseconds,
     pub receive_overhead: Picoseconds,
-    /// Time from the delivery of a read request to the creation of its response.
+    /// Time from the delivery of a request to the creation of its response; of an atomic operation, from when it has been
+    /// performed.
     pub service_time: Picoseconds,
+    /// Time for which an atomic operation occupies its target's adapter, which performs one after the other.
+    pub atomic_time: Picoseconds,
     pub collective: CollectiveUnit,
 }
 
@@ -189,6 +192,7 @@ impl Default for Parameters {
             send_overhead: 340_000,
             receive_overhead: 340_000,
             service_time: 100_000,
+            atomic_time: 50_000,
             collective: CollectiveUnit::default(),
         }
     }
@@ -233,6 +237,7 @@ impl Parameters {
             send_overhead: 520_000,
             receive_overhead: 520_000,
             service_time: 100_000,
+            atomic_time: 50_000,
             collective: CollectiveUnit::default(),
         }
     }

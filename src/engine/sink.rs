@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::model::Model;
@@ -29,8 +30,10 @@ pub(super) struct Delivery {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Errand {
     /// A response enters its source queue.
-    Respond { message: Queued, injection_channel: u8 },
-    /// A message of its own has left, or its read's response has been received.
+    Respond { message: Queued, injection_channel: u8, of_atomic: bool },
+    /// The request of an atomic operation has come.
+    Perform(Atomic),
+    /// A message of its own has left, or the response to it has been received.
     Sent { tag: u64 },
     /// A message with this tag has been received: when it entered its queue; when the last of its packets to be delivered was
     /// injected, and how far this came.
@@ -56,6 +59,8 @@ pub(super) struct Sink {
     /// Messages on their way from each part's terminals, by number.
     arrivals: Vec<Vec<Arrival>>,
     pub messages_completed: u64,
+    /// By the part's terminal: until when its adapter performs atomic operations; as far as it has performed any.
+    pub performing_until: Vec<Picoseconds>,
     /// What the observer has not been told yet; nothing between two runs.
     #[serde(skip)]
     pub delivered: Vec<DeliveredPacket>,
@@ -72,6 +77,7 @@ impl Sink {
             numbers: vec![Numbers::default(); parts],
             arrivals: vec![Vec::new(); parts],
             messages_completed: 0,
+            performing_until: Vec::new(),
             delivered: Vec::new(),
             completed: Vec::new(),
         }
@@ -213,18 +219,31 @@ impl Model<'_> {
         time: Picoseconds,
     ) {
         let Arrival { started, bytes, role, tag, .. } = arrival;
-        if let Role::Request(bytes) = role {
+        let answer = match role {
+            Role::Request(bytes) => Some((Role::Response, bytes)),
+            Role::Put => Some((Role::Acknowledgement(bytes), 0)),
+            Role::Atomic(bytes) => {
+                let note = Note { started, role: Role::Response, tag, arrival: NONE };
+                let note = self.sources.notes.insert(note);
+                let injection_channel = origin.injection_channel;
+                let atomic = Atomic { source, bytes, note, injection_channel };
+                return self.list(terminal, time, Errand::Perform(atomic));
+            }
+            _ => None,
+        };
+        if let Some((role, bytes)) = answer {
             let created = time + self.whole.parameters.service_time;
-            let note = Note { started, role: Role::Response, tag, arrival: NONE };
-            let note = self.sources.notes.insert(note);
+            let note = self.sources.notes.insert(Note { started, role, tag, arrival: NONE });
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let injection_channel = origin.injection_channel;
-            return self.list(terminal, created, Errand::Respond { message, injection_channel });
+            let errand = Errand::Respond { message, injection_channel, of_atomic: false };
+            return self.list(terminal, created, errand);
         }
         let completed = time + self.whole.parameters.receive_overhead;
         let name = self.sources.adapters[terminal as usize].name;
-        let is_response = role == Role::Response;
+        let is_response = role.is_response();
+        let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
@@ -253,7 +272,8 @@ impl Model<'_> {
     /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
     /// of it when the window ends.
     pub(super) fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
-        if self.workload.barrier_latency().is_some() && !matches!(errand, Errand::Respond { .. }) {
+        let of_adapter = matches!(errand, Errand::Respond { .. } | Errand::Perform(_));
+        if self.workload.barrier_latency().is_some() && !of_adapter {
             return self.run(terminal, errand, time);
         }
         let mut before = NONE;
@@ -271,9 +291,10 @@ impl Model<'_> {
     }
 
     /// Runs a terminal's errands of this instant, and creates its messages of this instant, which enter their queues
-    /// before responses do.
+    /// before responses do; of these, those of atomic operations come last.
     pub(super) fn run_errands(&mut self, terminal: u32, now: Picoseconds) {
-        let mut responses = Vec::new();
+        let (mut responses, mut of_atomics) = (Vec::new(), Vec::new());
+        let mut atomics = Vec::new();
         loop {
             let adapter = &self.sources.adapters[terminal as usize];
             let (head, create_at) = (adapter.errands, adapter.create_at);
@@ -284,18 +305,23 @@ impl Model<'_> {
                 self.sources.adapters[terminal as usize].errands = next;
                 self.sink.errands.remove(head);
                 match errand {
-                    Errand::Respond { message, injection_channel } => {
-                        responses.push((message, injection_channel));
+                    Errand::Respond { message, injection_channel, of_atomic } => {
+                        let list = if of_atomic { &mut of_atomics } else { &mut responses };
+                        list.push((message, injection_channel));
                     }
+                    Errand::Perform(atomic) => atomics.push(atomic),
                     _ => self.run(terminal, errand, now),
                 }
             } else if create_at <= now {
                 self.create(terminal, now);
+            } else if !atomics.is_empty() {
+                // All that have come at this instant are known; their responses may be due at it, too.
+                self.perform(terminal, std::mem::take(&mut atomics), now);
             } else {
                 break;
             }
         }
-        for (message, injection_channel) in responses {
+        for (message, injection_channel) in responses.into_iter().chain(of_atomics) {
             self.latest = self.latest.max(now);
             self.enqueue(terminal, injection_channel, Role::Response, message);
         }
@@ -310,7 +336,7 @@ impl Model<'_> {
             Errand::Receive { tag, created, injected, hops, sequence } => self
                 .workload
                 .received(name, &Receipt { tag, created, injected, hops, sequence, time }),
-            Errand::Respond { .. } => return,
+            Errand::Respond { .. } | Errand::Perform(_) => return,
         };
         self.wake(wake, time);
     }

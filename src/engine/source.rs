@@ -259,6 +259,8 @@ impl Model<'_> {
             }
             Kind::Data => (Role::Data, message.bytes),
             Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
+            Kind::Put => (Role::Put, message.bytes),
+            Kind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
         self.sources.messages_created += 1;
         if self.is_cut_off(name, message.destination, now) {

@@ -6,9 +6,10 @@
 //! known which way they go: they count in that mean only, and the busiest channel is that of the others.
 
 use crate::engine::Parameters;
+use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::Fabric;
-use crate::traffic::{Access, ExchangeSpec, Pattern};
+use crate::traffic::{Access, ExchangeSpec, Pattern, RemoteMemorySpec};
 use crate::units::Picoseconds;
 
 /// The most messages of a round that are looked at.
@@ -47,6 +48,33 @@ pub fn completion_bound(
         partners.flat_map(move |to| [(source, to, forward), (to, source, backward)])
     });
     busiest(fabric, routes, parameters, messages, spec.rounds.into())
+}
+
+/// What all of a node's remote memory operations take at least; `None` if they are upon too many partners to look at.
+#[must_use]
+pub fn remote_memory_bound(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    pattern: &Pattern,
+    spec: &RemoteMemorySpec,
+) -> Option<CompletionBound> {
+    let steps = pattern.steps()?;
+    let live = fabric.live_terminals().count() as u64;
+    if u64::from(steps) * live > MOST_MESSAGES {
+        return None;
+    }
+    let (request, response) = spec.payloads();
+    let (forward, backward) = (parameters.message_flits(request), parameters.message_flits(response));
+    let messages = fabric.live_terminals().flat_map(|source| {
+        let partners: Vec<u32> =
+            (0..steps).filter_map(|step| pattern.partner(source, step)).collect();
+        let shares: Vec<u64> = spec.shares(narrow(partners.len())).collect();
+        partners.into_iter().zip(shares).flat_map(move |(to, operations)| {
+            [(source, to, operations * forward), (to, source, operations * backward)]
+        })
+    });
+    busiest(fabric, routes, parameters, messages, 1)
 }
 
 /// What all messages of an application take at least, which are given as source, destination and bytes; `None` if they

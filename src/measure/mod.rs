@@ -23,7 +23,7 @@ mod window;
 
 pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
 pub use collector::{Collector, Delivered, Distribution, Quantile};
-pub use completion::{CompletionBound, application_bound, completion_bound};
+pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::{Activity, Explanation, Spent, Stretch, Times, explain};
 pub use finite::{FiniteMeasurement, measure_finite};

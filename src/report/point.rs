@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::table::{
-    Column, Count, Given, Hexadecimal, Microseconds, Nanoseconds, Number, RateOfNode, RateOfSource,
-    Text, table,
+    Column, Count, Given, Hexadecimal, Microseconds, Nanoseconds, Number, OperationsOfAll,
+    OperationsOfNode, RateOfAll, RateOfNode, RateOfSource, Text, table,
 };
 use crate::measure::Ending;
 use crate::units::Picoseconds;
@@ -164,7 +164,7 @@ table! {
         /// Mean time from the header's injection to the last flit at the sink.
         network_latency_mean: Option<Picoseconds> as Nanoseconds, "network_latency_mean_ns", "mean latency from injection", Latency, more;
         /// Messages' latency, from a message's creation until all of it is received, both overheads included: the
-        /// mean. Of a read until the response is received.
+        /// mean. Of a read, or another operation that is answered, until the response is received.
         message_latency_mean: Option<Picoseconds> as Nanoseconds, "message_latency_mean_ns", "mean message latency", Latency, more;
         /// The latency that half of the messages do not exceed.
         message_latency_p50: Option<Picoseconds> as Nanoseconds, "message_latency_p50_ns", "message latency p50", Latency, more;
@@ -195,8 +195,15 @@ table! {
         /// operations from the key `start` on.
         completion_time: Option<Picoseconds> as Microseconds, "completion_time_us", "completion time", Completion, usual;
         /// Finite workloads: payload received by a node that sends over the completion time; of collective operations that
-        /// of a node's operands.
+        /// of a node's operands, of remote memory operations what a node has put, got or changed.
         bandwidth: Option<f64> as RateOfNode, "bandwidth_GB_per_s_per_node", "bandwidth", Completion, usual;
+        /// Remote memory operations: what all nodes have put, got or changed over the completion time; of two that put into
+        /// each other's memory the bandwidth both ways.
+        bandwidth_total: Option<f64> as RateOfAll, "bandwidth_total_GB_per_s", "total bandwidth", Completion, more;
+        /// Remote memory operations: how many a second a node has done that does any.
+        operation_rate: Option<f64> as OperationsOfNode, "operation_rate_million_per_s_per_node", "operation rate", Completion, usual;
+        /// Remote memory operations: how many a second have been done in all.
+        operation_rate_total: Option<f64> as OperationsOfAll, "operation_rate_total_million_per_s", "total operation rate", Completion, more;
         /// Applications: what of the critical path went into computing.
         path_compute: Option<Picoseconds> as Microseconds, "path_compute_us", "critical path: compute", Completion, more;
         /// Applications: what of the critical path went into hosts' overheads.

@@ -238,6 +238,15 @@ pub(super) enum RateOfNode {}
 /// Payload in 10^9 bytes a second, of one source.
 pub(super) enum RateOfSource {}
 
+/// Payload in 10^9 bytes a second, of all nodes.
+pub(super) enum RateOfAll {}
+
+/// Operations in millions a second, of a node.
+pub(super) enum OperationsOfNode {}
+
+/// Operations in millions a second, of all nodes.
+pub(super) enum OperationsOfAll {}
+
 macro_rules! numbers {
     ($($Kind:ident: $text:literal, $suffix:literal, $decimals:literal;)*) => {$(
         impl Kind for $Kind {
@@ -259,6 +268,9 @@ numbers! {
     Number: "", "", 4;
     RateOfNode: "GB/s a node", "_GB_per_s_per_node", 3;
     RateOfSource: "GB/s", "_GB_per_s", 3;
+    RateOfAll: "GB/s", "_GB_per_s", 3;
+    OperationsOfNode: "M/s a node", "_million_per_s_per_node", 3;
+    OperationsOfAll: "M/s", "_million_per_s", 3;
 }
 
 /// A whole number that may be missing.

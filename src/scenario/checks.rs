@@ -4,6 +4,7 @@
 //! them is wrong by itself, and reported at the first one that is written.
 
 mod collective;
+mod remote_memory;
 mod sharing;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -198,6 +199,9 @@ pub(super) fn run(
                 checks.collective(draft, collective, fabric);
             }
         }
+        Some(WorkloadSpec::RemoteMemory(operations)) => {
+            checks.remote_memory(draft, operations, fabric);
+        }
         None => {}
     }
     (network, checks.problems)
@@ -320,7 +324,7 @@ impl Checks<'_> {
             None => true,
         };
         if !load {
-            let message = "nothing can fail during an exchange, an application or collective operations, or while nodes read: what is lost is \
+            let message = "nothing can fail during an exchange, an application, collective or remote memory operations, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";
             let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
             self.report(&["interruption"], message.into(), "", Some(help.into()));
@@ -632,10 +636,13 @@ impl Checks<'_> {
             Err(error) => {
                 self.report(&[key, "topology"], error.to_string(), "", None);
             }
-            Ok(bound) if key == "exchange.pattern" && bound.steps().is_none() => self.report(
+            Ok(bound) if key != "traffic.pattern" && bound.steps().is_none() => self.report(
                 &[key],
-                "an exchange needs a pattern with steps, and this one draws its destinations"
-                    .into(),
+                match key {
+                    "exchange.pattern" => "an exchange needs a pattern with steps, and this one draws its destinations",
+                    _ => "remote memory operations need a pattern with steps, and this one draws its destinations",
+                }
+                .into(),
                 "",
                 Some("use for example all-to-all, neighbor, tornado, transpose or pairs".into()),
             ),

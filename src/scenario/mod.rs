@@ -70,7 +70,7 @@ use crate::{
     measure::Settings,
     traffic::{
         Access, ApplicationSpec, CollectiveSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners,
-        Placement,
+        Placement, RemoteMemorySpec,
     },
 };
 use checks::Fabrics;
@@ -116,10 +116,12 @@ pub enum WorkloadSpec {
     Application(ApplicationSpec),
     /// What routers combine and replicate along trees, from beginning to end, perhaps beside a load.
     Collective(CollectiveSpec),
+    /// Puts, gets and atomic operations, from beginning to end.
+    RemoteMemory(RemoteMemorySpec),
 }
 
 impl WorkloadSpec {
-    /// Whether nodes read.
+    /// Whether nodes read, or send what is answered in other ways.
     fn reads(&self) -> bool {
         match self {
             Self::Load(load) => load.access != Access::Write,
@@ -128,6 +130,7 @@ impl WorkloadSpec {
             Self::Collective(collective) => {
                 collective.load.as_ref().is_some_and(|load| load.access != Access::Write)
             }
+            Self::RemoteMemory(_) => true,
         }
     }
 }
@@ -168,6 +171,7 @@ impl Scenario {
             WorkloadSpec::Collective(collective) => collective.load.is_none(),
             WorkloadSpec::Exchange(exchange) => exchange.pattern.partners() == Partners::Fixed,
             WorkloadSpec::Application(application) => application.placement != Placement::Random,
+            WorkloadSpec::RemoteMemory(spec) => spec.pattern.partners() == Partners::Fixed,
         };
         // A fabric that is drawn has the seed that it follows from in its description.
         fixed

@@ -119,6 +119,16 @@ impl Pace {
                 let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));
                 (packets.sum::<u64>() as f64, self.packet[1])
             }
+            WorkloadSpec::RemoteMemory(spec) => {
+                let packets = |bytes| {
+                    let (full, rest) = scenario.parameters.packets(bytes);
+                    (full + u64::from(rest.is_some())) as f64
+                };
+                let (request, response) = spec.payloads();
+                let operations = f64::from(spec.operations) * f64::from(spec.processes);
+                let all = operations * simulation.senders().len() as f64;
+                (all * (packets(request) + packets(response)), self.packet[1])
+            }
             WorkloadSpec::Collective(spec) => {
                 let (full, rest) = scenario.parameters.packets(spec.message.0);
                 let nodes = simulation.fabric().live_terminals().count() as f64;

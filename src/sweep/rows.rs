@@ -105,6 +105,25 @@ pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64)
     }
 }
 
+/// With the rates of remote memory operations, each of so many bytes, of so many nodes that do them.
+pub(super) fn remote_memory_row(
+    row: Measured,
+    measured: &FiniteMeasurement,
+    bytes: u64,
+    initiators: usize,
+) -> Measured {
+    // Millions a second.
+    let all = measured.messages as f64 / measured.completion.max(1) as f64 * 1e6;
+    let each = all / initiators.max(1) as f64;
+    Measured {
+        bandwidth: Some(each * bytes as f64 / 1e3),
+        bandwidth_total: Some(all * bytes as f64 / 1e3),
+        operation_rate: Some(each),
+        operation_rate_total: Some(all),
+        ..row
+    }
+}
+
 pub(super) fn with_latencies(
     row: Measured,
     packets: Option<Distribution>,

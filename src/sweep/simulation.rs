@@ -11,7 +11,7 @@ use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    application_row, channel_rows, collective_row, finite_row, latency_rows, whole, window_row,
+    application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row, whole, window_row,
     with_latencies, with_order, with_recovery, without_results,
 };
 use super::warnings::{
@@ -24,7 +24,7 @@ use crate::engine::{
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
     Outlook, Progress, Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook, remote_memory_bound,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -38,7 +38,7 @@ use crate::scenario::{
 use crate::topology::Fabric;
 use crate::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
-    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, Workload,
+    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, RemoteMemory, Workload,
 };
 use crate::units::Picoseconds;
 
@@ -102,6 +102,7 @@ enum Traffic {
     Exchange(Pattern),
     Application(Placed),
     Collective(Gathered),
+    RemoteMemory(Pattern),
 }
 
 /// Collective operations, bound to the nodes that take part.
@@ -211,6 +212,11 @@ impl Simulation {
                 room(Exchange::memory_needed(spec, steps, fabric.terminals()))?;
                 Traffic::Exchange(pattern)
             }
+            WorkloadSpec::RemoteMemory(spec) => {
+                room(RemoteMemory::memory_needed(spec, fabric.terminals()))?;
+                let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed);
+                Traffic::RemoteMemory(pattern.map_err(SetupError::Pattern)?)
+            }
             WorkloadSpec::Application(spec) => {
                 room(Application::memory_needed(spec, fabric.terminals()))?;
                 Traffic::Application(placed(spec, fabric, scenario.seed)?)
@@ -273,7 +279,7 @@ impl Simulation {
     pub fn pattern(&self) -> &Pattern {
         match &self.traffic {
             Traffic::Load(load) => load.pattern(),
-            Traffic::Exchange(pattern) => pattern,
+            Traffic::Exchange(pattern) | Traffic::RemoteMemory(pattern) => pattern,
             Traffic::Application(placed) => &placed.pattern,
             Traffic::Collective(gathered) => &gathered.pattern,
         }
@@ -285,7 +291,7 @@ impl Simulation {
         match &self.traffic {
             Traffic::Load(load) => Some(load),
             Traffic::Collective(gathered) => gathered.load.as_ref(),
-            Traffic::Exchange(_) | Traffic::Application(_) => None,
+            Traffic::Exchange(_) | Traffic::Application(_) | Traffic::RemoteMemory(_) => None,
         }
     }
 
@@ -316,6 +322,9 @@ impl Simulation {
             (Traffic::Application(placed), _) => {
                 application_bound(fabric, routes, parameters, &placed.messages)
             }
+            (Traffic::RemoteMemory(pattern), WorkloadSpec::RemoteMemory(spec)) => {
+                remote_memory_bound(fabric, routes, parameters, pattern, spec)
+            }
             _ => None,
         }
     }
@@ -325,6 +334,7 @@ impl Simulation {
             WorkloadSpec::Load(load) => (load.message.0, load.access),
             WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
             WorkloadSpec::Collective(collective) => (collective.message.0, Access::Write),
+            WorkloadSpec::RemoteMemory(operations) => operations.access(),
             // Of messages of many sizes the mean.
             WorkloadSpec::Application(_) => {
                 let Traffic::Application(placed) = &self.traffic else {
@@ -399,6 +409,10 @@ impl Simulation {
                 let (members, load) = (gathered.members.clone(), gathered.load.clone());
                 let terminals = self.fabric().terminals();
                 Workload::Collectives(Box::new(Collectives::new(spec, members, load, terminals)))
+            }
+            (Traffic::RemoteMemory(pattern), WorkloadSpec::RemoteMemory(spec)) => {
+                let operations = RemoteMemory::new(spec, pattern.clone(), self.fabric());
+                Workload::RemoteMemory(Box::new(operations))
             }
             _ => unreachable!("the traffic was made from the scenario's workload"),
         }
@@ -635,6 +649,7 @@ impl Simulation {
             (Workload::Exchange(exchange), _) => exchange.messages(),
             (_, Traffic::Application(placed)) => placed.messages.len() as u64,
             (Workload::Collectives(collectives), _) => collectives.all_receipts(),
+            (Workload::RemoteMemory(operations), _) => operations.operations(),
             _ => 0,
         }
     }
@@ -713,6 +728,9 @@ impl Simulation {
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
+        }
+        if let WorkloadSpec::RemoteMemory(spec) = &self.scenario.workload {
+            row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
         }
         let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
         let channels = channel_rows(&measured.channels);

@@ -7,6 +7,7 @@ mod interval;
 mod load;
 mod pattern;
 mod process;
+mod remote_memory;
 mod script;
 mod spec;
 mod workload;
@@ -24,6 +25,7 @@ pub use pattern::{
     PatternSpec,
 };
 pub use process::Arrivals;
+pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use spec::*;
 pub(crate) use workload::TrafficState;
@@ -41,6 +43,12 @@ pub enum Kind {
     /// A request of `request` bytes goes to the destination, which answers with the message's bytes
     /// on the response channel.
     Read { request: u32 },
+    /// Its bytes travel from source to destination on the request channel; the destination acknowledges them with a
+    /// response without payload.
+    Put,
+    /// A request of `request` bytes goes to the destination, whose adapter performs one such operation after the other and
+    /// answers with the message's bytes, the old value.
+    Atomic { request: u32 },
     /// Its bytes are combined with those of others on the way up the tree of its collective operation.
     Operand,
     /// Its bytes go down that tree.
@@ -54,7 +62,7 @@ pub struct Message {
     pub time: Picoseconds,
     pub source: u32,
     pub destination: u32,
-    /// Payload bytes; of the response for a read.
+    /// Payload bytes; of the response for a read or an atomic operation.
     pub bytes: u64,
     pub kind: Kind,
     /// Given back to the workload when the message is done; of no meaning to the engine.

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::application::ApplicationState;
 use super::collective::CollectiveState;
 use super::exchange::Course;
-use super::{Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, Script};
+use super::remote_memory::RemoteMemoryState;
+use super::{
+    Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, RemoteMemory, Script,
+};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
@@ -37,6 +40,7 @@ pub enum Workload {
     Exchange(Exchange),
     Application(Box<Application>),
     Collectives(Box<Collectives>),
+    RemoteMemory(Box<RemoteMemory>),
 }
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
@@ -47,6 +51,7 @@ pub(crate) enum TrafficState<'a> {
     Exchange(Course<'a>),
     Application(Box<Cow<'a, ApplicationState>>),
     Collectives(Box<(CollectiveState, Option<Vec<u64>>)>),
+    RemoteMemory(RemoteMemoryState<'a>),
 }
 
 impl Workload {
@@ -62,6 +67,7 @@ impl Workload {
             Self::Collectives(collectives) => {
                 TrafficState::Collectives(Box::new(collectives.state()))
             }
+            Self::RemoteMemory(operations) => TrafficState::RemoteMemory(operations.state()),
         }
     }
 
@@ -77,6 +83,9 @@ impl Workload {
             (Self::Collectives(collectives), TrafficState::Collectives(state)) => {
                 collectives.resume(*state)
             }
+            (Self::RemoteMemory(operations), TrafficState::RemoteMemory(state)) => {
+                operations.resume(state)
+            }
             _ => false,
         }
     }
@@ -89,6 +98,7 @@ impl Workload {
             Self::Exchange(exchange) => exchange.first(terminal),
             Self::Application(application) => application.first(terminal).filter(within_reach),
             Self::Collectives(collectives) => collectives.first(terminal).filter(within_reach),
+            Self::RemoteMemory(operations) => operations.first(terminal),
         }
     }
 
@@ -115,10 +125,14 @@ impl Workload {
                 let (message, next) = collectives.create(terminal, now);
                 (message, next.filter(within_reach))
             }
+            Self::RemoteMemory(operations) => {
+                let (message, next) = operations.create(terminal, now);
+                (message, next.filter(within_reach))
+            }
         }
     }
 
-    /// A terminal's own message with this tag is done: its last flit has left, or, for a read, the response has
+    /// A terminal's own message with this tag is done: its last flit has left, or, if it is answered, the response has
     /// been received.
     #[inline]
     pub fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
@@ -126,6 +140,7 @@ impl Workload {
             Self::Exchange(exchange) => exchange.sent(terminal, now),
             Self::Application(application) => application.sent(terminal, tag, now),
             Self::Collectives(collectives) => collectives.sent(terminal, tag, now),
+            Self::RemoteMemory(operations) => operations.done(terminal, tag),
             _ => Wake::Nobody,
         }
     }
@@ -147,7 +162,7 @@ impl Workload {
     #[inline]
     #[must_use]
     pub fn wants_receipts(&self) -> bool {
-        matches!(self, Self::Exchange(_) | Self::Application(_) | Self::Collectives(_))
+        !matches!(self, Self::Script(_) | Self::Load(_))
     }
 
     /// Whether [`Self::sent`] has to be called for a message with this tag.
@@ -159,7 +174,7 @@ impl Workload {
             Self::Application(_) => Application::wants_departure(tag),
             // Messages of the load have no tag.
             Self::Collectives(_) => tag != 0,
-            Self::Script(_) | Self::Load(_) => false,
+            Self::Script(_) | Self::Load(_) | Self::RemoteMemory(_) => false,
         }
     }
 
@@ -203,7 +218,7 @@ impl Workload {
         }
     }
 
-    /// Whether there are messages of data, and whether there are reads.
+    /// Whether there are messages of data, and whether there are reads or others that are answered.
     #[must_use]
     pub fn kinds(&self) -> (bool, bool) {
         let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
@@ -212,6 +227,7 @@ impl Workload {
             Self::Exchange(exchange) => both(exchange.kind()),
             Self::Script(script) => script.kinds(),
             Self::Application(_) => (true, false),
+            Self::RemoteMemory(_) => (false, true),
             Self::Collectives(collectives) => {
                 collectives.load().map_or((false, false), |load| both(load.kind()))
             }
@@ -227,7 +243,10 @@ impl Workload {
         };
         let of_message = |kind: Kind, bytes: u64| match kind {
             Kind::Data | Kind::Operand | Kind::Broadcast => of_bytes(bytes),
-            Kind::Read { request } => of_bytes(bytes).min(of_bytes(request.into())),
+            Kind::Read { request } | Kind::Atomic { request } => {
+                of_bytes(bytes).min(of_bytes(request.into()))
+            }
+            Kind::Put => 0,
         };
         match self {
             Self::Load(load) => of_message(load.kind(), load.message_bytes()),
@@ -243,6 +262,10 @@ impl Workload {
                 let of_load = |load: &OpenLoad| of_message(load.kind(), load.message_bytes());
                 let own = of_bytes(collectives.bytes());
                 collectives.load().map_or(own, |load| own.min(of_load(load)))
+            }
+            Self::RemoteMemory(operations) => {
+                let (request, response) = operations.spec().payloads();
+                of_bytes(request).min(of_bytes(response))
             }
         }
     }
@@ -262,6 +285,10 @@ impl Workload {
                 let parts = collectives.split(terminals).into_iter();
                 parts.map(|part| Self::Collectives(Box::new(part))).collect()
             }
+            Self::RemoteMemory(operations) => {
+                let parts = operations.split(terminals).into_iter();
+                parts.map(|part| Self::RemoteMemory(Box::new(part))).collect()
+            }
             // The state of the other terminals stays what it is.
             Self::Script(_) | Self::Application(_) => vec![self; terminals.len()],
         }
@@ -276,6 +303,7 @@ impl Workload {
             Self::Exchange(exchange) => exchange.memory(),
             Self::Application(application) => application.memory(),
             Self::Collectives(collectives) => collectives.memory(),
+            Self::RemoteMemory(operations) => operations.memory(),
         }
     }
 }

@@ -427,6 +427,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         send_overhead,
         receive_overhead,
         service_time,
+        atomic_time: 0,
         collective: Default::default(),
     };
     let largest = parameters.maximum_packet();

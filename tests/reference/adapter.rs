@@ -107,11 +107,22 @@ impl Simulator<'_> {
 
     /// Cuts what enters the queues now into packets.
     pub fn enter_messages(&mut self, now: Picoseconds) {
-        for entry in self.entries.remove(&now).unwrap_or_default() {
+        let mut entries = self.entries.remove(&now).unwrap_or_default();
+        // What terminals create themselves comes first, then responses, those of atomic operations last.
+        entries.sort_by_key(|entry| match self.transfers[entry.transfer].message.kind {
+            _ if !entry.is_response => 0,
+            Kind::Atomic { .. } => 2,
+            _ => 1,
+        });
+        for entry in entries {
             let message = self.transfers[entry.transfer].message;
             let bytes = match message.kind {
-                Kind::Read { request } if !entry.is_response => u64::from(request),
-                Kind::Read { .. } | Kind::Data => message.bytes,
+                Kind::Read { request } | Kind::Atomic { request } if !entry.is_response => {
+                    u64::from(request)
+                }
+                // An acknowledgement carries nothing.
+                Kind::Put if entry.is_response => 0,
+                Kind::Read { .. } | Kind::Atomic { .. } | Kind::Put | Kind::Data => message.bytes,
                 Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
             };
             let mut rest = bytes;

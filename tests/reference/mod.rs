@@ -12,6 +12,7 @@
 //! and it loses nothing to leave out the ticks at which nothing is due.
 
 mod adapter;
+pub mod atomics;
 pub mod choosing;
 mod conservation;
 mod network;
@@ -100,6 +101,7 @@ struct Simulator<'a> {
     random: Vec<ChaCha8Rng>,
     /// Of sources that take paths in turn.
     turns: choosing::Turns,
+    atomics: atomics::Atomics,
 }
 
 impl<'a> Simulator<'a> {
@@ -125,6 +127,7 @@ impl<'a> Simulator<'a> {
             log: Log::default(),
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
             turns: choosing::Turns::new(),
+            atomics: atomics::Atomics::default(),
         };
         simulator.create_messages(messages);
         simulator
@@ -154,6 +157,7 @@ impl<'a> Simulator<'a> {
 
     fn tick(&mut self, now: Picoseconds) {
         self.receive_flits(now);
+        self.perform_atomics(now);
         self.receive_credits(now);
         self.release(now);
         self.enter_messages(now);
@@ -282,7 +286,10 @@ impl<'a> Simulator<'a> {
             return;
         }
         let message = self.transfers[transfer].message;
-        if matches!(message.kind, Kind::Read { .. }) && !is_response {
+        if matches!(message.kind, Kind::Atomic { .. }) && !is_response {
+            let target = message.destination;
+            self.atomics.come(target, transfer, injection_channel, self.parameters);
+        } else if matches!(message.kind, Kind::Read { .. } | Kind::Put) && !is_response {
             let entry = Entry { transfer, injection_channel, is_response: true };
             self.schedule(now + self.parameters.service_time, entry);
         } else {
@@ -293,6 +300,13 @@ impl<'a> Simulator<'a> {
                 created: message.time,
                 completed: now + self.parameters.receive_overhead,
             });
+        }
+    }
+
+    /// Performs the atomic operations whose requests have come now.
+    fn perform_atomics(&mut self, now: Picoseconds) {
+        for (time, transfer, injection_channel) in self.atomics.perform(now, self.parameters) {
+            self.schedule(time, Entry { transfer, injection_channel, is_response: true });
         }
     }
 

@@ -32,6 +32,7 @@ use flitlab::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::reference::atomics::Atomics;
 use crate::reference::choosing::Turns;
 
 use network::{Channel, Flit, Network, Router, arrived};
@@ -103,6 +104,7 @@ struct Simulator<'a> {
     random: Vec<ChaCha8Rng>,
     /// Of sources that take paths in turn.
     turns: Turns,
+    atomics: Atomics,
 }
 
 impl<'a> Simulator<'a> {
@@ -133,6 +135,7 @@ impl<'a> Simulator<'a> {
             digest: Digest::default(),
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
             turns: Turns::new(),
+            atomics: Atomics::default(),
         };
         simulator.add_adapters();
         simulator.create_messages(messages);
@@ -174,6 +177,7 @@ impl<'a> Simulator<'a> {
 
     fn instant(&mut self, now: Picoseconds) {
         self.receive_flits(now);
+        self.perform_atomics(now);
         self.receive_credits(now);
         self.enter_messages(now);
         self.inject(now);
@@ -247,7 +251,10 @@ impl<'a> Simulator<'a> {
             return;
         }
         let message = self.transfers[transfer].message;
-        if matches!(message.kind, Kind::Read { .. }) && !is_response {
+        if matches!(message.kind, Kind::Atomic { .. }) && !is_response {
+            let target = message.destination;
+            self.atomics.come(target, transfer, injection_channel, self.parameters);
+        } else if matches!(message.kind, Kind::Read { .. } | Kind::Put) && !is_response {
             let entry = Entry { transfer, injection_channel, is_response: true };
             self.schedule(now + self.parameters.service_time, entry);
         } else {
@@ -258,6 +265,13 @@ impl<'a> Simulator<'a> {
                 created: message.time,
                 completed: now + self.parameters.receive_overhead,
             });
+        }
+    }
+
+    /// Performs the atomic operations whose requests have come now.
+    fn perform_atomics(&mut self, now: Picoseconds) {
+        for (time, transfer, injection_channel) in self.atomics.perform(now, self.parameters) {
+            self.schedule(time, Entry { transfer, injection_channel, is_response: true });
         }
     }
 

@@ -17,7 +17,7 @@ use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
 use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
-use flitlab::traffic::{ApplicationSpec, CollectiveSpec};
+use flitlab::traffic::{ApplicationSpec, CollectiveSpec, RemoteMemorySpec};
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
@@ -196,9 +196,15 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if let WorkloadSpec::Application(application) = &scenario.workload {
         lines.push(("application", application_text(application)));
     }
+    if let WorkloadSpec::RemoteMemory(operations) = &scenario.workload {
+        lines.push(("remote memory", remote_memory_text(simulation, operations)));
+    }
     if let WorkloadSpec::Collective(collective) = &scenario.workload {
         lines.push(("collective", collective_text(simulation, collective)));
-    } else if let WorkloadSpec::Exchange(_) | WorkloadSpec::Application(_) = scenario.workload {
+    } else if let WorkloadSpec::Exchange(_)
+    | WorkloadSpec::Application(_)
+    | WorkloadSpec::RemoteMemory(_) = scenario.workload
+    {
         lines.push((
             "completion time",
             match (expectation.completion_bound_ns, &expectation.bottleneck) {
@@ -236,6 +242,20 @@ fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> Stri
         members.len(),
         bytes_text(collective.message),
         text::counted(roots.len(), "tree")
+    )
+}
+
+/// What processes do to the memory of others, in numbers.
+fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> String {
+    let flush =
+        spec.flush_every.map_or(String::new(), |every| format!(", all done behind each {every}"));
+    format!(
+        "{} nodes with {} each; {} of {} a process, at most {} under way{flush}",
+        simulation.senders().len(),
+        text::counted(spec.processes as usize, "process"),
+        text::counted(spec.operations as usize, "operation"),
+        bytes_text(spec.message),
+        spec.outstanding
     )
 }
 

@@ -11,6 +11,7 @@ mod interruption;
 mod measure;
 mod pattern;
 mod relation;
+mod remote_memory;
 mod router;
 mod routing;
 mod topology;

@@ -1,4 +1,4 @@
-//! `pattern`: who sends to whom, in both workloads.
+//! `pattern`: who sends to whom, in all workloads that have one.
 
 use crate::{
     document::{Choice, Reader, Variant, with_keys},
@@ -10,12 +10,16 @@ use crate::{
 /// The pattern of an exchange where an example is shown.
 const USUAL_EXCHANGE: &str = "all-to-all";
 
+/// The same of remote memory operations.
+const USUAL_REMOTE_MEMORY: &str = "neighbor";
+
 /// What sends by the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
     Load,
-    /// Takes patterns with steps only.
+    /// Takes patterns with steps only, as the next one does.
     Exchange,
+    RemoteMemory,
 }
 
 /// What patterns are about: what nodes are called, if that is known, and which patterns there are.
@@ -39,16 +43,18 @@ pub(super) fn read(
         sections: false,
     };
     let mut kinds: Vec<_> = senders.features.patterns().collect();
-    if sender == Sender::Exchange {
-        // The first one is the example where none is written.
-        kinds.sort_by_key(|kind| kind.name != USUAL_EXCHANGE);
+    // The first one is the example where none is written.
+    match sender {
+        Sender::Load => {}
+        Sender::Exchange => kinds.sort_by_key(|kind| kind.name != USUAL_EXCHANGE),
+        Sender::RemoteMemory => kinds.sort_by_key(|kind| kind.name != USUAL_REMOTE_MEMORY),
     }
     let variants = kinds.into_iter().map(|kind| {
         let read = move |reader: &mut _| PatternSpec::read(kind, reader, senders.places);
         let others = kind.known_as.iter().map(|other| (*other, ""));
         let variant = with_keys(kind.name, kind.doc, read).known_as(others);
         // Those that draw their destinations have no steps; the rules between keys say so.
-        let drawn = sender == Sender::Exchange && kind.partners == Partners::Drawn;
+        let drawn = sender != Sender::Load && kind.partners == Partners::Drawn;
         if drawn { Variant::not_offered(variant) } else { variant }
     });
     reader.choice(&choice, variants.collect())

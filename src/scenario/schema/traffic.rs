@@ -3,6 +3,7 @@
 use super::{
     application, collective, exchange,
     pattern::{self, Sender, Senders},
+    remote_memory,
 };
 use crate::{
     document::{Choice, Diagnostic, Flag, Reader, Whole, plain, size, with_keys},
@@ -15,8 +16,8 @@ use crate::{
 /// The largest message: far beyond use, and small enough for sums of 64 bits.
 pub(super) const LARGEST_MESSAGE: u64 = 1 << 40;
 
-/// Read requests are counted in 32 bits.
-const LARGEST_REQUEST: u64 = 1 << 30;
+/// Requests are counted in 32 bits.
+pub(super) const LARGEST_REQUEST: u64 = 1 << 30;
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -24,9 +25,10 @@ pub(super) fn read(
     parameters: &mut Parameters,
     purpose: Purpose,
 ) -> Option<WorkloadSpec> {
-    const WORKLOADS: [&str; 4] = ["traffic", "exchange", "application", "collective"];
+    const WORKLOADS: [&str; 5] =
+        ["traffic", "exchange", "application", "collective", "remote_memory"];
     let written = WORKLOADS.map(|name| reader.is_documenting() || reader.has(name));
-    let [traffic, exchange, application, collective] = written;
+    let [traffic, exchange, application, collective, remote_memory] = written;
     let present: Vec<&str> = WORKLOADS.into_iter().filter(|name| reader.has(name)).collect();
     // A load may go on beside collective operations.
     if let [_, .., last] = present[..]
@@ -43,18 +45,19 @@ pub(super) fn read(
         let misspelt = WORKLOADS.into_iter().any(|name| reader.has_misspelt(name));
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
-                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange] nor [application] nor [collective]")
+                Diagnostic::new(&place, "the scenario has neither [traffic] nor [exchange] nor [application] nor [collective] nor [remote_memory]")
                     .help(
                         "add [traffic] for a load that goes on, with for example \
                          `pattern = \"uniform\"` and `load = 0.3`; [exchange] for a finite workload; \
-                         [application] for what ranks do; or [collective] for what routers do with trees",
+                         [application] for what ranks do; [collective] for what routers do with trees; or [remote_memory] \
+                         for puts, gets and atomic operations",
                     ),
             );
         }
     }
     // All are always asked for, so that a misspelt header is told the right name.
     let (mut load_spec, mut exchange_spec, mut application_spec) = (None, None, None);
-    let mut collective_spec = None;
+    let (mut collective_spec, mut remote_memory_spec) = (None, None);
     if traffic {
         let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
                    or it goes on beside [collective].";
@@ -90,10 +93,20 @@ pub(super) fn read(
     } else {
         reader.ignore("collective");
     }
+    if remote_memory {
+        let doc = "Remote memory operations: puts, gets and atomic operations, one after the other or many at a time, as \
+                   docs/model.md says under \"Remote memory operations\".";
+        remote_memory_spec = reader.table("remote_memory", doc, |reader| {
+            remote_memory::read(reader, senders, parameters)
+        });
+    } else {
+        reader.ignore("remote_memory");
+    }
     collective_spec.or(load_spec
         .map(WorkloadSpec::Load)
         .or(exchange_spec.map(WorkloadSpec::Exchange))
-        .or(application_spec.map(WorkloadSpec::Application)))
+        .or(application_spec.map(WorkloadSpec::Application))
+        .or(remote_memory_spec.map(WorkloadSpec::RemoteMemory)))
 }
 
 fn load(

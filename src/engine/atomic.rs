@@ -1,0 +1,46 @@
+//! Atomic operations at their targets: an adapter performs one after the other (docs/model.md, "Sink").
+
+use serde::{Deserialize, Serialize};
+
+use super::message::Queued;
+use super::model::Model;
+use super::sink::Errand;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// An atomic operation whose request has come to its target.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Atomic {
+    /// Who asked for it.
+    pub source: u32,
+    /// Payload of the response.
+    pub bytes: u64,
+    /// The note of the response.
+    pub note: u32,
+    pub injection_channel: u8,
+}
+
+impl Model<'_> {
+    /// Performs the operations whose requests have come to a terminal at this instant, behind those that came before.
+    /// No two of them came by one ejection channel, the numbers of which are their order.
+    pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {
+        let parameters = &self.whole.parameters;
+        let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);
+        let service_time = parameters.service_time;
+        atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
+        self.latest = self.latest.max(now);
+        let until = &mut self.sink.performing_until;
+        if until.len() <= terminal as usize {
+            until.resize(terminal as usize + 1, 0);
+        }
+        for Atomic { source, bytes, note, injection_channel } in atomics {
+            let until = &mut self.sink.performing_until[terminal as usize];
+            *until = now.max(*until) + takes;
+            let created = *until + service_time;
+            let message =
+                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let errand = Errand::Respond { message, injection_channel, of_atomic: true };
+            self.list(terminal, created, errand);
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Remote memory operations: processes put into the memory of their partners, get from it, and have atomic operations
+//! performed upon it (docs/model.md, "Remote memory operations").
+//!
+//! A process begins another operation when less than `outstanding` of those that it has begun are not done, and, behind
+//! each `flush_every` of them, when all are. Its adapter begins those of its processes in turn, one each `adapter_gap`, as
+//! long as less than `adapter_outstanding` of its own are not done.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Kind, Message, Pattern, PatternSpec, Wake};
+use crate::narrow::narrow;
+use crate::topology::Fabric;
+use crate::units::{Bytes, Picoseconds};
+
+/// What an operation does to the memory of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteOperation {
+    /// Writes; the target acknowledges it.
+    Put,
+    /// Reads.
+    Get,
+    /// Adds to what is there, and returns what was there before.
+    Add,
+    /// The same with an exclusive or.
+    Xor,
+    /// Replaces what is there if it equals another operand, and returns what was there before. Not Angara's.
+    CompareAndSwap,
+}
+
+impl RemoteOperation {
+    /// Whether the target performs one after the other.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Self::Add | Self::Xor | Self::CompareAndSwap)
+    }
+
+    /// How many values of its size a request brings to the target.
+    fn operands(self) -> u64 {
+        match self {
+            Self::Get => 0,
+            Self::Put | Self::Add | Self::Xor => 1,
+            Self::CompareAndSwap => 2,
+        }
+    }
+}
+
+/// Remote memory operations, as a user says it, not yet bound to a fabric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteMemorySpec {
+    pub operation: RemoteOperation,
+    pub pattern: PatternSpec,
+    /// Bytes that an operation puts, gets or changes.
+    pub message: Bytes,
+    /// Payload of the request of a get; of an atomic operation besides its operands.
+    pub request: Bytes,
+    /// Of each process.
+    pub operations: u32,
+    /// Of each node that has a partner.
+    pub processes: u32,
+    pub outstanding: u32,
+    pub flush_every: Option<u32>,
+    pub process_gap: Picoseconds,
+    pub adapter_gap: Picoseconds,
+    pub adapter_outstanding: u32,
+}
+
+impl RemoteMemorySpec {
+    /// Payload of the request and of the response.
+    #[must_use]
+    pub fn payloads(&self) -> (u64, u64) {
+        let operands = self.operation.operands() * self.message.0;
+        match self.operation {
+            RemoteOperation::Put => (operands, 0),
+            _ => (self.request.0 + operands, self.message.0),
+        }
+    }
+
+    /// What travels to and fro, as messages that are read: bytes of the response, and the request.
+    #[must_use]
+    pub fn access(&self) -> (u64, Access) {
+        let (request, response) = self.payloads();
+        (response, Access::Read { request: Bytes(request) })
+    }
+
+    fn kind(&self) -> Kind {
+        match self.operation {
+            RemoteOperation::Put => Kind::Put,
+            RemoteOperation::Get => Kind::Read { request: narrow(self.payloads().0) },
+            _ => Kind::Atomic { request: narrow(self.payloads().0) },
+        }
+    }
+
+    /// How many operations a node has done upon each of its partners, of which it has so many, in their order.
+    pub fn shares(&self, partners: u32) -> impl Iterator<Item = u64> {
+        let each = self.operations.checked_div(partners).unwrap_or(0);
+        let more = self.operations.checked_rem(partners).unwrap_or(0);
+        let processes = u64::from(self.processes);
+        (0..partners).map(move |number| processes * u64::from(each + u32::from(number < more)))
+    }
+}
+
+/// How far a process has come.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Process {
+    begun: u32,
+    done: u32,
+    /// The step of the pattern that says its next partner.
+    step: u32,
+    /// When it may begin another operation.
+    free_at: Picoseconds,
+}
+
+/// How far an adapter has come.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Adapter {
+    under_way: u32,
+    /// The process that is looked at first.
+    pointer: u32,
+    free_at: Picoseconds,
+}
+
+/// How far remote memory operations have come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RemoteMemoryState<'a> {
+    processes: Cow<'a, [Process]>,
+    adapters: Cow<'a, [Adapter]>,
+}
+
+/// Remote memory operations under way, of all terminals or of a range of them.
+#[derive(Clone, Debug)]
+pub struct RemoteMemory {
+    spec: RemoteMemorySpec,
+    kind: Kind,
+    pattern: Pattern,
+    steps: u32,
+    /// The terminals whose progress is kept here.
+    terminals: Range<u32>,
+    /// By terminal and process; of a terminal without a partner all are done.
+    processes: Vec<Process>,
+    adapters: Vec<Adapter>,
+    /// Terminals of the whole network that have a partner.
+    initiators: u32,
+}
+
+impl RemoteMemory {
+    /// Binds a specification to a fabric. `pattern` must be one with steps (see [`Pattern::steps`]).
+    ///
+    /// # Panics
+    /// If the pattern draws its destinations at random.
+    #[must_use]
+    pub fn new(spec: &RemoteMemorySpec, pattern: Pattern, fabric: &Fabric) -> Self {
+        let steps = pattern.steps().expect("the scenario has refused patterns without steps");
+        let terminals = fabric.terminals();
+        let idle = Process { begun: spec.operations, done: spec.operations, ..Process::default() };
+        let each = spec.processes as usize;
+        let mut processes = vec![idle; terminals as usize * each];
+        let mut initiators = 0;
+        for terminal in fabric.live_terminals() {
+            if (0..steps).any(|step| pattern.partner(terminal, step).is_some()) {
+                initiators += 1;
+                processes[terminal as usize * each..][..each].fill(Process::default());
+            }
+        }
+        Self {
+            kind: spec.kind(),
+            spec: spec.clone(),
+            pattern,
+            steps,
+            terminals: 0..terminals,
+            processes,
+            adapters: vec![Adapter::default(); terminals as usize],
+            initiators,
+        }
+    }
+
+    /// Bytes that the state of all terminals takes, twice, since it is parted among threads.
+    #[must_use]
+    pub fn memory_needed(spec: &RemoteMemorySpec, terminals: u32) -> u64 {
+        let processes = u64::from(spec.processes).saturating_mul(size_of::<Process>() as u64);
+        u64::from(terminals)
+            .saturating_mul(processes.saturating_add(size_of::<Adapter>() as u64))
+            .saturating_mul(2)
+    }
+
+    /// How many terminals of the whole network have a partner.
+    #[must_use]
+    pub fn initiators(&self) -> u32 {
+        self.initiators
+    }
+
+    /// Operations of the whole network.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        let RemoteMemorySpec { operations, processes, .. } = self.spec;
+        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
+    }
+
+    pub(super) fn spec(&self) -> &RemoteMemorySpec {
+        &self.spec
+    }
+
+    /// How far they have come.
+    pub(super) fn state(&self) -> RemoteMemoryState<'_> {
+        RemoteMemoryState {
+            processes: Cow::from(&self.processes),
+            adapters: Cow::from(&self.adapters),
+        }
+    }
+
+    /// Goes on where operations like these were; false if they were others.
+    pub(super) fn resume(&mut self, state: RemoteMemoryState<'_>) -> bool {
+        let fits = state.processes.len() == self.processes.len()
+            && state.adapters.len() == self.adapters.len();
+        if fits {
+            self.processes = state.processes.into_owned();
+            self.adapters = state.adapters.into_owned();
+        }
+        fits
+    }
+
+    /// One for each of these ranges of terminals, which follow each other from the first on.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let (processes, adapters) =
+            (std::mem::take(&mut self.processes), std::mem::take(&mut self.adapters));
+        let each = self.spec.processes as usize;
+        let part = |range: &Range<u32>| {
+            let places = range.start as usize..range.end as usize;
+            Self {
+                processes: processes[places.start * each..places.end * each].to_vec(),
+                adapters: adapters[places].to_vec(),
+                terminals: range.clone(),
+                ..self.clone()
+            }
+        };
+        terminals.iter().map(part).collect()
+    }
+
+    fn adapter(&mut self, terminal: u32) -> &mut Adapter {
+        &mut self.adapters[(terminal - self.terminals.start) as usize]
+    }
+
+    /// Where a process of a terminal is.
+    fn place(&self, terminal: u32, process: u32) -> usize {
+        (terminal - self.terminals.start) as usize * self.spec.processes as usize + process as usize
+    }
+
+    /// Whether a process may begin another operation as far as those that it has begun are concerned.
+    fn may_begin(&self, process: &Process) -> bool {
+        let Process { begun, done, .. } = *process;
+        let flushed = self.spec.flush_every.is_none_or(|every| done >= begun - begun % every);
+        begun < self.spec.operations && begun - done < self.spec.outstanding && flushed
+    }
+
+    /// When a terminal may begin an operation next; `None` if only another one's end can let it.
+    fn next(&self, terminal: u32) -> Option<Picoseconds> {
+        let adapter = &self.adapters[(terminal - self.terminals.start) as usize];
+        if adapter.under_way >= self.spec.adapter_outstanding {
+            return None;
+        }
+        let first = self.place(terminal, 0);
+        let processes = &self.processes[first..][..self.spec.processes as usize];
+        let waiting = processes.iter().filter(|process| self.may_begin(process));
+        let soonest = waiting.map(|process| process.free_at).min()?;
+        Some(soonest.max(adapter.free_at))
+    }
+
+    pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
+        self.next(terminal)
+    }
+
+    /// The operation that a terminal begins at `now`, and when it has to be asked again.
+    pub(super) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        let message = self.begin(terminal, now);
+        (message, self.next(terminal).map(|next| next.max(now)))
+    }
+
+    fn begin(&mut self, terminal: u32, now: Picoseconds) -> Option<Message> {
+        if self.next(terminal)? > now {
+            return None;
+        }
+        let count = self.spec.processes;
+        let pointer = self.adapter(terminal).pointer;
+        let number = (0..count).map(|step| (pointer + step) % count).find(|&number| {
+            let process = &self.processes[self.place(terminal, number)];
+            self.may_begin(process) && process.free_at <= now
+        })?;
+        let place = self.place(terminal, number);
+        let steps = self.steps;
+        let from = self.processes[place].step;
+        let (step, destination) = (0..steps)
+            .map(|more| (from + more) % steps)
+            .find_map(|step| Some((step, self.pattern.partner(terminal, step)?)))?;
+        let process = &mut self.processes[place];
+        process.begun += 1;
+        process.step = (step + 1) % steps;
+        process.free_at = now + self.spec.process_gap;
+        let adapter_gap = self.spec.adapter_gap;
+        let adapter = self.adapter(terminal);
+        adapter.under_way += 1;
+        adapter.pointer = (number + 1) % count;
+        adapter.free_at = now + adapter_gap;
+        Some(Message {
+            time: now,
+            source: terminal,
+            destination,
+            bytes: self.spec.message.0,
+            kind: self.kind,
+            tag: number.into(),
+        })
+    }
+
+    /// An operation of a terminal's process is done.
+    pub(super) fn done(&mut self, terminal: u32, process: u64) -> Wake {
+        let place = self.place(terminal, narrow(process));
+        self.processes[place].done += 1;
+        self.adapter(terminal).under_way -= 1;
+        match self.next(terminal) {
+            Some(_) => Wake::Terminal(terminal),
+            None => Wake::Nobody,
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.processes.len() * size_of::<Process>() + self.adapters.len() * size_of::<Adapter>()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -37,8 +37,13 @@ const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 4]\n[collective]\no
                           message = \"20 KiB\"\nrounds = 60\noutstanding = 2\nroots = [[0, 0], [2, 1]]\n\
                           open_operations = 3\nreplication = \"together\"\n[traffic]\npattern = \"uniform\"\nload = 0.2\n";
 
+/// Operations of several processes upon one target each, which waits for the one before.
+const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memory]\noperation = \"add\"\n\
+                             pattern = \"all-to-all\"\noperations = 400\nprocesses = 3\noutstanding = 5\n\
+                             flush_every = 16\natomic_time = \"400 ns\"\n";
+
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 17] = [
+const CASES: [(&str, &str, usize); 19] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -55,12 +60,14 @@ const CASES: [(&str, &str, usize); 17] = [
     ("barriers", "exchange.between_steps=barrier", 2),
     ("application", APPLICATION, 1),
     ("collective operations", COLLECTIVE, 2),
+    ("atomic operations", REMOTE_MEMORY, 2),
+    ("puts", "remote_memory.operation=put\nremote_memory.message=20 KiB\nremote_memory.pattern=tornado", 1),
     ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE => (text, ""),
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY => (text, ""),
         "interruption" => (
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
@@ -69,6 +76,7 @@ fn read(name: &str, text: &str) -> (Document, Scenario) {
         settings if settings.starts_with("routing.relation") => (RELATION, settings),
         settings if settings.starts_with("exchange") => (EXCHANGE, settings),
         settings if settings.starts_with("application") => (APPLICATION, settings),
+        settings if settings.starts_with("remote_memory") => (REMOTE_MEMORY, settings),
         settings => (LOAD, settings),
     };
     let mut document = Document::parse(name, base);

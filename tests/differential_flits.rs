@@ -70,13 +70,15 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (parameters.virtual_channels == 1, "one virtual channel"),
         (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
         (reads, "reads"),
+        (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
+        (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
     ];
     let some = some.into_iter().filter_map(|(it, name)| it.then_some(name));
     some.chain([routing, switching, arbitration]).collect()
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 14 + 6 + 3 + 4;
+const FEATURES: usize = 16 + 6 + 3 + 4;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 fn agree(seed: u64, scenario: &Scenario) -> usize {

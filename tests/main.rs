@@ -46,6 +46,7 @@ mod plot;
 mod reference_engine;
 mod reference_flits_engine;
 mod relation;
+mod remote_memory;
 mod report;
 mod result_files;
 mod robust;

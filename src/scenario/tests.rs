@@ -196,6 +196,7 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             ("exchange.", exchange("pattern = \"tornado\"")),
             ("application.", APPLICATION.into()),
             ("collective.", COLLECTIVE.into()),
+            ("remote_memory.", REMOTE_MEMORY.into()),
         ];
         if let Some((_, text)) = workloads.iter().find(|(table, _)| key.path.starts_with(table)) {
             let mut document = document(text);
@@ -229,6 +230,9 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
 const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2]\n[application]\nschedule = { barrier = { ranks = 8 } }\n";
 
 const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 2]\n[collective]\noperation = \"all-reduce\"\nmessage = \"1 KiB\"\n";
+
+const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[remote_memory]\noperation = \"put\"\nmessage = \"1 KiB\"\n\
+                             pattern = \"neighbor\"\n";
 
 #[test]
 fn the_reference_is_toml_and_its_lines_are_short() {
@@ -265,6 +269,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             }
             if key.path.starts_with("collective.") {
                 text = COLLECTIVE.into();
+            }
+            if key.path.starts_with("remote_memory.") {
+                text = REMOTE_MEMORY.into();
             }
             let mut document = document(&text);
             let inner = match variant.name {

@@ -6,6 +6,7 @@
 //! long as less than `adapter_outstanding` of its own are not done.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -113,13 +114,26 @@ struct Process {
     free_at: Picoseconds,
 }
 
+/// An operation that begins, of which the engine has not been told yet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Beginning {
+    time: Picoseconds,
+    process: u32,
+    destination: u32,
+}
+
 /// How far an adapter has come.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Adapter {
     under_way: u32,
     /// The process that is looked at first.
     pointer: u32,
     free_at: Picoseconds,
+    /// When the last thing happened: operations begin then or later.
+    clock: Picoseconds,
+    /// The engine asks for an operation when the send overhead is over. What ended in the meantime let nothing begin
+    /// before: so what begins is settled before an end is.
+    beginnings: VecDeque<Beginning>,
 }
 
 /// How far remote memory operations have come.
@@ -254,7 +268,7 @@ impl RemoteMemory {
         begun < self.spec.operations && begun - done < self.spec.outstanding && flushed
     }
 
-    /// When a terminal may begin an operation next; `None` if only another one's end can let it.
+    /// When a terminal begins an operation next; `None` if only the end of one can let it.
     fn next(&self, terminal: u32) -> Option<Picoseconds> {
         let adapter = &self.adapters[(terminal - self.terminals.start) as usize];
         if adapter.under_way >= self.spec.adapter_outstanding {
@@ -264,7 +278,7 @@ impl RemoteMemory {
         let processes = &self.processes[first..][..self.spec.processes as usize];
         let waiting = processes.iter().filter(|process| self.may_begin(process));
         let soonest = waiting.map(|process| process.free_at).min()?;
-        Some(soonest.max(adapter.free_at))
+        Some(soonest.max(adapter.free_at).max(adapter.clock))
     }
 
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
@@ -277,50 +291,63 @@ impl RemoteMemory {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        let message = self.begin(terminal, now);
-        (message, self.next(terminal).map(|next| next.max(now)))
-    }
-
-    fn begin(&mut self, terminal: u32, now: Picoseconds) -> Option<Message> {
-        if self.next(terminal)? > now {
-            return None;
+        if self.adapter(terminal).beginnings.is_empty() && self.next(terminal) == Some(now) {
+            self.begin(terminal, now);
         }
-        let count = self.spec.processes;
-        let pointer = self.adapter(terminal).pointer;
-        let number = (0..count).map(|step| (pointer + step) % count).find(|&number| {
-            let process = &self.processes[self.place(terminal, number)];
-            self.may_begin(process) && process.free_at <= now
-        })?;
-        let place = self.place(terminal, number);
-        let steps = self.steps;
-        let from = self.processes[place].step;
-        let (step, destination) = (0..steps)
-            .map(|more| (from + more) % steps)
-            .find_map(|step| Some((step, self.pattern.partner(terminal, step)?)))?;
-        let process = &mut self.processes[place];
-        process.begun += 1;
-        process.step = (step + 1) % steps;
-        process.free_at = now + self.spec.process_gap;
-        let adapter_gap = self.spec.adapter_gap;
-        let adapter = self.adapter(terminal);
-        adapter.under_way += 1;
-        adapter.pointer = (number + 1) % count;
-        adapter.free_at = now + adapter_gap;
-        Some(Message {
+        let beginnings = &mut self.adapter(terminal).beginnings;
+        let begins = beginnings.front().is_some_and(|it| it.time == now);
+        let begins = if begins { beginnings.pop_front() } else { None };
+        let next = beginnings.front().map(|it| it.time);
+        let message = begins.map(|Beginning { process, destination, .. }| Message {
             time: now,
             source: terminal,
             destination,
             bytes: self.spec.message.0,
             kind: self.kind,
-            tag: number.into(),
-        })
+            tag: process.into(),
+        });
+        (message, next.or_else(|| self.next(terminal)))
     }
 
-    /// An operation of a terminal's process is done.
-    pub(super) fn done(&mut self, terminal: u32, process: u64) -> Wake {
+    /// Lets a terminal begin the operation that it may begin now.
+    fn begin(&mut self, terminal: u32, now: Picoseconds) {
+        let count = self.spec.processes;
+        let pointer = self.adapter(terminal).pointer;
+        let ready = |&process: &u32| {
+            let process = &self.processes[self.place(terminal, process)];
+            self.may_begin(process) && process.free_at <= now
+        };
+        let process = (0..count).map(|more| (pointer + more) % count).find(ready);
+        let process = process.expect("one of them is why it may");
+        let place = self.place(terminal, process);
+        let (steps, from) = (self.steps, self.processes[place].step);
+        let partner = |step| Some((step, self.pattern.partner(terminal, step)?));
+        let mut steps_from = (0..steps).map(|more| (from + more) % steps);
+        let (step, destination) = steps_from.find_map(partner).expect("or nothing begins");
+        let RemoteMemorySpec { process_gap, adapter_gap, .. } = self.spec;
+        let its = &mut self.processes[place];
+        its.begun += 1;
+        its.step = (step + 1) % steps;
+        its.free_at = now + process_gap;
+        let adapter = self.adapter(terminal);
+        adapter.under_way += 1;
+        adapter.pointer = (process + 1) % count;
+        adapter.free_at = now + adapter_gap;
+        adapter.clock = now;
+        adapter.beginnings.push_back(Beginning { time: now, process, destination });
+    }
+
+    /// An operation of a terminal's process ends at `now`.
+    pub(super) fn done(&mut self, terminal: u32, process: u64, now: Picoseconds) -> Wake {
+        while let Some(next) = self.next(terminal).filter(|&next| next < now) {
+            self.begin(terminal, next);
+        }
         let place = self.place(terminal, narrow(process));
         self.processes[place].done += 1;
-        self.adapter(terminal).under_way -= 1;
+        let adapter = self.adapter(terminal);
+        adapter.under_way -= 1;
+        adapter.clock = now;
+        // What began before is asked for anyway.
         match self.next(terminal) {
             Some(_) => Wake::Terminal(terminal),
             None => Wake::Nobody,
@@ -333,4 +360,34 @@ impl RemoteMemory {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_get_their_shares_and_requests_their_operands() {
+        let spec = |operation, operations| RemoteMemorySpec {
+            operation,
+            pattern: PatternSpec::new("neighbor", ""),
+            message: Bytes(8),
+            request: Bytes(16),
+            operations,
+            processes: 2,
+            outstanding: 1,
+            flush_every: None,
+            process_gap: 0,
+            adapter_gap: 0,
+            adapter_outstanding: 1,
+        };
+        let shares = |operations, partners| -> Vec<u64> {
+            spec(RemoteOperation::Put, operations).shares(partners).collect()
+        };
+        assert_eq!(shares(7, 3), [6, 4, 4]);
+        assert_eq!(shares(2, 3), [2, 2, 0]);
+        assert!(shares(2, 0).is_empty());
+        let payloads = |operation| spec(operation, 1).payloads();
+        assert_eq!(payloads(RemoteOperation::Put), (8, 0));
+        assert_eq!(payloads(RemoteOperation::Get), (16, 8));
+        assert_eq!(payloads(RemoteOperation::Xor), (24, 8));
+        assert_eq!(payloads(RemoteOperation::CompareAndSwap), (32, 8));
+    }
+}

@@ -140,7 +140,7 @@ impl Workload {
             Self::Exchange(exchange) => exchange.sent(terminal, now),
             Self::Application(application) => application.sent(terminal, tag, now),
             Self::Collectives(collectives) => collectives.sent(terminal, tag, now),
-            Self::RemoteMemory(operations) => operations.done(terminal, tag),
+            Self::RemoteMemory(operations) => operations.done(terminal, tag, now),
             _ => Wake::Nobody,
         }
     }

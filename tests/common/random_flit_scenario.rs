@@ -34,7 +34,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
     };
     scenario = scenario.with_rules(seed);
     share(random, &mut scenario);
-    scenario
+    if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario }
 }
 
 /// The scenario of this seed under adaptive routing whose escape follows a table.

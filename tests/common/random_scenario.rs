@@ -138,6 +138,24 @@ impl Scenario {
         self
     }
 
+    /// With some of its reads made puts and atomic operations. Where packets have one size, nothing is put: acknowledgements
+    /// have another.
+    pub fn with_remote_operations(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(2);
+        let one_size = matches!(self.routes, Routes::Adaptive(_)) && self.parameters.bubble;
+        self.parameters.atomic_time = *[0, 3, 30, 300].choose(random).expect("some");
+        for message in &mut self.messages {
+            let Kind::Read { request } = message.kind else { continue };
+            message.kind = match random.random_range(0..4) {
+                0 => Kind::Read { request },
+                1 if !one_size => Kind::Put,
+                _ => Kind::Atomic { request },
+            };
+        }
+        self
+    }
+
     /// As [`Self::adaptive`], from a generator, with about so much work; the routing's own generators get the
     /// seed.
     pub fn drawn_adaptive(random: &mut dyn Rng, seed: u64, work: u64) -> Option<Self> {
@@ -234,7 +252,10 @@ impl Scenario {
         match message.kind {
             Kind::Data => (cut(message.bytes), Vec::new()),
             Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
-            Kind::Read { request } => (cut(u64::from(request)), cut(message.bytes)),
+            Kind::Read { request } | Kind::Atomic { request } => {
+                (cut(u64::from(request)), cut(message.bytes))
+            }
+            Kind::Put => (cut(message.bytes), cut(0)),
         }
     }
 }

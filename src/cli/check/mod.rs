@@ -250,9 +250,9 @@ fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> Strin
     let flush =
         spec.flush_every.map_or(String::new(), |every| format!(", all done behind each {every}"));
     format!(
-        "{} nodes with {} each; {} of {} a process, at most {} under way{flush}",
-        simulation.senders().len(),
-        text::counted(spec.processes as usize, "process"),
+        "{}, processes on each: {}; {} of {} a process, at most {} under way{flush}",
+        text::counted(simulation.senders().len(), "node"),
+        spec.processes,
         text::counted(spec.operations as usize, "operation"),
         bytes_text(spec.message),
         spec.outstanding

@@ -263,9 +263,16 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
         let key = wish.over.clone().or_else(|| only_key(points));
         let usual = scaling::drawn(points, &rows.saturation);
         let mut kinds = vec![("scaling", usual)];
+        let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));
         // What a size costs is best seen by time and by bandwidth.
-        if usual == Drawn::CompletionTime && key.as_ref().is_some_and(|key| scaling::is_size(key)) {
+        if usual == Drawn::CompletionTime && of_size {
             kinds.push(("scaling-bandwidth", Drawn::Bandwidth));
+        }
+        if usual == Drawn::OperationLatency {
+            kinds = vec![("scaling-latency", usual), ("scaling-rate", Drawn::OperationRate)];
+            if of_size {
+                kinds.push(("scaling-bandwidth", Drawn::OperationBandwidth));
+            }
         }
         for (name, drawn) in kinds {
             let of_key = |key: &String| {

@@ -25,6 +25,10 @@ pub(super) enum Drawn {
     CompletionTime,
     /// Of finite exchanges.
     Bandwidth,
+    /// Of remote memory operations: the mean latency of one, and what all nodes have done together.
+    OperationLatency,
+    OperationBandwidth,
+    OperationRate,
     Saturation,
     Accepted,
 }
@@ -75,7 +79,9 @@ pub(super) fn is_size(key: &str) -> bool {
 /// What is drawn over a key by default.
 pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
     let names = series_of(points.iter().map(|row| row.label.series.as_str()));
-    if points.iter().all(|row| row.measured.completion_time.is_some()) {
+    if points.iter().all(|row| row.measured.operation_rate.is_some()) {
+        Drawn::OperationLatency
+    } else if points.iter().all(|row| row.measured.completion_time.is_some()) {
         Drawn::CompletionTime
     } else if !found.is_empty() || sustained(points, found, Quantity::Load).len() == names.len() {
         Drawn::Saturation
@@ -112,7 +118,11 @@ pub(super) fn chart(
     let y = y_axis(drawn, quantity, high * 1.06, look);
     let size = y.time.map_or(1.0, TimeUnit::size);
     // What takes a time in proportion to its size is a straight line with both axes logarithmic.
-    let of_size = drawn == Drawn::CompletionTime && is_size(key);
+    let proportional = matches!(
+        drawn,
+        Drawn::CompletionTime | Drawn::OperationLatency | Drawn::OperationBandwidth
+    );
+    let of_size = proportional && is_size(key);
     let wide = low > 0.0 && (of_size || high / low > WIDE);
     let y = if wide { y.logarithmic(low / size, high / size) } else { y };
     let ticks = entries.iter().map(|entry| (entry.x, entry.label.clone())).collect();
@@ -148,7 +158,11 @@ fn entries(
     quantity: Quantity,
 ) -> Vec<Entry> {
     let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
+    let latency = |row: &Point| row.measured.message_latency_mean.map(|time| time as f64 / 1000.0);
     match drawn {
+        Drawn::OperationLatency => means(points, key, &latency),
+        Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
+        Drawn::OperationRate => means(points, key, &|row| row.measured.operation_rate_total),
         Drawn::CompletionTime => means(points, key, &time),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
@@ -244,6 +258,9 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
         Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
+        Drawn::OperationLatency => Axis::of_time("Latency of an operation", high, look.unit_for(high)),
+        Drawn::OperationBandwidth => Axis::new("Bandwidth (GB/s of payload)", high),
+        Drawn::OperationRate => Axis::new("Operations (millions a second)", high),
         Drawn::Saturation => Axis::new(quantity.title("Highest sustained"), high),
         Drawn::Accepted => Axis::new(quantity.title("Accepted"), high),
     }

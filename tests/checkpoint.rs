@@ -61,7 +61,7 @@ const CASES: [(&str, &str, usize); 19] = [
     ("application", APPLICATION, 1),
     ("collective operations", COLLECTIVE, 2),
     ("atomic operations", REMOTE_MEMORY, 2),
-    ("puts", "remote_memory.operation=put\nremote_memory.message=20 KiB\nremote_memory.pattern=tornado", 1),
+    ("puts", "remote_memory.operation=put\nremote_memory.message=2 KiB\nremote_memory.pattern=tornado", 1),
     ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
 

@@ -107,6 +107,10 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
     }
+    if let Some((each, all)) = row.operation_rate.zip(row.operation_rate_total) {
+        let rate = format!("{each:.3} million a second and node, {all:.3} in all");
+        line("operations", rate);
+    }
     let of_path = [
         row.path_compute,
         row.path_host,

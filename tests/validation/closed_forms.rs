@@ -5,11 +5,11 @@ use flitlab::topology::builders::{
 };
 use flitlab::topology::{Cabling, Fabric, TopologyError};
 
-use super::{Row, Section};
+use super::{Row, Section, remote_memory};
 use crate::common::workplace::{Workplace, scenario};
 
 pub fn sections() -> Vec<Section> {
-    vec![pings(), collectives(), sizes()]
+    vec![pings(), collectives(), remote_memory::section(), sizes()]
 }
 
 /// Operations of 8 B, three flits, on Desmos: five hops from the root at most.

@@ -7,6 +7,7 @@
 mod closed_forms;
 mod papers;
 mod peers;
+mod remote_memory;
 mod theory;
 
 use std::fmt::Write;

@@ -201,6 +201,12 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => {
             let rate = row.bandwidth.map(|rate| format!(", {rate:.3} GB/s a node"));
+            let rate = match row.operation_rate_total.zip(row.bandwidth_total) {
+                Some((operations, all)) => {
+                    Some(format!(", {operations:.3} million operations a second, {all:.3} GB/s"))
+                }
+                None => rate,
+            };
             format!("  {name}: {:.3} us{}", time as f64 / 1e6, rate.unwrap_or_default())
         }
         (Status::Stuck, ..) => format!("  {name}: stuck"),

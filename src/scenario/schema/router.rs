@@ -229,6 +229,6 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     to.send_overhead = reader.value("send_overhead", &time(0), to.send_overhead, doc);
     let doc = "The host's time from the arrival of a message's last packet to its receipt.";
     to.receive_overhead = reader.value("receive_overhead", &time(0), to.receive_overhead, doc);
-    let doc = "Time from the arrival of a read request to the creation of its response.";
+    let doc = "Time from the arrival of a request to the creation of its response.";
     to.service_time = reader.value("service_time", &time(0), to.service_time, doc);
 }

@@ -9,7 +9,7 @@ use crate::common::{
 /// Flits times hops of a scenario: few, so that many are tried.
 const WORK: u64 = 600;
 
-/// The first byte says which kind of routing it is, the second is the seed of adaptive routings.
+/// The first byte says which kind of routing it is, and whether there are puts and atomic operations, the second is the seed of adaptive routings.
 pub fn engines(bytes: &[u8]) {
     let [kind, seed, rest @ ..] = bytes else { return };
     let mut draw = Draw::new(rest);
@@ -21,6 +21,9 @@ pub fn engines(bytes: &[u8]) {
             None => return,
         },
     };
+    let remote = kind & 0x80 != 0;
+    let scenario =
+        if remote { scenario.with_remote_operations(u64::from(*seed)) } else { scenario };
     let fast = run_fast(&scenario);
     assert_agreement(&scenario, &run_reference(&scenario), &fast);
     assert_eq!(fast.messages.len(), scenario.messages.len());

@@ -61,13 +61,19 @@ const CASES: [(&str, &str, usize); 19] = [
     ("application", APPLICATION, 1),
     ("collective operations", COLLECTIVE, 2),
     ("atomic operations", REMOTE_MEMORY, 2),
-    ("puts", "remote_memory.operation=put\nremote_memory.message=2 KiB\nremote_memory.pattern=tornado", 1),
+    (
+        "puts",
+        "remote_memory.operation=put\nremote_memory.message=2 KiB\nremote_memory.pattern=tornado",
+        1,
+    ),
     ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY => (text, ""),
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY => {
+            (text, "")
+        }
         "interruption" => (
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\

@@ -33,7 +33,11 @@ fn scenario(seed: u64) -> Scenario {
         1 if seed % 8 == 5 => Scenario::choosing(seed),
         _ => Scenario::ruled(seed),
     };
-    if seed % 3 == 1 && seed != MIXED_SIZES { scenario.with_remote_operations(seed) } else { scenario }
+    if seed % 3 == 1 && seed != MIXED_SIZES {
+        scenario.with_remote_operations(seed)
+    } else {
+        scenario
+    }
 }
 
 /// Which of the model's rules a scenario has to do with.

@@ -65,7 +65,8 @@ pub fn remote_memory_bound(
         return None;
     }
     let (request, response) = spec.payloads();
-    let (forward, backward) = (parameters.message_flits(request), parameters.message_flits(response));
+    let (forward, backward) =
+        (parameters.message_flits(request), parameters.message_flits(response));
     let messages = fabric.live_terminals().flat_map(|source| {
         let partners: Vec<u32> =
             (0..steps).filter_map(|step| pattern.partner(source, step)).collect();

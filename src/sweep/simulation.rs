@@ -11,8 +11,8 @@ use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row, whole, window_row,
-    with_latencies, with_order, with_recovery, without_results,
+    application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
+    whole, window_row, with_latencies, with_order, with_recovery, without_results,
 };
 use super::warnings::{
     channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
@@ -24,7 +24,8 @@ use crate::engine::{
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
     Outlook, Progress, Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook, remote_memory_bound,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
+    remote_memory_bound,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -38,7 +39,8 @@ use crate::scenario::{
 use crate::topology::Fabric;
 use crate::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
-    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError, RemoteMemory, Workload,
+    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError,
+    RemoteMemory, Workload,
 };
 use crate::units::Picoseconds;
 

@@ -172,7 +172,11 @@ impl Simulator<'_> {
                 let virtual_channel = match kind {
                     Kind::Data => it.rules().channels.adaptive,
                     Kind::Read { .. } | Kind::Put | Kind::Atomic { .. } => {
-                        if is_response { RESPONSE_CHANNEL } else { REQUEST_CHANNEL }
+                        if is_response {
+                            RESPONSE_CHANNEL
+                        } else {
+                            REQUEST_CHANNEL
+                        }
                     }
                     Kind::Operand | Kind::Broadcast => {
                         unreachable!("no collective operations here")

@@ -59,7 +59,8 @@ fn the_engines_agree_under_adaptive_routing_with_packets_of_one_size() {
 #[test]
 fn the_engines_agree_flit_by_flit() {
     (0..60u64).into_par_iter().for_each(|seed| {
-        let scenario = if seed % 4 == 0 { flit_scenario_by_table(seed) } else { flit_scenario(seed) };
+        let scenario =
+            if seed % 4 == 0 { flit_scenario_by_table(seed) } else { flit_scenario(seed) };
         let scenario = scenario.with_remote_operations(seed);
         let Scenario { fabric, routes, parameters, messages } = &scenario;
         let fast = run_script(fabric, routes, parameters, Script::new(messages.clone()));
@@ -101,11 +102,8 @@ fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_ch
     for second in [1, 3] {
         let first = 4 - second;
         // Its first message goes elsewhere.
-        let messages = [
-            message(second, 0, Kind::Data),
-            message(second, 2, atomic),
-            message(first, 2, atomic),
-        ];
+        let messages =
+            [message(second, 0, Kind::Data), message(second, 2, atomic), message(first, 2, atomic)];
         let script = Script::new(messages.to_vec());
         let (log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
         let of = |source: u32, destination: u32| -> DeliveredPacket {
@@ -134,14 +132,8 @@ fn run(
     workload: &Workload,
     threads: usize,
 ) -> Log {
-    let mut engine = Engine::on_threads(
-        threads,
-        fabric,
-        routes,
-        parameters,
-        workload.clone(),
-        Log::default(),
-    );
+    let mut engine =
+        Engine::on_threads(threads, fabric, routes, parameters, workload.clone(), Log::default());
     while engine.run_until(engine.now() + 1_000_000_000) {
         assert!(engine.credits_are_conserved());
     }

@@ -22,13 +22,13 @@ pub fn section() -> Section {
     let row = |what: &str, expected: f64, (ours, command): (f64, String)| {
         Row::new(what, expected, ours, &command)
     };
-    let latency = |settings: &[&str]| ours(&place, "osu-latency", settings, "message_latency_mean_ns");
+    let latency =
+        |settings: &[&str]| ours(&place, "osu-latency", settings, "message_latency_mean_ns");
     let rate = |name: &str, settings: &[&str]| {
         ours(&place, name, settings, "operation_rate_total_million_per_s")
     };
-    let bandwidth = |name: &str, settings: &[&str]| {
-        ours(&place, name, settings, "bandwidth_total_GB_per_s")
-    };
+    let bandwidth =
+        |name: &str, settings: &[&str]| ours(&place, name, settings, "bandwidth_total_GB_per_s");
     // Hosts, service, and both ways: 166 ns for a header, and 2 ns for each flit behind it.
     let way = |flits: f64| 13.0 + 25.0 + 105.0 + 23.0 + 2.0 * (flits - 1.0);
     let round_trip = |there: f64, back: f64| 340.0 + way(there) + 100.0 + way(back) + 340.0;
@@ -38,11 +38,7 @@ pub fn section() -> Section {
     let rows = vec![
         row("put of 8 B upon a neighbour, ns", put, latency(&[])),
         row("get of 8 B, ns", round_trip(3.0, 3.0), latency(&[&operation("get")])),
-        row(
-            "addition upon 8 B, ns",
-            round_trip(4.0, 3.0) + 50.0,
-            latency(&[&operation("add")]),
-        ),
+        row("addition upon 8 B, ns", round_trip(4.0, 3.0) + 50.0, latency(&[&operation("add")])),
         row(
             "compare-and-swap upon 8 B, ns",
             round_trip(4.0, 3.0) + 50.0,
@@ -56,10 +52,7 @@ pub fn section() -> Section {
         row(
             "gets of 1 MiB, bandwidth, GB/s",
             link,
-            bandwidth(
-                "osu-bandwidth",
-                &["remote_memory.message=1 MiB", &operation("get")],
-            ),
+            bandwidth("osu-bandwidth", &["remote_memory.message=1 MiB", &operation("get")]),
         ),
         row(
             "puts of 1 MiB both ways, bandwidth, GB/s",

@@ -258,7 +258,9 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
         Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
-        Drawn::OperationLatency => Axis::of_time("Latency of an operation", high, look.unit_for(high)),
+        Drawn::OperationLatency => {
+            Axis::of_time("Latency of an operation", high, look.unit_for(high))
+        }
         Drawn::OperationBandwidth => Axis::new("Bandwidth (GB/s of payload)", high),
         Drawn::OperationRate => Axis::new("Operations (millions a second)", high),
         Drawn::Saturation => Axis::new(quantity.title("Highest sustained"), high),

@@ -35,7 +35,11 @@ impl Checks<'_> {
                 "up to {nodes} times {operations} operations of {flits} flits are more flits than can be counted"
             );
             let keys = ["remote_memory.operations", "remote_memory.message"];
-            self.refuse(&keys, message, "at most 2^64 flits are; make messages smaller, or do fewer operations");
+            self.refuse(
+                &keys,
+                message,
+                "at most 2^64 flits are; make messages smaller, or do fewer operations",
+            );
         }
     }
 

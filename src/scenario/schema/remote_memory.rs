@@ -41,14 +41,16 @@ pub(super) fn read(
     let doc = "How many operations each process does, upon its node's partners in turn.";
     let operations = reader.value("operations", &count, 1, doc);
     let many = Whole { range: 1..=1_000_000 };
-    let doc = "How many operations a process may have begun that are not done: 1 if it waits for each.";
+    let doc =
+        "How many operations a process may have begun that are not done: 1 if it waits for each.";
     let outstanding = reader.value("outstanding", &many, 1, doc);
     let doc = "Behind so many operations a process waits until all that it has begun are done (OSU's window and flush). \
                Only at the end if absent.";
     let flush_every = reader.optional("flush_every", &count, doc);
     let doc = "How many processes each node has that has a partner.";
     let processes = reader.value("processes", &Whole { range: 1..=1024 }, 1, doc);
-    let doc = "From the beginning of an operation until its process may begin another one. Assumed.";
+    let doc =
+        "From the beginning of an operation until its process may begin another one. Assumed.";
     let process_gap = reader.value("process_gap", &time(0), USUAL_PROCESS_GAP, doc);
     let doc = "From the beginning of an operation until its adapter may begin another one, of any process. Assumed.";
     let adapter_gap = reader.value("adapter_gap", &time(0), USUAL_ADAPTER_GAP, doc);

@@ -96,9 +96,8 @@ pub(super) fn read(
     if remote_memory {
         let doc = "Remote memory operations: puts, gets and atomic operations, one after the other or many at a time, as \
                    docs/model.md says under \"Remote memory operations\".";
-        remote_memory_spec = reader.table("remote_memory", doc, |reader| {
-            remote_memory::read(reader, senders, parameters)
-        });
+        remote_memory_spec = reader
+            .table("remote_memory", doc, |reader| remote_memory::read(reader, senders, parameters));
     } else {
         reader.ignore("remote_memory");
     }

@@ -51,7 +51,8 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
             assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
             let text = fs::read_to_string(&path).unwrap();
             let exchange = text.contains("[exchange]");
-            let more = if text.contains("[application]") || text.contains("[collective]") {
+            let others = ["[application]", "[collective]", "[remote_memory]"];
+            let more = if others.iter().any(|table| text.contains(table)) {
                 &[][..]
             } else if exchange {
                 &["--set", "exchange.message=512 B"][..]

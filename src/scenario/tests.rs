@@ -231,7 +231,7 @@ const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2]\n[application]\
 
 const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 2]\n[collective]\noperation = \"all-reduce\"\nmessage = \"1 KiB\"\n";
 
-const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[remote_memory]\noperation = \"put\"\nmessage = \"1 KiB\"\n\
+const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[remote_memory]\noperation = \"put\"\nmessage = \"64 B\"\n\
                              pattern = \"neighbor\"\n";
 
 #[test]

@@ -190,13 +190,15 @@ impl RemoteMemory {
         }
     }
 
-    /// Bytes that the state of all terminals takes, twice, since it is parted among threads.
+    /// Bytes that the operations of so many terminals take at most, about: their state twice, since it is parted among
+    /// threads, and a cache line for each operation under way.
     #[must_use]
     pub fn memory_needed(spec: &RemoteMemorySpec, terminals: u32) -> u64 {
-        let processes = u64::from(spec.processes).saturating_mul(size_of::<Process>() as u64);
-        u64::from(terminals)
-            .saturating_mul(processes.saturating_add(size_of::<Adapter>() as u64))
-            .saturating_mul(2)
+        let processes = u64::from(spec.processes);
+        let state = processes * size_of::<Process>() as u64 + size_of::<Adapter>() as u64;
+        let of_process = spec.outstanding.min(spec.operations);
+        let under_way = (processes * u64::from(of_process)).min(spec.adapter_outstanding.into());
+        u64::from(terminals).saturating_mul(2 * state + 64 * under_way)
     }
 
     /// How many terminals of the whole network have a partner.

@@ -36,7 +36,7 @@ use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
-use crate::topology::Fabric;
+use crate::topology::{Fabric, SpanningTree, TreeError};
 use crate::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
     Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError,
@@ -52,6 +52,7 @@ pub enum SetupError {
     Pattern(PatternError),
     Load(LoadError),
     Placement(PlacementError),
+    Tree(TreeError),
     /// There is too little memory for the simulator's arrays.
     Memory(Shortage),
 }
@@ -76,6 +77,7 @@ impl fmt::Display for SetupError {
             Self::Pattern(error) => error.fmt(formatter),
             Self::Load(error) => error.fmt(formatter),
             Self::Placement(error) => error.fmt(formatter),
+            Self::Tree(error) => error.fmt(formatter),
             Self::Memory(shortage) => shortage.fmt(formatter),
         }
     }
@@ -110,7 +112,7 @@ enum Traffic {
 /// Collective operations, bound to the nodes that take part.
 #[derive(Debug)]
 struct Gathered {
-    members: Vec<u32>,
+    trees: Vec<SpanningTree>,
     /// What goes on beside them.
     load: Option<OpenLoad>,
     /// Who gives whom something, through trees.
@@ -203,9 +205,9 @@ impl Simulation {
             WorkloadSpec::Collective(spec) => {
                 room(OpenLoad::memory_needed(fabric.terminals()))?;
                 let load = spec.load.as_ref().map(|it| open_load(it, fabric, scenario));
-                let members = spec.members_of(fabric.live_terminals());
-                let pattern = gathering(spec, &members, fabric)?;
-                Traffic::Collective(Gathered { members, load: load.transpose()?, pattern })
+                let trees = spec.trees(fabric).map_err(SetupError::Tree)?;
+                let pattern = gathering(spec, &trees, fabric)?;
+                Traffic::Collective(Gathered { trees, load: load.transpose()?, pattern })
             }
             WorkloadSpec::Exchange(spec) => {
                 let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed)
@@ -408,9 +410,9 @@ impl Simulation {
                 )))
             }
             (Traffic::Collective(gathered), WorkloadSpec::Collective(spec)) => {
-                let (members, load) = (gathered.members.clone(), gathered.load.clone());
+                let (trees, load) = (gathered.trees.clone(), gathered.load.clone());
                 let terminals = self.fabric().terminals();
-                Workload::Collectives(Box::new(Collectives::new(spec, members, load, terminals)))
+                Workload::Collectives(Box::new(Collectives::new(spec, trees, load, terminals)))
             }
             (Traffic::RemoteMemory(pattern), WorkloadSpec::RemoteMemory(spec)) => {
                 let operations = RemoteMemory::new(spec, pattern.clone(), self.fabric());
@@ -768,14 +770,14 @@ fn open_load(
 /// Who gives whom something in collective operations: operands go to roots, broadcast messages come from them.
 fn gathering(
     spec: &CollectiveSpec,
-    members: &[u32],
+    trees: &[SpanningTree],
     fabric: &Fabric,
 ) -> Result<Pattern, SetupError> {
-    let mut roots = spec.roots_of(members);
+    let mut roots: Vec<u32> = trees.iter().map(SpanningTree::root).collect();
     roots.sort_unstable();
     roots.dedup();
     let pairs = roots.iter().flat_map(|&root| {
-        let others = members.iter().filter(move |&&member| member != root);
+        let others = trees[0].members().iter().filter(move |&&member| member != root);
         others.flat_map(move |&member| {
             let up = spec.kind.goes_up().then_some((member, root, 1.0));
             let down = spec.kind.goes_down().then_some((root, member, 1.0));

@@ -7,10 +7,12 @@
 //! other two for all when the result has come.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Kind, Message, OpenLoad, Receipt, Wake};
+use crate::topology::{Fabric, SpanningTree, TreeError};
 use crate::units::{Bytes, Picoseconds};
 
 /// What an operation of the collective subnetwork does.
@@ -79,6 +81,16 @@ impl CollectiveSpec {
         }
         self.roots.clone()
     }
+
+    /// A tree of all members from each of the roots in turn.
+    ///
+    /// # Errors
+    /// If a member or a root has failed or can't be reached: the first such one.
+    pub fn trees(&self, fabric: &Fabric) -> Result<Vec<SpanningTree>, TreeError> {
+        let members = self.members_of(fabric.live_terminals());
+        let roots = self.roots_of(&members).into_iter();
+        roots.map(|root| SpanningTree::new(fabric, root, &members)).collect()
+    }
 }
 
 /// How far a terminal has come.
@@ -103,8 +115,7 @@ pub(crate) struct CollectiveState {
 pub struct Collectives {
     kind: CollectiveKind,
     bytes: u64,
-    roots: Vec<u32>,
-    members: Vec<u32>,
+    trees: Arc<[SpanningTree]>,
     takes_part: Vec<bool>,
     rounds: u32,
     outstanding: u32,
@@ -114,26 +125,25 @@ pub struct Collectives {
 }
 
 impl Collectives {
-    /// Nothing has begun, on a fabric of so many terminals of which `members` take part, ascending.
+    /// Nothing has begun, on a fabric of so many terminals. The operations go by these trees in turn, which have the same
+    /// members; these take part.
     ///
     /// # Panics
-    /// If there is no root, or one that doesn't take part.
+    /// If there is no tree, or one whose root doesn't take part.
     #[must_use]
     pub fn new(
         spec: &CollectiveSpec,
-        members: Vec<u32>,
+        trees: Vec<SpanningTree>,
         load: Option<OpenLoad>,
         terminals: u32,
     ) -> Self {
-        let roots = spec.roots_of(&members);
         let mut takes_part = vec![false; terminals as usize];
-        members.iter().for_each(|&member| takes_part[member as usize] = true);
-        assert!(!roots.is_empty() && roots.iter().all(|&root| takes_part[root as usize]));
+        trees[0].members().iter().for_each(|&member| takes_part[member as usize] = true);
+        assert!(trees.iter().all(|tree| takes_part[tree.root() as usize]));
         Self {
             kind: spec.kind,
             bytes: spec.message.0,
-            roots,
-            members,
+            trees: trees.into(),
             takes_part,
             rounds: spec.rounds,
             outstanding: spec.outstanding,
@@ -158,16 +168,16 @@ impl Collectives {
         self.bytes
     }
 
-    /// The roots of the operations, in turn.
+    /// The trees of the operations, in turn.
     #[must_use]
-    pub fn roots(&self) -> &[u32] {
-        &self.roots
+    pub fn trees(&self) -> &[SpanningTree] {
+        &self.trees
     }
 
     /// The terminals that take part, ascending.
     #[must_use]
     pub fn members(&self) -> &[u32] {
-        &self.members
+        self.trees[0].members()
     }
 
     #[must_use]
@@ -184,7 +194,7 @@ impl Collectives {
     /// How many messages come of an operation.
     #[must_use]
     pub fn receipts(&self) -> u64 {
-        let members = self.members.len() as u64;
+        let members = self.members().len() as u64;
         match self.kind {
             CollectiveKind::Broadcast => members - 1,
             CollectiveKind::Reduce => 1,
@@ -194,7 +204,7 @@ impl Collectives {
 
     /// The root of an operation.
     fn root(&self, operation: u32) -> u32 {
-        self.roots[operation as usize % self.roots.len()]
+        self.trees[operation as usize % self.trees.len()].root()
     }
 
     /// Whether a terminal sends a message in an operation.
@@ -314,7 +324,7 @@ impl Collectives {
         let (mut finished, mut members) = (Vec::new(), 0);
         for part in parts {
             finished.resize(part.state.finished.len(), (0, 0));
-            members = crate::narrow::narrow(part.members.len());
+            members = crate::narrow::narrow(part.members().len());
             for (all, own) in finished.iter_mut().zip(&part.state.finished) {
                 *all = (Picoseconds::max(all.0, own.0), all.1 + own.1);
             }

@@ -232,16 +232,14 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
 /// What routers do along trees, in numbers.
 fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> String {
     let fabric = simulation.fabric();
-    let members = collective.members_of(fabric.live_terminals());
-    let roots = collective.roots_of(&members);
-    let trees = roots.iter().filter_map(|&root| SpanningTree::new(fabric, root, &members).ok());
-    let highest = trees.map(|tree| tree.height()).max().unwrap_or(0);
+    let trees = collective.trees(fabric).unwrap_or_default();
+    let highest = trees.iter().map(SpanningTree::height).max().unwrap_or(0);
     format!(
         "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
         text::counted(collective.rounds as usize, "operation"),
-        members.len(),
+        trees.first().map_or(0, |tree| tree.members().len()),
         bytes_text(collective.message),
-        text::counted(roots.len(), "tree")
+        text::counted(trees.len(), "tree")
     )
 }
 

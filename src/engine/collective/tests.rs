@@ -1,8 +1,6 @@
 //! Collective operations against a plain reckoning of what one tree does in an empty network, and laws that hold whatever
 //! else goes on.
 
-use std::cell::Cell;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,18 +14,6 @@ use crate::traffic::{
     PatternSpec, Process, Workload,
 };
 use crate::units::{Bytes, Picoseconds, Rate};
-
-thread_local! {
-    /// A router that loses a child in the trees that are made on this thread.
-    static FAULT: Cell<Option<u32>> = const { Cell::new(None) };
-}
-
-/// Breaks a tree if a test wants that.
-pub(super) fn break_tree(tree: &mut SpanningTree) {
-    if let Some(router) = FAULT.get() {
-        tree.lose_child(router);
-    }
-}
 
 const KINDS: [CollectiveKind; 4] = [
     CollectiveKind::Broadcast,
@@ -55,8 +41,8 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
 
 /// Operations of a specification on a fabric.
 fn collectives(spec: &CollectiveSpec, fabric: &Fabric, load: Option<OpenLoad>) -> Workload {
-    let members = spec.members_of(fabric.live_terminals());
-    let operations = Collectives::new(spec, members, load, fabric.terminals());
+    let trees = spec.trees(fabric).unwrap();
+    let operations = Collectives::new(spec, trees, load, fabric.terminals());
     Workload::Collectives(Box::new(operations))
 }
 
@@ -295,11 +281,15 @@ fn a_router_that_lost_a_child_is_noticed() {
     for kind in KINDS {
         let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
         let spec = CollectiveSpec { roots: vec![0], ..spec(kind, bytes, 3) };
-        let run = || run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None)).1;
-        assert!(run().is_ok());
-        FAULT.set(Some(0));
-        let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        FAULT.set(None);
+        let run = |trees: Vec<SpanningTree>| {
+            let operations = Collectives::new(&spec, trees, None, fabric.terminals());
+            let workload = Workload::Collectives(Box::new(operations));
+            run(1, &fabric, &routes, &parameters, workload).1
+        };
+        let mut trees = spec.trees(&fabric).unwrap();
+        assert!(run(trees.clone()).is_ok());
+        trees[0].lose_child(0);
+        let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(trees)));
         // Members miss packets, or what comes to a router is not what it waits for.
         assert!(broken.is_err() || broken.is_ok_and(|it| it.is_err()), "{kind:?}");
     }

@@ -60,32 +60,7 @@ impl Tree {
 }
 
 impl Trees {
-    /// # Panics
-    /// If a member can't be reached, which a scenario's check has found.
     pub fn new(
-        collectives: &Collectives,
-        fabric: &Fabric,
-        ends: &[End],
-        parameters: &Parameters,
-        lanes: &Lanes,
-    ) -> Self {
-        let members = collectives.members();
-        let trees = collectives.roots().iter().map(|&root| {
-            let tree = SpanningTree::new(fabric, root, members);
-            #[cfg(test)]
-            let tree = tree.map(|mut tree| {
-                super::tests::break_tree(&mut tree);
-                tree
-            });
-            tree.expect("the scenario's check has made it")
-        });
-        let trees: Vec<SpanningTree> = trees.collect();
-        Self::of(&trees, collectives, fabric, ends, parameters, lanes)
-    }
-
-    /// The same by given trees.
-    pub(super) fn of(
-        trees: &[SpanningTree],
         collectives: &Collectives,
         fabric: &Fabric,
         ends: &[End],
@@ -95,8 +70,8 @@ impl Trees {
         let (full, rest) = parameters.packets(collectives.bytes());
         let mut spans = vec![0; fabric.routers() as usize];
         let kind = collectives.kind();
-        let trees = trees.iter().map(|tree| table(tree, kind, fabric, ends, &mut spans));
-        let trees = trees.collect();
+        let trees = collectives.trees().iter();
+        let trees = trees.map(|tree| table(tree, kind, fabric, ends, &mut spans)).collect();
         Self {
             kind,
             bytes: collectives.bytes(),

@@ -218,10 +218,11 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         lines.push(("throughput bound", throughput_bound(simulation, expectation)));
     }
     let silent = simulation.pattern().silent().count();
-    if silent > 0 {
+    // The line above says how many nodes take part in collective operations.
+    let takes_part = matches!(scenario.workload, WorkloadSpec::Collective(_));
+    if silent > 0 && !takes_part {
         let why = match scenario.workload {
             WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
-            WorkloadSpec::Collective(_) => "they take no part, or send nothing",
             _ => "their partner is themselves or has failed",
         };
         lines.push(("silent nodes", format!("{silent}: {why}")));

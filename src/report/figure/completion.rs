@@ -8,6 +8,7 @@ use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
 use super::look::Look;
 use super::palette::BLACK;
+use super::scaling::LOAD;
 
 /// The completion time of each series, in the order in which they first appear: the mean of its rows,
 /// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
@@ -43,9 +44,11 @@ pub(super) fn chart(rows: &[Point], title: &str, look: &Look) -> BarChart {
     BarChart { title: title.into(), axis, groups, legend }
 }
 
-/// Whether there is something to compare.
+/// Whether there is something to compare, and one load only beside what ends: several make curves.
 pub(super) fn has_bars(rows: &[Point]) -> bool {
-    by_series(rows).len() > 1
+    let load = |row: &Point| row.label.setting(LOAD).map(str::to_owned);
+    let is_one = rows.windows(2).all(|pair| load(&pair[0]) == load(&pair[1]));
+    by_series(rows).len() > 1 && is_one
 }
 
 /// Completion times in ns.

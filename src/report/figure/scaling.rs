@@ -16,8 +16,8 @@ use crate::units::{parse_bytes, parse_time};
 /// Values are on a logarithmic axis if the highest is so many times the lowest.
 const WIDE: f64 = 20.0;
 
-/// The key that is no subject of a scaling curve: it makes a load curve.
-const NO_SUBJECT: &str = "traffic.load";
+/// The key that is no subject of a scaling curve where it makes a load curve.
+pub(super) const LOAD: &str = "traffic.load";
 
 /// What is drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,8 @@ pub fn numeric_keys(points: &[Point]) -> Vec<String> {
         let values: Option<Vec<f64>> = points.iter().map(|row| Some(value(row, key)?.0)).collect();
         values.is_some_and(|values| values.iter().any(|other| *other != values[0]))
     };
-    keys.into_iter().filter(|key| key != NO_SUBJECT && varies(key)).collect()
+    let ends = points.iter().all(|row| row.measured.completion_time.is_some());
+    keys.into_iter().filter(|key| (ends || key != LOAD) && varies(key)).collect()
 }
 
 /// How many different numbers a key has as values.
@@ -217,7 +218,8 @@ fn means(points: &[Point], key: &str, of: &dyn Fn(&Point) -> Option<f64>) -> Vec
 /// The curve that a point belongs to.
 fn curve(row: &Point, key: &str) -> CurveId {
     let Label { settings, .. } = &row.label;
-    let is_other = |path: &str| path != key && path != NO_SUBJECT;
+    let ends = row.measured.completion_time.is_some();
+    let is_other = |path: &str| path != key && (ends || path != LOAD);
     let series = row.label.series_without_seed();
     CurveId {
         name: names::without_value(&series, row.label.setting(key).unwrap_or_default()),
@@ -322,6 +324,29 @@ mod tests {
             super::chart(&rows, &[], "routing.angara", Drawn::CompletionTime, "", &Look::default()),
             None
         );
+    }
+
+    #[test]
+    fn what_ends_beside_several_loads_is_a_curve_over_these() {
+        let of = |series, load, time| row(series, &[(LOAD, load)], 16, time);
+        let mut rows = vec![
+            of("each", "0.1", 5),
+            of("each", "0.2", 6),
+            of("all", "0.1", 7),
+            of("all", "0.2", 9),
+        ];
+        assert_eq!(numeric_keys(&rows), [LOAD]);
+        assert!(!super::super::completion::has_bars(&rows));
+        let drawn = drawn(&rows, &[]);
+        let chart = chart(&rows, &[], LOAD, drawn, "", &Look::default()).unwrap();
+        assert_eq!(chart.panels[0].curves.len(), 2);
+        // One load only: bars.
+        rows.retain(|row| row.label.setting(LOAD) == Some("0.1"));
+        assert!(super::super::completion::has_bars(&rows));
+        // Loads that don't end make load curves.
+        let mut rows = vec![of("each", "0.1", 5), of("each", "0.2", 6)];
+        rows.iter_mut().for_each(|row| row.measured.completion_time = None);
+        assert!(numeric_keys(&rows).is_empty());
     }
 
     #[test]

@@ -48,6 +48,7 @@ fn parameters() -> Parameters {
         receive_overhead: 0,
         service_time: 0,
         collective: Default::default(),
+        errors: None,
     }
 }
 

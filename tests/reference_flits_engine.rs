@@ -53,6 +53,7 @@ fn parameters(virtual_channels: u8, sharing: FlitSharing) -> Parameters {
         receive_overhead: 0,
         service_time: 0,
         collective: Default::default(),
+        errors: None,
     }
 }
 

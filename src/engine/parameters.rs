@@ -4,6 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
 
+use super::link::LinkErrors;
 use crate::narrow::narrow;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
@@ -116,7 +117,7 @@ pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
     ["request", "response", "adaptive", "collective up", "collective down"];
 
 /// A router, its links and its adapters; the defaults are Angara's. See docs/model.md for what each one does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     pub flit: Bytes,
     /// Flits before a packet's payload.
@@ -159,6 +160,8 @@ pub struct Parameters {
     /// Time from the delivery of a read request to the creation of its response.
     pub service_time: Picoseconds,
     pub collective: CollectiveUnit,
+    /// How network channels err; `None` if they don't.
+    pub errors: Option<LinkErrors>,
 }
 
 impl Default for Parameters {
@@ -190,6 +193,7 @@ impl Default for Parameters {
             receive_overhead: 340_000,
             service_time: 100_000,
             collective: CollectiveUnit::default(),
+            errors: None,
         }
     }
 }
@@ -234,6 +238,7 @@ impl Parameters {
             receive_overhead: 520_000,
             service_time: 100_000,
             collective: CollectiveUnit::default(),
+            errors: None,
         }
     }
 

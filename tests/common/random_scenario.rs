@@ -428,6 +428,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         receive_overhead,
         service_time,
         collective: Default::default(),
+        errors: None,
     };
     let largest = parameters.maximum_packet();
     let mut more = || match random.random_range(0..4) {

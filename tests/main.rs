@@ -45,6 +45,7 @@ mod pictures;
 mod plot;
 mod reference_engine;
 mod reference_flits_engine;
+mod reference_link_errors;
 mod relation;
 mod report;
 mod result_files;

@@ -10,6 +10,9 @@ use flitlab::{
     units::Picoseconds,
 };
 
+/// Whether the fast engine knows links that err.
+pub const LINKS_ERR: bool = false;
+
 pub fn run_reference(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     crate::reference::run(fabric, routes, parameters, messages).unwrap_or_else(|deadlock| {

@@ -36,6 +36,7 @@ mod identity;
 mod interruption;
 mod json;
 mod laws;
+mod link_errors;
 mod load_bound;
 mod loggops;
 mod mutants;

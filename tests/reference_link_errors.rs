@@ -7,7 +7,7 @@
 //! verdict is known at 30.
 
 use std::env;
-use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::random_scenario::Scenario;
 use crate::differential;
@@ -363,22 +363,25 @@ fn random_scenarios_with_errors_lose_nothing_and_leave_no_tick_out() {
     );
 }
 
-/// Compares both engines in the scenarios of these seeds; how many there were, and how many packets.
-fn agree(seeds: Range<u64>) -> (usize, usize) {
-    let one = |seed: u64| {
-        let scenarios = scenarios(seed);
-        let packets = scenarios.iter().map(|scenario| differential::agree(seed, scenario)).sum();
-        (scenarios.len(), packets)
+/// Compares both engines in the scenarios of a seed; how many there were, and how many packets. Any that differ are named
+/// before this panics.
+fn agree(seed: u64) -> (usize, usize) {
+    let scenarios = scenarios(seed);
+    let one = |(kind, scenario)| {
+        let agrees = || differential::agree(seed, scenario);
+        catch_unwind(AssertUnwindSafe(agrees)).map_err(|_| format!("seed {seed}, scenario {kind}"))
     };
-    seeds
-        .into_par_iter()
-        .map(one)
-        .reduce(Default::default, |one, other| (one.0 + other.0, one.1 + other.1))
+    let packets: Vec<Result<usize, String>> = scenarios.iter().enumerate().map(one).collect();
+    for different in packets.iter().filter_map(|packets| packets.as_ref().err()) {
+        eprintln!("DIFFERENT: {different}: {:?}", scenarios[0].parameters.errors);
+    }
+    let packets: Result<usize, String> = packets.into_iter().sum();
+    (scenarios.len(), packets.expect("no difference"))
 }
 
 #[test]
 fn both_engines_agree_where_links_err() {
-    assert!(agree(100..105).0 > 15);
+    assert!((100..105).map(|seed| agree(seed).0).sum::<usize>() > 15);
 }
 
 #[test]
@@ -388,6 +391,16 @@ fn both_engines_agree_in_many_scenarios_where_links_err() {
         env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
     };
     let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 1_000));
-    let (scenarios, packets) = agree(first..first + count);
-    println!("{scenarios} scenarios of seeds from {first} on, {packets} packets: no difference");
+    let one = |seed| catch_unwind(|| agree(seed)).ok();
+    let all: Vec<Option<(usize, usize)>> =
+        (first..first + count).into_par_iter().map(one).collect();
+    let agreed: Vec<&(usize, usize)> = all.iter().flatten().collect();
+    let (scenarios, packets): (Vec<usize>, Vec<usize>) = agreed.iter().copied().copied().unzip();
+    println!(
+        "{} of {count} seeds from {first} on without a difference: {} scenarios, {} packets",
+        agreed.len(),
+        scenarios.iter().sum::<usize>(),
+        packets.iter().sum::<usize>()
+    );
+    assert_eq!(agreed.len() as u64, count);
 }

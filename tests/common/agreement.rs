@@ -11,7 +11,7 @@ use flitlab::{
 };
 
 /// Whether the fast engine knows links that err.
-pub const LINKS_ERR: bool = false;
+pub const LINKS_ERR: bool = true;
 
 pub fn run_reference(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages } = scenario;

@@ -335,7 +335,43 @@ fn scenarios(seed: u64) -> Vec<Scenario> {
         vec![Scenario::ruled(seed), Scenario::forwarding(seed), Scenario::choosing(seed)];
     scenarios.extend(Scenario::adaptive(seed));
     let with_errors = |(kind, scenario): (u64, Scenario)| scenario.with_errors(4 * seed + kind);
-    (0..).zip(scenarios).map(with_errors).collect()
+    let mut scenarios: Vec<Scenario> = (0..).zip(scenarios).map(with_errors).collect();
+    scenarios.push(many_bad_copies(seed));
+    scenarios
+}
+
+/// A random scenario in which most packets are damaged, have several flits, and go on before their last flit is there, so
+/// that links often have to do with bad copies.
+fn many_bad_copies(seed: u64) -> Scenario {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(3);
+    let mut scenario = Scenario::ruled(seed).with_errors(seed);
+    let parameters = &mut scenario.parameters;
+    let payload_flits = random.random_range(3..10);
+    parameters.maximum_payload = Bytes(16 * payload_flits);
+    parameters.switching = Switching::VirtualCutThrough;
+    parameters.routing_latency = random.random_range(0..3);
+    parameters.link_rate = rate(random.random_range(1..4));
+    parameters.link_latency = random.random_range(3..20);
+    (parameters.ejection_rate, parameters.injection_rate) = (rate(1), rate(1));
+    let largest = parameters.maximum_packet();
+    parameters.buffer = largest * random.random_range(2..12);
+    parameters.injection_buffer = largest * 4;
+    parameters.crossbar_speedup = 3;
+    let bits = (u64::from(largest) * FLIT_BITS) as f64;
+    let round_trip = 2 * parameters.link_latency + 4 * 3 * u64::from(largest);
+    let errors = parameters.errors.as_mut().unwrap();
+    errors.retry = Retry::Stomp;
+    errors.resend = RESENDS[usize::from(random.random_bool(0.3))];
+    errors.bit_error_rate = random.random_range(0.3..1.5) / bits;
+    errors.sequence_bits = random.random_range(2..6);
+    errors.replay_buffer = largest * random.random_range(1..16);
+    errors.time_out = round_trip * random.random_range(1..8);
+    let longest = random.random_range(1..4) * parameters.maximum_payload.0;
+    for message in &mut scenario.messages {
+        message.bytes = message.bytes.min(longest);
+    }
+    scenario
 }
 
 #[test]

@@ -313,6 +313,17 @@ impl Parameters {
         flit_time(self.flit, self.link_rate).0
     }
 
+    /// From the end of a packet on a network channel that sends again until it is known to be there, if the
+    /// acknowledgement waits for one of the largest packets and none is lost.
+    #[must_use]
+    pub fn acknowledged_after(&self) -> Picoseconds {
+        let packet = self.link_flit_time().saturating_mul(self.maximum_packet().into());
+        self.link_latency
+            .saturating_mul(2)
+            .saturating_add(self.crossbar_latency)
+            .saturating_add(packet)
+    }
+
     /// The time a flit occupies an injection channel.
     #[must_use]
     pub fn injection_flit_time(&self) -> Picoseconds {

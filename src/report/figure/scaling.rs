@@ -27,6 +27,8 @@ pub(super) enum Drawn {
     Bandwidth,
     Saturation,
     Accepted,
+    /// Of packets, at the load that there is.
+    Latency,
 }
 
 /// What tells curves apart.
@@ -150,6 +152,9 @@ fn entries(
     let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
     match drawn {
         Drawn::CompletionTime => means(points, key, &time),
+        Drawn::Latency => means(points, key, &|row| {
+            row.measured.packet_latency_mean.map(|time| time as f64 / 1000.0)
+        }),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
         Drawn::Saturation => highest(points, found, key, quantity),
@@ -243,6 +248,7 @@ fn x_title(key: &str) -> String {
 fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
         Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
+        Drawn::Latency => Axis::of_time("Packet latency", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
         Drawn::Saturation => Axis::new(quantity.title("Highest sustained"), high),
         Drawn::Accepted => Axis::new(quantity.title("Accepted"), high),

@@ -14,7 +14,7 @@ use flitlab::topology::Faults;
 use flitlab::traffic::{Kind, Script, Workload};
 use rayon::prelude::*;
 
-use crate::common::agreement::{LINKS_ERR, assert_agreement};
+use crate::common::agreement::{assert_agreement, assert_equal_counts};
 use crate::common::random_scenario::Scenario;
 use crate::reference;
 use crate::threads::{STOPS, compare};
@@ -81,13 +81,11 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { fabric, routes, parameters, messages } = scenario;
-    let (reference, stuck) = match reference::run(fabric, routes, parameters, messages) {
-        Ok(log) => (log, false),
-        Err(deadlock) => (deadlock.log, true),
+    let (reference, links) = match reference::run_counting(fabric, routes, parameters, messages) {
+        Ok((log, counts, flits)) => (log, Some((counts, flits))),
+        Err(deadlock) => (deadlock.log, None),
     };
-    if parameters.errors.is_some() && !LINKS_ERR {
-        return reference.packets.len();
-    }
+    let stuck = links.is_none();
     let workload = Workload::Script(Script::new(messages.clone()));
     let run = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
     if stuck {
@@ -96,6 +94,9 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     assert_agreement(scenario, &reference, &fast);
+    if let (Some((counts, flits)), Some(_)) = (links, &parameters.errors) {
+        assert_equal_counts(scenario, counts, &flits);
+    }
     fast.packets.len()
 }
 

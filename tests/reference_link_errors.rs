@@ -122,7 +122,8 @@ fn run(
     messages: &[Message],
 ) -> (Vec<Picoseconds>, Counts) {
     let routes = Routes::DirectionOrder(DirectionOrder::new(fabric, HalfRing::Plus).unwrap());
-    let (mut log, counts) = reference::run_counting(fabric, &routes, parameters, messages).unwrap();
+    let (mut log, counts, _) =
+        reference::run_counting(fabric, &routes, parameters, messages).unwrap();
     log.packets.sort_unstable_by_key(|packet| (packet.source, packet.sequence));
     (log.packets.iter().map(|packet| packet.delivered).collect(), counts)
 }
@@ -334,7 +335,8 @@ fn scenarios(seed: u64) -> Vec<Scenario> {
     let mut scenarios =
         vec![Scenario::ruled(seed), Scenario::forwarding(seed), Scenario::choosing(seed)];
     scenarios.extend(Scenario::adaptive(seed));
-    let with_errors = |(kind, scenario): (u64, Scenario)| scenario.with_errors(4 * seed + kind);
+    scenarios.push(Scenario::adaptive_by_table(seed));
+    let with_errors = |(kind, scenario): (u64, Scenario)| scenario.with_errors(5 * seed + kind);
     let mut scenarios: Vec<Scenario> = (0..).zip(scenarios).map(with_errors).collect();
     scenarios.push(many_bad_copies(seed));
     scenarios
@@ -380,7 +382,8 @@ fn random_scenarios_with_errors_lose_nothing_and_leave_no_tick_out() {
     for seed in 0..3 {
         for scenario in scenarios(seed) {
             let Scenario { fabric, routes, parameters, messages } = &scenario;
-            let Ok((log, counts)) = reference::run_counting(fabric, routes, parameters, messages)
+            let Ok((log, counts, _)) =
+                reference::run_counting(fabric, routes, parameters, messages)
             else {
                 continue;
             };

@@ -62,7 +62,7 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// The same as [`run`], with what links did.
+/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual channel.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -71,7 +71,7 @@ pub fn run_counting(
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
-) -> Result<(Log, Counts), Deadlock> {
+) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
     Simulator::new(fabric, routes, parameters, messages).run_and_count(false)
 }
 
@@ -153,10 +153,10 @@ impl<'a> Simulator<'a> {
     }
 
     fn run(self, every_tick: bool) -> Result<Log, Deadlock> {
-        self.run_and_count(every_tick).map(|(log, _)| log)
+        self.run_and_count(every_tick).map(|(log, ..)| log)
     }
 
-    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts), Deadlock> {
+    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
         let mut now = 0;
         while let Some(&next) = self.due.first() {
             now = if every_tick { now } else { next };
@@ -172,8 +172,9 @@ impl<'a> Simulator<'a> {
         }
         self.check_idle();
         let links = self.channels.iter().filter_map(|channel| channel.link.as_ref());
-        let counts = links.map(|link| link.counts).sum();
-        Ok((self.log, counts))
+        let (counts, flits) = links.map(|link| (link.counts, link.flits.clone())).unzip();
+        let counts: Vec<Counts> = counts;
+        Ok((self.log, counts.into_iter().sum(), flits))
     }
 
     fn tick(&mut self, now: Picoseconds) {
@@ -285,6 +286,7 @@ impl<'a> Simulator<'a> {
             sending.started += 1;
             sending.latest_start = now;
             if let Some(link) = &mut channel.link {
+                link.flits[flit.virtual_channel] += 1;
                 flit.is_damaged = link.damage.send(8 * self.parameters.flit.0);
                 if sending.started == self.packets[flit.packet].flits {
                     let until = now + channel.flit_time;

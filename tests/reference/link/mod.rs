@@ -47,6 +47,8 @@ pub struct Link {
     /// Packets' room at the far end that is not on its way back: virtual channel and flits by number.
     pub rooms: BTreeMap<u64, (usize, u32)>,
     pub counts: Counts,
+    /// Flits sent, by virtual channel.
+    pub flits: Vec<u64>,
 }
 
 /// What can be told of a link when all is over.
@@ -90,6 +92,7 @@ impl Link {
             acknowledging: None,
             rooms: BTreeMap::new(),
             counts: Counts::default(),
+            flits: vec![0; parameters.virtual_channels.into()],
         })
     }
 }

@@ -183,6 +183,7 @@ impl Simulator<'_> {
             let bits = 8 * self.parameters.flit.0;
             let carrier = self.channels[back].err();
             carrier.acknowledging = Some(until);
+            carrier.flits[0] += 1;
             let lost = carrier.damage.send(bits) | carrier.damage.has_burst(now, until);
             carrier.counts.acknowledgements += 1;
             carrier.counts.lost += u64::from(lost);

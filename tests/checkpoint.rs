@@ -24,6 +24,8 @@ const RELATION: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminal
 /// Paths in turn, in place of the relation's choices.
 const PATHS: &str = "routing.relation={ rule = \"up-down\", selection = { random = { paths = 3, choice = \"round-robin\" } } }";
 
+const STORES: &str = "link.errors={ bit_error_rate = 3e-5, retry = \"store\", resend = \"selective\", replay_buffer = 60 }";
+
 const EXCHANGE: &str = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\n\
                         message = \"200 KiB\"\n";
 
@@ -56,6 +58,8 @@ const CASES: [(&str, &str, usize); 19] = [
     ("relation, flit by flit", "routing.relation.lanes=4\nlink.sharing=flit", 1),
     ("paths in turn", PATHS, 1),
     ("interruption", "interruption", 1),
+    ("links that err", "link.errors={ bit_error_rate = 3e-5 }", 2),
+    ("links that err and store", STORES, 1),
     ("exchange", EXCHANGE, 1),
     ("barriers", "exchange.between_steps=barrier", 2),
     ("application", APPLICATION, 1),

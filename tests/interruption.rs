@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use crate::common::random_scenario::Scenario;
 use flitlab::{
-    engine::{Counters, Engine, Interruption, InterruptionReport, Log, Parameters},
+    engine::{
+        Acknowledgements, Counters, Engine, Interruption, InterruptionReport, LinkErrors, Log,
+        Parameters, Resend, Retry,
+    },
     routing::{
         ForwardingTable, Routes,
         agnostic::{self, Algorithm},
@@ -111,12 +114,29 @@ fn a_message_is_lost_with_any_of_its_packets() {
     assert_eq!((counters.messages_lost, log.messages.len()), (1, 0));
 }
 
+/// Links that err, for two of three seeds, in any way.
+fn errors(seed: u64, parameters: &Parameters) -> Option<LinkErrors> {
+    let bit = |number: u64| seed >> number & 1 == 1;
+    let errors = LinkErrors {
+        bit_error_rate: 3e-4,
+        retry: if bit(0) { Retry::Stomp } else { Retry::Store },
+        resend: if bit(1) { Resend::GoBackN } else { Resend::Selective },
+        acknowledgements: if bit(2) { Acknowledgements::Free } else { Acknowledgements::Flits },
+        replay_buffer: 3 * parameters.maximum_packet(),
+        time_out: parameters.acknowledged_after(),
+        seed,
+        ..LinkErrors::default()
+    };
+    (!seed.is_multiple_of(3)).then_some(errors)
+}
+
 /// Random fabrics and messages; a cable fails, or a router where the rest still hangs together.
 #[test]
 fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives() {
     let (mut tried, mut lost, mut dead) = (0, 0, 0);
     for seed in 0..300 {
-        let Scenario { fabric, parameters, mut messages, .. } = Scenario::forwarding(seed);
+        let Scenario { fabric, mut parameters, mut messages, .. } = Scenario::forwarding(seed);
+        parameters.errors = errors(seed, &parameters);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         messages.retain(|message| message.kind == Kind::Data);
         let cables: Vec<Channel> = fabric.cables().collect();

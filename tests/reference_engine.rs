@@ -49,6 +49,7 @@ fn parameters() -> Parameters {
         service_time: 0,
         atomic_time: 0,
         collective: Default::default(),
+        errors: None,
     }
 }
 

@@ -54,6 +54,7 @@ fn parameters(virtual_channels: u8, sharing: FlitSharing) -> Parameters {
         service_time: 0,
         atomic_time: 0,
         collective: Default::default(),
+        errors: None,
     }
 }
 

@@ -169,6 +169,7 @@ impl<O: Observer> Simulator<'_, O> {
             let ready = far_model.packets.packets[slot as usize].ready;
             far_model.time(ready) <= self.clock
         });
+        let there = there.filter(|&slot| !far_model.holds_no_room(slot));
         let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
         (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
     }
@@ -198,13 +199,15 @@ impl<O: Observer> Simulator<'_, O> {
             let held = |(part, buffer): Buffer| {
                 let model = &self.parts[part].model;
                 let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
-                model.packets_in(buffer).map(flits).sum::<u32>()
+                let own = model.packets_in(buffer).filter(|&slot| !model.holds_no_room(slot));
+                own.map(flits).sum::<u32>()
             };
             let mut injections = (0..narrow::<u32>(model.sources.injections.len()))
                 .flat_map(|number| (0..lanes).map(move |lane| (number, lane)));
             network.all(|(output, lane)| {
                 let held = held(self.far_end(model, output, lane));
-                model.room_due(output, lane) + held == parameters.buffer
+                let kept = model.flits_kept(output, lane);
+                model.room_due(output, lane) + held + kept == parameters.buffer
             }) && injections.all(|(number, lane)| {
                 let buffer = model.buffer_of_injection(number) + u32::from(lane);
                 let input = model.ports.input(buffer >> model.ports.size.shift);

@@ -171,6 +171,7 @@ impl<'f> Model<'f> {
                     let output = self.ports.output_mut(number, port);
                     output.dead = true;
                     output.needs_room = false;
+                    (output.hands_on, output.repeats) = (false, false);
                     // It may be granted now, whatever it waited for.
                     let next = output.free_at.max(self.schedule.tick(interruption.at + 1));
                     self.ports.lower(number, port, next);

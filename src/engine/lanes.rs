@@ -68,6 +68,10 @@ impl Lanes {
                 _ => use_channel(REQUEST_CHANNEL),
             }
         }
+        // Acknowledgements are counted in it.
+        if parameters.errors.is_some() {
+            use_channel(REQUEST_CHANNEL);
+        }
         if collective {
             use_channel(UP_CHANNEL);
             use_channel(DOWN_CHANNEL);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
 use super::flit::{FlitCrossing, PacketCrossing};
+use super::link::Notice;
 use super::message::Arrival;
 use super::model::Model;
 use super::packet::{Origin, Packet, Packets};
@@ -32,6 +33,8 @@ pub(super) struct Mail {
     /// Flits, in the order in which they were sent, and the packets of the headers among them.
     pub flits: Vec<FlitCrossing>,
     pub headers: Vec<PacketCrossing>,
+    /// What is to be known of links.
+    pub notices: Vec<Notice>,
     /// Credits, and where they are counted.
     pub credits: Vec<(u32, Credit)>,
     /// Messages whose first packet is on its way, under the numbers that the sender has given them.
@@ -45,7 +48,8 @@ impl Letter for Mail {
         let packets = self.packets.iter().map(|crossing| crossing.packet.ready);
         let credits = self.credits.iter().map(|credit| credit.1.time);
         let flits = self.flits.iter().map(|flit| flit.time);
-        packets.chain(credits).chain(flits).min().unwrap_or(NEVER)
+        let notices = self.notices.iter().map(|notice| notice.time);
+        packets.chain(credits).chain(flits).chain(notices).min().unwrap_or(NEVER)
     }
 }
 
@@ -121,6 +125,9 @@ impl Model<'_> {
         for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
             let slot = self.packets.take_in(&PacketCrossing { packet, origin, rest });
             self.join(router, pair, slot);
+        }
+        for notice in mail.notices.drain(..) {
+            self.take_notice(&notice);
         }
         self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
         for (place, credit) in mail.credits.drain(..) {

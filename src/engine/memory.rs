@@ -3,6 +3,7 @@
 use super::credits::Credits;
 use super::flit::Flits;
 use super::lanes::Lanes;
+use super::link::Links;
 use super::octet::{EIGHT, Octet};
 use super::parameters::Parameters;
 use super::ports::{Queue, Router};
@@ -104,8 +105,10 @@ pub fn memory_needed(
         let times = buffers * lanes * (queues_a_lane(fabric, parameters) + 1) * 4;
         queues * Flits::A_QUEUE + channels * lanes * Flits::A_LANE + times
     });
+    let replays = if parameters.errors.is_some() { links * Links::A_CHANNEL } else { 0 };
     flits
         + turns
+        + replays
         + octets(fabric, parameters) * bytes(size_of::<Octet>())
         + outputs * an_output
         + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())

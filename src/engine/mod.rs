@@ -57,6 +57,7 @@
 //! | `adaptive` | the same where packets choose their way on a torus |
 //! | `relation` | the same where they choose it by a relation, on any fabric |
 //! | `collective` | packets that routers combine and replicate along trees |
+//! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
 //! | `prefetch` | memory fetched ahead, in networks larger than the caches |
@@ -85,6 +86,7 @@ mod guide;
 mod interruption;
 mod lanes;
 mod legs;
+mod link;
 mod mail;
 mod memory;
 mod message;
@@ -116,6 +118,7 @@ mod zero_load;
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
 pub use interruption::{Interruption, InterruptionReport};
+pub use link::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
@@ -158,6 +161,9 @@ pub struct Counters {
     /// Channels between routers, crossed by delivered packets and by their flits.
     pub packet_hops: u64,
     pub flit_hops: u64,
+    /// Sendings of packets between routers that were damaged, bad copies' excepted, and flits of those that were sent again.
+    pub damaged_packets: u64,
+    pub flits_resent: u64,
 }
 
 /// A channel's statistics since the last reset.
@@ -211,6 +217,8 @@ impl Counters {
         self.messages_lost += other.messages_lost;
         self.packet_hops += other.packet_hops;
         self.flit_hops += other.flit_hops;
+        self.damaged_packets += other.damaged_packets;
+        self.flits_resent += other.flits_resent;
     }
 }
 

@@ -8,6 +8,7 @@ use super::credits::Credits;
 use super::flit::Flits;
 use super::frame::{RouterModel, Schedule, Stage};
 use super::guide::Guide;
+use super::link::Links;
 use super::mail::Mail;
 use super::packet::Packets;
 use super::ports::Ports;
@@ -47,6 +48,10 @@ pub(super) struct Model<'f> {
     pub choosers: Option<Choosers<'f>>,
     /// What its routers have for collective operations, if there are any.
     pub units: Option<Units>,
+    /// What is sent again, if links err.
+    pub links: Option<Links>,
+    /// Whether packets choose their way, or routers combine and replicate some, or links err.
+    pub special: bool,
     pub outbox: Outbox,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
@@ -81,6 +86,7 @@ impl<'f> Model<'f> {
         let routers = ports.routers.len();
         let own = whole.terminals_of_part(part).len();
         let units = whole.trees.as_ref().map(|trees| Units::new(trees, routers, own));
+        let links = Links::new(whole, part, &ports);
         let channels = ports.outputs + whole.injections_of_part(part);
         let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
@@ -109,8 +115,10 @@ impl<'f> Model<'f> {
             packets: Packets::new(whole.rest),
             flits,
             ports,
+            special: choosers.is_some() || units.is_some() || links.is_some(),
             choosers,
             units,
+            links,
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
@@ -152,6 +160,7 @@ impl<'f> Model<'f> {
             + self.statistics.memory()
             + self.choosers.as_ref().map_or(0, Choosers::memory)
             + self.units.as_ref().map_or(0, Units::memory)
+            + self.links.as_ref().map_or(0, Links::memory)
             + self.flits.as_ref().map_or(0, |flits| flits.memory())
     }
 }
@@ -207,6 +216,9 @@ impl RouterModel for Model<'_> {
         }
         if let Some(units) = &mut self.units {
             units.rebase(by);
+        }
+        if let Some(links) = &mut self.links {
+            links.rebase(by);
         }
         if let Some(flits) = &mut self.flits {
             flits.state.rebase(by);

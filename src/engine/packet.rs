@@ -51,6 +51,8 @@ pub(super) struct Origin {
 }
 
 const LOST: u8 = 1 << 7;
+const BAD: u8 = 1 << 6;
+const FRESH: u8 = 1 << 5;
 
 impl Origin {
     pub(super) fn new(
@@ -63,23 +65,44 @@ impl Origin {
         Self { created, injected, arrival, payload, hops, injection_channel, flags: 0 }
     }
 
-    /// Whether it was cut or swallowed where something failed.
-    pub(super) fn is_lost(&self) -> bool {
-        self.flags & LOST != 0
-    }
-
+    /// It is cut or swallowed where something has failed.
     pub(super) fn lose(&mut self) {
         self.flags |= LOST;
     }
 
+    /// Whether it is a bad copy of a packet that a link has damaged.
+    pub(super) fn is_bad(&self) -> bool {
+        self.flags & BAD != 0
+    }
+
+    /// Whether it is where the link that damaged it ends: its room is that of its packet.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.flags & FRESH != 0
+    }
+
+    /// A link has damaged it.
+    pub(super) fn spoil(&mut self) {
+        self.flags |= BAD | FRESH;
+    }
+
+    /// It goes on from where the link ends that damaged it, and holds room of its own from there on.
+    pub(super) fn settle_down(&mut self) {
+        self.flags &= !FRESH;
+    }
+
+    /// Whether its sink has no use for it.
+    pub(super) fn is_useless(&self) -> bool {
+        self.flags & (LOST | BAD) != 0
+    }
+
     pub(super) fn derouting(&self) -> Option<Derouting> {
-        let number = usize::from(self.flags & !LOST);
+        let number = usize::from(self.flags & !(LOST | BAD | FRESH));
         number.checked_sub(1).map(|number| Derouting::KINDS[number])
     }
 
     pub(super) fn set_derouting(&mut self, kind: Option<Derouting>) {
         let number = kind.map_or(0, |kind| kind as u8 + 1);
-        self.flags = self.flags & LOST | number;
+        self.flags = self.flags & (LOST | BAD | FRESH) | number;
     }
 }
 
@@ -128,6 +151,14 @@ impl Packets {
         self.origins.push(origin);
         self.rests.resize(self.packets.len() * self.words, 0);
         fitted!(self.packets.len(), u32) - 1
+    }
+
+    /// A slot with a copy of a packet.
+    pub(super) fn copy(&mut self, slot: u32) -> u32 {
+        let copy = self.insert(self.packets[slot as usize], self.origins[slot as usize]);
+        let words = slot as usize * self.words;
+        self.rests.copy_within(words..words + self.words, copy as usize * self.words);
+        copy
     }
 
     #[inline]
@@ -227,10 +258,10 @@ mod tests {
         let mut origin = Origin::new((1, 2), NONE, 3, 4, 5);
         for kind in Derouting::KINDS.map(Some).into_iter().chain([None]) {
             origin.set_derouting(kind);
-            assert_eq!((origin.derouting(), origin.is_lost()), (kind, false));
+            assert_eq!((origin.derouting(), origin.is_useless()), (kind, false));
         }
         origin.set_derouting(Some(Derouting::Orthant));
         origin.lose();
-        assert_eq!((origin.derouting(), origin.is_lost()), (Some(Derouting::Orthant), true));
+        assert_eq!((origin.derouting(), origin.is_useless()), (Some(Derouting::Orthant), true));
     }
 }

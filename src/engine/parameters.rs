@@ -4,6 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
 
+use super::link::LinkErrors;
 use crate::narrow::narrow;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
@@ -116,7 +117,7 @@ pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
     ["request", "response", "adaptive", "collective up", "collective down"];
 
 /// A router, its links and its adapters; the defaults are Angara's. See docs/model.md for what each one does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     pub flit: Bytes,
     /// Flits before a packet's payload.
@@ -162,6 +163,8 @@ pub struct Parameters {
     /// Time for which an atomic operation occupies its target's adapter, which performs one after the other.
     pub atomic_time: Picoseconds,
     pub collective: CollectiveUnit,
+    /// How network channels err; `None` if they don't.
+    pub errors: Option<LinkErrors>,
 }
 
 impl Default for Parameters {
@@ -194,6 +197,7 @@ impl Default for Parameters {
             service_time: 100_000,
             atomic_time: 50_000,
             collective: CollectiveUnit::default(),
+            errors: None,
         }
     }
 }
@@ -239,6 +243,7 @@ impl Parameters {
             service_time: 100_000,
             atomic_time: 50_000,
             collective: CollectiveUnit::default(),
+            errors: None,
         }
     }
 
@@ -311,6 +316,17 @@ impl Parameters {
     #[must_use]
     pub fn link_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.link_rate).0
+    }
+
+    /// From the end of a packet on a network channel that sends again until it is known to be there, if the
+    /// acknowledgement waits for one of the largest packets and none is lost.
+    #[must_use]
+    pub fn acknowledged_after(&self) -> Picoseconds {
+        let packet = self.link_flit_time().saturating_mul(self.maximum_packet().into());
+        self.link_latency
+            .saturating_mul(2)
+            .saturating_add(self.crossbar_latency)
+            .saturating_add(packet)
     }
 
     /// The time a flit occupies an injection channel.

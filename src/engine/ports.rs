@@ -60,6 +60,9 @@ pub(super) struct Output {
     pub dead: bool,
     /// Whether there is a buffer at its far end.
     pub needs_room: bool,
+    /// Whether what it is granted to is sent to the next router at once, or by a link that sends again.
+    pub hands_on: bool,
+    pub repeats: bool,
     /// The pair at which the search for the next packet starts.
     pub pointer: u16,
     /// Its place in the far router's pairs, in the lowest lane.
@@ -81,6 +84,8 @@ impl Output {
         in_ring: false,
         dead: true,
         needs_room: false,
+        hands_on: false,
+        repeats: false,
         pointer: 0,
         far_pair: 0,
         far_part: NONE,
@@ -262,7 +267,7 @@ impl Ports {
         }
         let octets = ports.routers.first().map_or(0, |router| router.octets);
         let alike = ports.routers.iter().all(|router| router.octets == octets);
-        let is_small = alike && words == 1 && whole.trees.is_none();
+        let is_small = alike && words == 1 && whole.trees.is_none() && parameters.errors.is_none();
         ports.small = Some(octets).filter(|_| is_small);
         ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
@@ -272,7 +277,7 @@ impl Ports {
     }
 
     fn new_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) -> Output {
-        let Whole { fabric, network, cut, .. } = whole;
+        let Whole { fabric, network, cut, parameters, .. } = whole;
         let port = channel - network.first_output[router as usize];
         let is_network = port < narrow::<u32>(fabric.outputs(router).len());
         let input = network.input_of_channel[channel as usize];
@@ -281,6 +286,8 @@ impl Ports {
             in_ring: network.ring_of_channel[channel as usize] != NONE,
             dead: is_network && input == NONE,
             needs_room: input != NONE,
+            hands_on: is_network && input != NONE && parameters.errors.is_none(),
+            repeats: is_network && input != NONE && parameters.errors.is_some(),
             ..Output::VACANT
         };
         if input != NONE {

@@ -11,6 +11,7 @@ use super::adaptive::Choosers;
 use super::collective::Units;
 use super::credits::{Credit, Credits};
 use super::guide::Guide;
+use super::link::Links;
 use super::octet::{EIGHT, least};
 use super::packet::Packets;
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
@@ -55,7 +56,8 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub statistics: &'a mut Statistics,
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub units: Option<&'a mut Units>,
-    /// Whether packets choose their way, or routers combine and replicate some.
+    pub links: Option<&'a mut Links>,
+    /// Whether packets choose their way, or routers combine and replicate some, or links err.
     pub special: bool,
     pub outbox: &'a mut Outbox,
     pub digest: &'a mut Digest,
@@ -196,7 +198,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Lets the heads that have come to empty buffers since the last visit ask.
     #[inline(always)]
-    fn take_arrivals(&mut self) {
+    pub(super) fn take_arrivals(&mut self) {
         for word in 0..self.size.words() {
             let mut bits = std::mem::take(&mut self.arrived[word]);
             while bits != 0 {
@@ -221,8 +223,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.head_by_route(pair, (source, way, passed));
     }
 
-    /// The same where some packets choose their way, or are combined and replicated.
+    /// The same where some packets choose their way, or are combined and replicated, or bad copies.
     fn head_specially(&mut self, pair: u32) {
+        if self.links.is_some() {
+            let slot = self.queues[pair as usize].head;
+            if self.packets.origins[slot as usize].is_bad() && !self.head_of_bad_copy(pair) {
+                return;
+            }
+        }
         if self.units.is_some() && self.is_collective(pair) {
             return self.head_of_collective(pair);
         }
@@ -498,8 +506,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         state.free_at = released;
         state.pointer = fitted!(pair, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
-        let goes_on = state.kind == ChannelKind::Network && !state.dead;
-        if goes_on {
+        if state.hands_on {
             self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
             self.outbox.sent.push(Sent {
                 slot,
@@ -508,6 +515,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 pair: u32::from(state.far_pair) + u32::from(onto),
             });
             self.go_on(output, slot, arrives);
+        } else if state.repeats {
+            self.transmit(output, slot, onto, now);
         } else {
             self.leave(output, slot, lane, arrives);
         }
@@ -534,7 +543,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     #[inline(always)]
-    fn time(&self, tick: Tick) -> Picoseconds {
+    pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.epoch + Picoseconds::from(tick)
     }
 
@@ -567,7 +576,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Notes that a packet has been sent to the next router.
     #[inline(always)]
-    fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
+    pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
         if self.guide.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {

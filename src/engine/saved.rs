@@ -48,6 +48,7 @@ type PartState = (
     Picoseconds,
     Option<super::flit::State>,
     Option<super::collective::Units>,
+    Option<super::link::State>,
 );
 
 impl<O> EngineState<O> {
@@ -115,6 +116,7 @@ impl Model<'_> {
             self.latest,
             self.flits.as_ref().map(|flits| &flits.state),
             &self.units,
+            self.links.as_ref().map(|links| &links.state),
         )
     }
 
@@ -130,7 +132,12 @@ impl Model<'_> {
             (Some(own), Some(other)) => own.is_like(other),
             (own, other) => own.is_none() && other.is_none(),
         };
+        let links_fit = match (&mut self.links, state.14) {
+            (Some(own), Some(state)) => own.restore(state),
+            (own, state) => own.is_none() && state.is_none(),
+        };
         if !fits
+            || !links_fit
             || !units_fit
             || ports.octets.len() != self.ports.octets.len()
             || credits.room.len() != self.credits.room.len()

@@ -14,8 +14,8 @@ use super::tick::{HORIZON, LONGEST, Tick, tick};
 use super::trace::{Grant, Trace};
 use super::whole::Whole;
 use super::{
-    Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption, Observer,
-    Parameters,
+    Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
+    Observer, Parameters, Retry,
 };
 use crate::application::Mix;
 use crate::narrow::narrow;
@@ -328,6 +328,16 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
         link.forward.min(link.back)
     } else {
         (link.forward + whole.routing).min(link.back + flits * fastest)
+    };
+    let window = match &parameters.errors {
+        // Bad copies leave buffers when their last flits are there, and acknowledgements may be sent right then.
+        Some(errors)
+            if errors.retry == Retry::Stomp
+                || errors.acknowledgements == Acknowledgements::Flits =>
+        {
+            window.min(link.back)
+        }
+        _ => window,
     };
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for

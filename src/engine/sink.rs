@@ -161,8 +161,11 @@ impl Model<'_> {
         self.packets.remove(slot);
         self.latest = self.latest.max(time);
         let hops = if self.guide.is_some() { packet.note } else { origin.hops };
-        let lost = origin.is_lost();
+        let lost = origin.is_useless();
         if lost {
+            if origin.is_bad() {
+                return;
+            }
             self.counters.packets_lost += 1;
             self.counters.flits_lost += u64::from(packet.flits);
         } else {

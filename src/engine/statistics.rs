@@ -158,6 +158,7 @@ impl Model<'_> {
         match &self.flits {
             // One that is held for a packet of a collective operation sends nothing.
             None => match self.ports.output(output).free_at {
+                NEVER if self.links.is_some() => self.line_free(output),
                 NEVER => 0,
                 free_at => free_at,
             },

@@ -99,7 +99,12 @@ impl<'f> Model<'f> {
             None => least(self.ports.octets_of(router)),
             Some(flits) => self.flits_due(flits, number),
         };
-        self.choosers.as_ref().map_or(next, |it| next.min(it.state.decide_at[number as usize]))
+        if !self.special {
+            return next;
+        }
+        let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
+        let decide = self.choosers.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
+        next.min(links).min(decide)
     }
 
     /// Has the memory fetched that the visit of a router will need.
@@ -180,6 +185,7 @@ impl<'f> Model<'f> {
         match self.ports.small {
             Some(1) => self.hold(number, Small::<1> { shift }).run::<false>(until),
             Some(2) => self.hold(number, Small::<2> { shift }).run::<false>(until),
+            _ if self.links.is_some() => self.hold(number, self.ports.size).run_on_links(until),
             _ if self.units.is_some() => self.hold(number, self.ports.size).run::<true>(until),
             _ => self.hold(number, self.ports.size).run::<false>(until),
         }
@@ -215,7 +221,8 @@ impl<'f> Model<'f> {
             packets: &mut self.packets,
             credits: &mut self.credits,
             statistics: &mut self.statistics,
-            special: self.choosers.is_some() || self.units.is_some(),
+            special: self.special,
+            links: self.links.as_mut(),
             choosers: self.choosers.as_mut(),
             units: self.units.as_mut(),
             outbox: &mut self.outbox,
@@ -262,6 +269,9 @@ impl<'f> Model<'f> {
             }
         }
         self.outbox.returned.clear();
+        if self.links.is_some() {
+            self.send_notices();
+        }
     }
 
     /// A packet is on its way to a buffer of a router of this part.

@@ -1,5 +1,6 @@
 //! The time of a packet in an empty network, in closed form.
 
+use super::link::Retry;
 use super::parameters::{Parameters, Switching};
 use crate::units::Picoseconds;
 
@@ -9,7 +10,7 @@ use crate::units::Picoseconds;
 /// Virtual cut-through: the header crosses the injection channel, `hops` links and the ejection
 /// channel, and pays the routing latency at each of `hops + 1` routers; the last flit follows it as
 /// closely as the slowest of the three kinds of channel lets it. Store-and-forward: each channel
-/// takes the whole packet before the next one starts.
+/// takes the whole packet before the next one starts, and so do links that keep packets until their checksum is there.
 #[must_use]
 pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Picoseconds {
     let behind = u64::from(flits - 1);
@@ -27,7 +28,13 @@ pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Pico
         behind * parameters.link_flit_time(),
         behind * parameters.ejection_flit_time(),
     );
+    let stores = parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Store);
     match parameters.switching {
+        Switching::VirtualCutThrough if stores && hops > 0 => {
+            let first = (routing + link_tail).max(injection_tail);
+            let links = first + hops * link + (hops - 1) * (routing + link_tail);
+            injected + links + routing + ejection_tail + ejection
+        }
         Switching::StoreAndForward => {
             let injection = injection_tail + injected + routing;
             injection + hops * (link_tail + link + routing) + ejection_tail + ejection

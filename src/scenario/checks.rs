@@ -4,6 +4,7 @@
 //! them is wrong by itself, and reported at the first one that is written.
 
 mod collective;
+mod errors;
 mod remote_memory;
 mod sharing;
 
@@ -178,6 +179,7 @@ pub(super) fn run(
     }
     if purpose != Purpose::Routes {
         checks.interruption(draft, fabric);
+        checks.errors(draft, packets, fabric);
     }
     match &draft.workload {
         _ if purpose == Purpose::Routes => {}

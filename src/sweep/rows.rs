@@ -1,6 +1,6 @@
 //! Result rows from what was measured, without knowing the fabric.
 
-use crate::engine::ChannelReport;
+use crate::engine::{ChannelReport, Counters};
 use crate::measure::{
     Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
     Window,
@@ -33,6 +33,19 @@ pub(super) fn with_order(row: Measured, reordering: Option<Reordering>) -> Measu
     Measured {
         overtaken: reordering.and_then(|it| it.share()),
         reorder_buffer: reordering.filter(|it| it.packets > 0).map(|it| it.buffer),
+        ..row
+    }
+}
+
+/// Fills in what links have damaged and sent again, if they can err.
+pub(super) fn with_link_errors(row: Measured, errs: bool, counters: &Counters) -> Measured {
+    let share = |part: u64, of: u64| errs.then(|| part as f64 / of.max(1) as f64);
+    Measured {
+        damaged_packets: share(
+            counters.damaged_packets,
+            counters.packet_hops + counters.damaged_packets,
+        ),
+        resent_flits: share(counters.flits_resent, counters.flit_hops),
         ..row
     }
 }

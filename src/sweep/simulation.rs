@@ -12,7 +12,8 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::rows::{
     application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
-    whole, window_row, with_latencies, with_order, with_recovery, without_results,
+    whole, window_row, with_latencies, with_link_errors, with_order, with_recovery,
+    without_results,
 };
 use super::warnings::{
     channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
@@ -512,6 +513,8 @@ impl Simulation {
             ..with_latencies(row, measured.packet_latency, measured.message_latency)
         };
         let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
+        let errs = self.scenario.parameters.errors.is_some();
+        let row = with_link_errors(row, errs, &measured.counters);
         let row = with_order(row, measured.reordering);
         let stuck = row.status == Status::Deadlock;
         let row = if stuck { without_results(row) } else { row };
@@ -737,6 +740,8 @@ impl Simulation {
             row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
         }
         let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
+        let errs = self.scenario.parameters.errors.is_some();
+        let row = with_link_errors(row, errs, &measured.counters);
         let channels = channel_rows(&measured.channels);
         let mut warnings: Vec<String> =
             channels_warning(channels.len(), measured.all_channels).into_iter().collect();

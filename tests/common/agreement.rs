@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::random_scenario::Scenario;
+use crate::reference::link::Counts;
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Log, run_script},
+    engine::{ChannelKind, CompletedMessage, DeliveredPacket, Engine, Log, run_script},
     routing::Routes,
-    traffic::Script,
+    traffic::{Script, Workload},
     units::Picoseconds,
 };
 
@@ -21,6 +22,25 @@ pub fn run_fast(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let script = Script::new(messages.clone());
     run_script(fabric, routes, parameters, script).expect("no deadlock").0
+}
+
+/// Panics unless the fast engine counts the same of links that err.
+pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64>]) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
+    engine.run_until(Picoseconds::MAX);
+    let counters = engine.counters();
+    assert_eq!(
+        (counters.damaged_packets, counters.flits_resent),
+        (counts.damaged, counts.sent_again),
+        "damaged packets and flits that were sent again, {scenario:?}"
+    );
+    let channels = engine.channels();
+    let links = channels.iter().filter(|channel| channel.kind == ChannelKind::Network);
+    let (names, fast): (Vec<&str>, Vec<&[u64]>) =
+        links.map(|link| (&*link.name, &*link.statistics.flits)).unzip();
+    assert_eq!(fast, flits, "flits of {names:?}, {scenario:?}");
 }
 
 /// The reference's record and the fast engine's.

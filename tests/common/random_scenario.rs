@@ -450,6 +450,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         service_time,
         atomic_time: 0,
         collective: Default::default(),
+        errors: None,
     };
     let largest = parameters.maximum_packet();
     let mut more = || match random.random_range(0..4) {

@@ -30,7 +30,8 @@ pub struct Entry {
     pub is_response: bool,
 }
 
-/// A packet, from its creation to its delivery.
+/// A packet, from its creation to its delivery, or a copy of it that a link sent again.
+#[derive(Clone)]
 pub struct Packet {
     pub transfer: usize,
     pub is_response: bool,
@@ -194,6 +195,7 @@ impl Simulator<'_> {
             came: None,
             hops_granted: 0,
         });
+        self.created += 1;
         self.undelivered += 1;
         self.transfers[transfer].packets_missing += 1;
         let queues = &mut self.adapters[source as usize].injection[usize::from(injection_channel)];
@@ -250,7 +252,10 @@ impl Simulator<'_> {
                     onto: virtual_channel,
                     from: None,
                     started: 0,
+                    began: now,
                     latest_start: now,
+                    number: 0,
+                    void_from: 0,
                 });
             }
         }

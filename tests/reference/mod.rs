@@ -15,6 +15,7 @@ mod adapter;
 pub mod atomics;
 pub mod choosing;
 mod conservation;
+pub mod link;
 mod network;
 mod router;
 pub mod ways;
@@ -33,7 +34,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use adapter::{Adapter, Entry, Packet, Transfer};
-use network::{Channel, CreditMessage, Flit, Moving, Network};
+use link::Counts;
+use network::{Channel, Flit, Moving, Network};
 use router::Router;
 
 /// Nothing can move any more, but packets are left.
@@ -59,6 +61,19 @@ pub fn run(
     messages: &[Message],
 ) -> Result<Log, Deadlock> {
     Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual channel.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run_counting(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run_and_count(false)
 }
 
 /// The same as [`run`], without leaving out the ticks at which nothing is due.
@@ -95,6 +110,8 @@ struct Simulator<'a> {
     entries: BTreeMap<Picoseconds, Vec<Entry>>,
     /// Ticks at which something is due.
     due: BTreeSet<Picoseconds>,
+    /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
+    created: usize,
     undelivered: usize,
     log: Log,
     /// Of each terminal, for packets that choose their way.
@@ -123,6 +140,7 @@ impl<'a> Simulator<'a> {
             transfers: Vec::new(),
             entries: BTreeMap::new(),
             due: BTreeSet::new(),
+            created: 0,
             undelivered: 0,
             log: Log::default(),
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
@@ -137,7 +155,11 @@ impl<'a> Simulator<'a> {
         usize::from(self.parameters.virtual_channels)
     }
 
-    fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
+    fn run(self, every_tick: bool) -> Result<Log, Deadlock> {
+        self.run_and_count(every_tick).map(|(log, ..)| log)
+    }
+
+    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
         let mut now = 0;
         while let Some(&next) = self.due.first() {
             now = if every_tick { now } else { next };
@@ -152,7 +174,10 @@ impl<'a> Simulator<'a> {
             return Err(Deadlock { time: now, packets: self.undelivered, log: self.log });
         }
         self.check_idle();
-        Ok(self.log)
+        let links = self.channels.iter().filter_map(|channel| channel.link.as_ref());
+        let (counts, flits) = links.map(|link| (link.counts, link.flits.clone())).unzip();
+        let counts: Vec<Counts> = counts;
+        Ok((self.log, counts.into_iter().sum(), flits))
     }
 
     fn tick(&mut self, now: Picoseconds) {
@@ -160,8 +185,12 @@ impl<'a> Simulator<'a> {
         self.perform_atomics(now);
         self.receive_credits(now);
         self.release(now);
+        self.receive_verdicts(now);
+        self.discard_bad_copies(now);
         self.enter_messages(now);
         self.grant_injection(now);
+        self.send_acknowledgements(now);
+        self.send_again(now);
         for router in 0..self.routers.len() {
             self.grant_outputs(router, now);
         }
@@ -175,6 +204,8 @@ impl<'a> Simulator<'a> {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
                 if self.channels[channel].ends_in_sink() {
                     self.sink(flit, now);
+                } else if self.channels[channel].link.is_some() {
+                    self.take_in(channel, flit, now);
                 } else {
                     let buffer = &mut self.channels[channel].buffers[flit.virtual_channel];
                     buffer.flits.push_back((now, flit));
@@ -203,18 +234,18 @@ impl<'a> Simulator<'a> {
                 continue;
             }
             assert_eq!(now, sending.latest_start + channel.flit_time);
-            let from = sending.from;
+            let (from, number) = (sending.from, sending.number);
             channel.sending = None;
+            if let Some(link) = &mut channel.link {
+                self.due.extend(link.sender.sent(number, now));
+            }
             if let Some(Place { channel, virtual_channel }) = from {
-                let input = &mut self.channels[channel];
-                let buffer = &mut input.buffers[virtual_channel];
+                let buffer = &mut self.channels[channel].buffers[virtual_channel];
                 assert_eq!(buffer.departed, flits);
                 buffer.departed = 0;
                 buffer.is_sending = false;
-                let arrives = now + input.credit_delay;
-                let content = CreditMessage { virtual_channel, flits };
-                input.returning.push_back(Moving { arrives, content });
-                self.due.insert(arrives);
+                let last = buffer.latest.expect("it has departed");
+                self.return_room(channel, last, now);
             }
         }
     }
@@ -225,10 +256,15 @@ impl<'a> Simulator<'a> {
         for output in 0..self.channels.len() {
             let channel = &self.channels[output];
             let Some(sending) = &channel.sending else { continue };
-            let flit = Flit {
+            let mut flit = Flit {
                 packet: sending.packet,
                 index: sending.started,
                 virtual_channel: sending.onto,
+                number: sending.number,
+                void_from: sending.void_from,
+                is_damaged: false,
+                is_bad_copy: false,
+                is_bad_here: false,
             };
             let is_first = sending.started == 0;
             if sending.started == self.packets[flit.packet].flits
@@ -245,13 +281,25 @@ impl<'a> Simulator<'a> {
                     assert!(!is_first, "a packet is granted an output when its header is there");
                     continue;
                 }
-                buffer.flits.pop_front();
+                buffer.latest = buffer.flits.pop_front().map(|(_, flit)| flit);
                 buffer.departed += 1;
+                flit.is_bad_copy = buffer.latest.is_some_and(|flit| flit.is_bad_copy);
             }
             let channel = &mut self.channels[output];
             let sending = channel.sending.as_mut().expect("checked above");
             sending.started += 1;
             sending.latest_start = now;
+            if let Some(link) = &mut channel.link {
+                link.flits[flit.virtual_channel] += 1;
+                flit.is_damaged = link.damage.send(8 * self.parameters.flit.0);
+                if sending.started == self.packets[flit.packet].flits {
+                    let until = now + channel.flit_time;
+                    flit.is_damaged |= link.damage.has_burst(sending.began, until);
+                }
+                if flit.is_bad_copy {
+                    link.sender.mark(flit.number);
+                }
+            }
             let arrives = now + channel.delay;
             channel.flits.push_back(Moving { arrives, content: flit });
             self.due.extend([now + channel.flit_time, arrives]);
@@ -261,7 +309,7 @@ impl<'a> Simulator<'a> {
     /// Takes a flit out of the network; the last one of a packet delivers it.
     fn sink(&mut self, flit: Flit, now: Picoseconds) {
         let packet = &self.packets[flit.packet];
-        if flit.index + 1 < packet.flits {
+        if flit.index + 1 < packet.flits || flit.is_bad_copy {
             return;
         }
         self.log.packets.push(DeliveredPacket {

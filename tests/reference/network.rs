@@ -1,12 +1,13 @@
 //! Channels with their two ends, and how routers and adapters are joined by them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use flitlab::{engine::Parameters, topology::Fabric, units::Picoseconds};
 
 use super::{
     Place,
     adapter::{Adapter, InjectionQueues},
+    link::Link,
     router::Router,
 };
 
@@ -17,6 +18,15 @@ pub struct Flit {
     pub index: u32,
     /// The virtual channel on which it was sent last.
     pub virtual_channel: usize,
+    /// The packet's number on the network channel on which it was sent last, and from where on those before it are void.
+    pub number: u64,
+    pub void_from: u64,
+    /// Whether it was damaged on that channel.
+    pub is_damaged: bool,
+    /// Of a last flit: whether it has the mark of a bad copy.
+    pub is_bad_copy: bool,
+    /// Whether it got the mark where that channel ends.
+    pub is_bad_here: bool,
 }
 
 /// Credits on their way back to the sender.
@@ -40,8 +50,12 @@ pub struct Sending {
     pub from: Option<Place>,
     /// How many of its flits have started.
     pub started: u32,
-    /// When the latest one of those started.
+    /// When the packet got the channel, and when the latest one of those flits started.
+    pub began: Picoseconds,
     pub latest_start: Picoseconds,
+    /// Its number on a channel that errs, and from where on those before it are void.
+    pub number: u64,
+    pub void_from: u64,
 }
 
 /// The buffer of one virtual channel at the receiving end.
@@ -51,6 +65,8 @@ pub struct Buffer {
     pub flits: VecDeque<(Picoseconds, Flit)>,
     /// Flits that have left, whose space is not released yet.
     pub departed: u32,
+    /// The latest one of those.
+    pub latest: Option<Flit>,
     /// Whether the packet at the head has been granted an output.
     pub is_sending: bool,
 }
@@ -81,6 +97,8 @@ pub struct Channel {
     pub flits: VecDeque<Moving<Flit>>,
     pub returning: VecDeque<Moving<CreditMessage>>,
     pub buffers: Vec<Buffer>,
+    /// What a network channel needs if links err.
+    pub link: Option<Link>,
 }
 
 impl Channel {
@@ -105,6 +123,7 @@ impl Channel {
             flits: VecDeque::new(),
             returning: VecDeque::new(),
             buffers: (0..virtual_channels).map(|_| Buffer::default()).collect(),
+            link: None,
         }
     }
 
@@ -118,6 +137,7 @@ impl Channel {
             parameters.virtual_channels,
         );
         channel.ring = fabric.ring(number);
+        channel.link = Link::new(parameters, number);
         channel
     }
 
@@ -165,13 +185,20 @@ impl Network {
             routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
             adapters: (0..fabric.terminals()).map(|_| Adapter::default()).collect(),
         };
+        let mut places = BTreeMap::new();
         for number in 0..fabric.channel_slots() {
             let Some(target) = fabric.target(number) else { continue };
             let source = fabric.source(number);
             let port = (number - fabric.outputs(source).start) as u16;
             let channel = network.add(Channel::network(fabric, number, parameters));
+            places.insert(number, channel);
             network.routers[source as usize].add_network_output(port, channel);
             network.routers[target as usize].inputs.push(channel);
+        }
+        for (&number, &channel) in &places {
+            if let Some(link) = &mut network.channels[channel].link {
+                link.back = places[&fabric.opposite(number).expect("cables lead both ways")];
+            }
         }
         for terminal in fabric.live_terminals() {
             let router = fabric.terminal_router(terminal).expect("it is live") as usize;

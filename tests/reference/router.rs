@@ -90,7 +90,7 @@ impl Simulator<'_> {
         while let Some(turn) = turns.pop_front() {
             for output in (0..outputs).map(|step| (start + step) % outputs) {
                 let channel = self.routers[router].outputs[output].channel;
-                if self.channels[channel].sending.is_some() {
+                if !self.channels[channel].can_be_granted() {
                     continue;
                 }
                 let chosen = self.choose(router, output, &requests, turn);
@@ -395,7 +395,7 @@ impl Simulator<'_> {
     ) -> Option<(usize, usize)> {
         let outputs = &self.routers[router].outputs;
         let is_open = |wish: &&(usize, usize)| {
-            self.channels[outputs[wish.0].channel].sending.is_none() && room(wish)
+            self.channels[outputs[wish.0].channel].can_be_granted() && room(wish)
         };
         let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
         if request.by_relation {
@@ -505,8 +505,20 @@ impl Simulator<'_> {
             }
             packet.virtual_channel = onto as u8;
         }
-        let from = Some(from);
-        channel.sending =
-            Some(Sending { packet: number, onto, from, started: 0, latest_start: now });
+        let (mut on_link, mut void_from) = (0, 0);
+        if let Some(link) = &mut channel.link {
+            (on_link, void_from) = link.sender.keep(packet.clone(), onto);
+            link.rooms.insert(on_link, (onto, packet.flits));
+        }
+        channel.sending = Some(Sending {
+            packet: number,
+            onto,
+            from: Some(from),
+            started: 0,
+            began: now,
+            latest_start: now,
+            number: on_link,
+            void_from,
+        });
     }
 }

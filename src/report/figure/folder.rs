@@ -274,6 +274,11 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
                 kinds.push(("scaling-bandwidth", Drawn::OperationBandwidth));
             }
         }
+        // What errors cost is seen by the latency long before it is by the load.
+        let errs = points.iter().all(|row| row.measured.damaged_packets.is_some());
+        if usual == Drawn::Accepted && errs {
+            kinds.push(("scaling-latency", Drawn::Latency));
+        }
         for (name, drawn) in kinds {
             let of_key = |key: &String| {
                 scaling::chart(points, &rows.saturation, key, drawn, title, &wish.look)

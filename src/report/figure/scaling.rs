@@ -31,6 +31,8 @@ pub(super) enum Drawn {
     OperationRate,
     Saturation,
     Accepted,
+    /// Of packets, at the load that there is.
+    Latency,
 }
 
 /// What tells curves apart.
@@ -165,6 +167,9 @@ fn entries(
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
         Drawn::OperationRate => means(points, key, &|row| row.measured.operation_rate_total),
         Drawn::CompletionTime => means(points, key, &time),
+        Drawn::Latency => means(points, key, &|row| {
+            row.measured.packet_latency_mean.map(|time| time as f64 / 1000.0)
+        }),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
         Drawn::Saturation => highest(points, found, key, quantity),
@@ -259,6 +264,7 @@ fn x_title(key: &str) -> String {
 fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
         Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
+        Drawn::Latency => Axis::of_time("Packet latency", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
         Drawn::OperationLatency => {
             Axis::of_time("Latency of an operation", high, look.unit_for(high))

@@ -5,6 +5,7 @@ mod application;
 mod bfs;
 mod collective;
 mod direction_order;
+mod errors;
 mod exchange;
 mod forwarding;
 mod interruption;
@@ -64,7 +65,7 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
     let bubble = !any_fabric && !direction_order::has_dateline(reader);
-    let (preset, mut parameters) = router::read(reader, any_fabric, bubble);
+    let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
     let routing = routing::read(reader, spec, &parameters, features);
     let senders = Senders { places: spec.map(TopologySpec::places), features };
     let workload = traffic::read(reader, senders, &mut parameters, purpose);

@@ -1,11 +1,13 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
+use super::errors;
 use crate::{
     document::{
         Choice, Flag, List, Listed, Reader, Whole, flits, plain, rate, size, time, with_keys,
     },
     engine::{Arbitration, FlitSharing, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
     narrow::narrow,
+    scenario::TopologySpec,
 };
 
 /// Small counts: a u8 numbers injection channels.
@@ -15,17 +17,23 @@ const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 
 /// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is no bubble rule, and the defaults are
-/// those of a network of switches. `bubble`: by default there is a bubble rule.
+/// those of a network of switches. `bubble`: by default there is a bubble rule. The topology is `None` if it is wrong; the seed
+/// is the scenario's.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     any_fabric: bool,
     bubble: bool,
+    (topology, seed): (Option<&TopologySpec>, u64),
 ) -> (&'static str, Parameters) {
     let mut parameters = Parameters::default();
     let doc = "The routers, and the packets that they forward.";
     let preset =
         reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
-    reader.table("link", "The cables between routers.", |reader| link(reader, &mut parameters));
+    reader.table("link", "The cables between routers.", |reader| {
+        link(reader, &mut parameters);
+        let fabric = || topology.and_then(|topology| topology.fabric().ok());
+        parameters.errors = errors::read(reader, &parameters, fabric, seed);
+    });
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
     reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
     (preset, parameters)

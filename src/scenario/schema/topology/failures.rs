@@ -58,6 +58,18 @@ pub(in crate::scenario::schema) fn read(
     Failures { cables, routers: Listed::values(routers), random }
 }
 
+/// Cables that a key lists, each by one of its channels.
+pub(in crate::scenario::schema) fn cables(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    fabric: Option<&Fabric>,
+    doc: &'static str,
+) -> Vec<Channel> {
+    let example = "[{ switch = \"S0\", port = 3 }, { switch = \"S1\", to = \"S2\" }]";
+    let cables = reader.tables(key, example, doc, |reader| cable(reader, fabric));
+    cables.into_iter().flat_map(|(_, channels)| channels).collect()
+}
+
 /// The cables that an element of `failed_cables` names, each by one of its channels.
 fn cable(reader: &mut Reader<'_>, fabric: Option<&Fabric>) -> Option<Vec<Channel>> {
     let kind = SwitchName { fabric };
@@ -69,7 +81,7 @@ fn cable(reader: &mut Reader<'_>, fabric: Option<&Fabric>) -> Option<Vec<Channel
     if reader.has("port") == reader.has("to") {
         if let (Some(place), Some(_)) = (place, switch) {
             reader.problems.push(
-                Diagnostic::new(&place, "a failed cable has a `switch` and its `port`, or `to`").help(
+                Diagnostic::new(&place, "a cable is named by a `switch` and its `port`, or `to`").help(
                     "write { switch = \"S0\", port = 3 } for a cable, { switch = \"S0\", to = \"S1\" } for \
                      all cables between two switches",
                 ),

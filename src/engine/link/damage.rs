@@ -1,0 +1,185 @@
+//! What damages a channel's flits: bits that err, and bursts.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{Bursts, LinkErrors};
+use crate::units::Picoseconds;
+
+/// What is going to damage the flits of one channel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::engine) struct Damage {
+    /// `None` if no bit of it errs, or no burst comes.
+    bits: Option<Bits>,
+    bursts: Option<Next>,
+}
+
+/// Bits that err, each for itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Bits {
+    random: ChaCha8Rng,
+    /// 1 over the logarithm of the probability that a bit is sound is what gaps are drawn with.
+    log_sound: f64,
+    /// Sound bits before the next damaged one.
+    sound: u64,
+}
+
+/// The first burst that is not over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Next {
+    random: ChaCha8Rng,
+    mean: f64,
+    begins: Picoseconds,
+    length: Picoseconds,
+}
+
+/// A number from [0, 1).
+fn uniform(random: &mut ChaCha8Rng) -> f64 {
+    const BITS: u32 = 53;
+    (random.next_u64() >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
+}
+
+/// What is 0 or more as a whole number; what is beyond 64 bits is never.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "0 or more, and what is beyond u64 is never"
+)]
+fn floor(value: f64) -> u64 {
+    value as u64
+}
+
+impl Bits {
+    fn draw(&mut self) {
+        self.sound = floor(libm::log1p(-uniform(&mut self.random)) / self.log_sound);
+    }
+}
+
+impl Next {
+    fn draw(&mut self) {
+        let gap = floor(-libm::log1p(-uniform(&mut self.random)) * self.mean);
+        self.begins = self.begins.saturating_add(gap);
+    }
+}
+
+impl Damage {
+    /// Of a channel of the fabric.
+    pub(in crate::engine) fn new(errors: &LinkErrors, channel: u32) -> Self {
+        let errs = errors.channels.as_ref().is_none_or(|channels| channels[channel as usize]);
+        let stream = |number: u64| {
+            let mut random = ChaCha8Rng::seed_from_u64(errors.seed);
+            random.set_stream(2 * u64::from(channel) + number);
+            random
+        };
+        let bits = (errs && errors.bit_error_rate > 0.0).then(|| {
+            let log_sound = libm::log1p(-errors.bit_error_rate);
+            let mut bits = Bits { random: stream(0), log_sound, sound: 0 };
+            bits.draw();
+            bits
+        });
+        let bursts = errors.bursts.filter(|_| errs).map(|Bursts { interval, length }| {
+            let mean = interval as f64;
+            let mut next = Next { random: stream(1), mean, begins: 0, length };
+            next.draw();
+            next
+        });
+        Self { bits, bursts }
+    }
+
+    /// Whether any of the next so many bits is damaged, or a burst comes between two times, the second one excluded. What is
+    /// asked for next is later.
+    pub(in crate::engine) fn hits(
+        &mut self,
+        mut bits_sent: u64,
+        (from, until): (Picoseconds, Picoseconds),
+    ) -> bool {
+        let mut hit = false;
+        if let Some(bits) = &mut self.bits {
+            while bits.sound < bits_sent {
+                hit = true;
+                bits_sent -= bits.sound + 1;
+                bits.draw();
+            }
+            bits.sound -= bits_sent;
+        }
+        if let Some(burst) = &mut self.bursts {
+            while burst.begins.saturating_add(burst.length) <= from {
+                burst.draw();
+            }
+            hit |= burst.begins < until;
+        }
+        hit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(bit_error_rate: f64, bursts: Option<Bursts>) -> LinkErrors {
+        LinkErrors { bit_error_rate, bursts, seed: 5, ..LinkErrors::default() }
+    }
+
+    /// How many of so many packets of so many bits are damaged.
+    fn damaged(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> u64 {
+        let mut damage = Damage::new(errors, channel);
+        (0..packets).map(|_| u64::from(damage.hits(bits, (0, 1)))).sum()
+    }
+
+    #[test]
+    fn as_many_packets_are_damaged_as_the_rate_says() {
+        for (rate, bits) in [(1e-4, 2_304), (1e-3, 128), (1e-6, 100_000), (0.5, 3), (0.01, 1_000)] {
+            let packets = 100_000;
+            let found = damaged(&errors(rate, None), 3, packets, bits) as f64;
+            let share = 1.0 - (1.0 - rate).powi(bits as i32);
+            let mean = share * packets as f64;
+            let deviation = (mean * (1.0 - share)).sqrt();
+            assert!((found - mean).abs() < 4.0 * deviation, "{rate}: {found} instead of {mean}");
+        }
+    }
+
+    #[test]
+    fn it_makes_no_difference_how_bits_are_cut_into_packets() {
+        let errors = errors(1e-3, None);
+        let hits = |bits: u64| {
+            let mut damage = Damage::new(&errors, 0);
+            (0..12_000 / bits).map(|_| damage.hits(bits, (0, 1))).collect::<Vec<bool>>()
+        };
+        let (fine, coarse) = (hits(1), hits(100));
+        for (packet, &hit) in coarse.iter().enumerate() {
+            assert_eq!(hit, fine[packet * 100..][..100].contains(&true));
+        }
+        assert!(coarse.contains(&true) && coarse.contains(&false));
+    }
+
+    #[test]
+    fn channels_differ_and_some_do_not_err() {
+        let mut errors = errors(1e-3, Some(Bursts { interval: 10, length: 3 }));
+        assert_ne!(damaged(&errors, 1, 1_000, 1_000), damaged(&errors, 2, 1_000, 1_000));
+        errors.channels = Some(vec![false, true]);
+        assert_eq!(damaged(&errors, 0, 1_000, 1_000_000), 0);
+        assert!(damaged(&errors, 1, 1_000, 1_000) > 0);
+    }
+
+    #[test]
+    fn bursts_damage_what_overlaps_them() {
+        let errors = errors(0.0, Some(Bursts { interval: 1_000, length: 30 }));
+        let mut plain = Vec::new();
+        let mut random = Damage::new(&errors, 0).bursts.unwrap();
+        while random.begins < 100_000 {
+            plain.push(random.begins);
+            random.draw();
+        }
+        assert!((50..200).contains(&plain.len()), "about a hundred");
+        let mut damage = Damage::new(&errors, 0);
+        let mut hits = 0;
+        for from in (0..99_900).step_by(7) {
+            let until = from + 20;
+            let expected = plain.iter().any(|&begin| begin < until && from < begin + 30);
+            assert_eq!(damage.hits(128, (from, until)), expected, "at {from}");
+            hits += u32::from(expected);
+        }
+        assert!(hits > 100);
+    }
+}

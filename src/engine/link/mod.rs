@@ -1,0 +1,149 @@
+//! Links that err, and send again what was damaged (docs/model.md, "Links that err").
+//!
+//! The sender of a channel keeps what is not acknowledged ([`replay`]), and knows at the start of a sending whether it will be
+//! damaged and what the far end will make of it. Only what the far end accepts is sent there; what is to become known later
+//! is kept until then. So the router at the far end has nothing to do for the link but to discard bad copies, and to send
+//! acknowledgements where they take flits.
+
+mod damage;
+mod errors;
+mod notices;
+mod repeat;
+mod replay;
+
+use serde::{Deserialize, Serialize};
+
+pub use errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
+
+use super::model::Model;
+use super::ports::Ports;
+use super::tick::{NEVER, Tick, rebased};
+use super::whole::Whole;
+use crate::narrow::narrow;
+use damage::Damage;
+pub(super) use notices::{News, Notice};
+use replay::{Channel, Opposite, Rules};
+
+/// The links of a part's channels.
+pub(super) struct Links {
+    rules: Rules,
+    pub state: State,
+    /// Outputs that were granted at an instant, and packets that enter a buffer after another one; kept for their memory.
+    granted: Vec<u16>,
+    followers: Vec<u32>,
+    /// What visits have to say to other routers.
+    notices: Vec<Notice>,
+}
+
+/// What changes of them.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    /// By output; none for those of terminals, and that lead nowhere.
+    channels: Vec<Option<Box<Channel>>>,
+    /// By router: before when nothing happens on its links.
+    pub due: Vec<Tick>,
+    /// By router: bad copies at heads of its buffers.
+    heads: Vec<Vec<BadHead>>,
+}
+
+/// A bad copy at the head of a buffer.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct BadHead {
+    pair: u32,
+    slot: u32,
+    /// When it leaves, unless it is granted an output before.
+    leaves: Tick,
+    /// Whether it asks for an output before that.
+    asks: bool,
+    /// Whether it was damaged on the link that ends there: its room is that of its packet then.
+    fresh: bool,
+}
+
+impl Links {
+    /// Of a part's routers, if links err.
+    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports) -> Option<Self> {
+        let errors = whole.parameters.errors.as_ref()?;
+        let Whole { fabric, cut, .. } = whole;
+        let mut channels = Vec::with_capacity(ports.outputs);
+        for router in cut.routers(part) {
+            let of_router = &ports.routers[(router - cut.first_router(part)) as usize];
+            let slots = fabric.outputs(router);
+            for slot in slots.clone() {
+                let channel = fabric.target(slot).map(|target| {
+                    let opposite = fabric.opposite(slot).map(|opposite| {
+                        let far = cut.part_of_router(target);
+                        Opposite {
+                            part: narrow::<u32>(far),
+                            router: target - cut.first_router(far),
+                            output: narrow::<u16>(opposite - fabric.outputs(target).start),
+                        }
+                    });
+                    Box::new(Channel::new(Damage::new(errors, slot), opposite))
+                });
+                channels.push(channel);
+            }
+            let ejections = usize::from(of_router.outputs) - slots.len();
+            channels.extend((0..ejections).map(|_| None));
+        }
+        let routers = ports.routers.len();
+        Some(Self {
+            rules: Rules::new(errors, &whole.parameters),
+            state: State {
+                channels,
+                due: vec![NEVER; routers],
+                heads: (0..routers).map(|_| Vec::new()).collect(),
+            },
+            granted: Vec::new(),
+            followers: Vec::new(),
+            notices: Vec::new(),
+        })
+    }
+
+    /// The link of one of the part's outputs.
+    pub(super) fn channel(&self, output: u32) -> Option<&Channel> {
+        self.state.channels[output as usize].as_deref()
+    }
+
+    /// Bytes for a channel.
+    pub(super) const A_CHANNEL: u64 =
+        (size_of::<Channel>() + 16 * size_of::<replay::Entry>()) as u64;
+
+    pub(super) fn memory(&self) -> usize {
+        let channels = self.state.channels.iter().flatten().count();
+        channels * narrow::<usize>(Self::A_CHANNEL)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
+        self.state.due.iter_mut().for_each(|tick| *tick = rebased(*tick, by));
+        let heads = self.state.heads.iter_mut().flatten();
+        heads.for_each(|head| head.leaves = rebased(head.leaves, by));
+    }
+
+    /// Goes on with another state; false if it is another network's.
+    pub(super) fn restore(&mut self, state: State) -> bool {
+        let fits = state.channels.len() == self.state.channels.len();
+        self.state = state;
+        fits
+    }
+}
+
+impl Model<'_> {
+    /// Flits of an output's lane that hold room at its far end without being in the buffer there: they are to be sent again, or
+    /// wait beside it.
+    pub(super) fn flits_kept(&self, output: u32, lane: u8) -> u32 {
+        let channel = self.links.as_ref().and_then(|links| links.channel(output));
+        channel.map_or(0, |channel| channel.flits_kept(lane))
+    }
+
+    /// When the last flit of what an output sends over a link has left.
+    pub(super) fn line_free(&self, output: u32) -> Tick {
+        let channel = self.links.as_ref().and_then(|links| links.channel(output));
+        channel.map_or(0, |channel| channel.line_free)
+    }
+
+    /// Whether a packet is a bad copy whose room is that of the packet that it is a copy of.
+    pub(super) fn holds_no_room(&self, slot: u32) -> bool {
+        self.packets.origins[slot as usize].is_fresh()
+    }
+}

@@ -1,0 +1,71 @@
+//! What routers tell each other about links.
+
+use super::Links;
+use super::replay::Verdict;
+use crate::engine::model::Model;
+use crate::engine::tick::Tick;
+
+/// What is to be known at a router.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Notice {
+    /// The router's part, its number there, and its output.
+    pub part: u32,
+    pub router: u32,
+    pub output: u16,
+    /// When.
+    pub time: Tick,
+    pub news: News,
+}
+
+/// What it is about.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) enum News {
+    /// A verdict that is passed there and that the output has to send.
+    ToSay(Verdict),
+    /// A verdict on what the output has sent.
+    Learned(Verdict),
+    /// A bad copy whose last flit is there.
+    BadCopy,
+}
+
+impl Links {
+    /// Takes in what one of the part's outputs, of this number, is to know.
+    fn take_in(&mut self, output: u32, notice: &Notice) {
+        let Some(channel) = &mut self.state.channels[output as usize] else { return };
+        match notice.news {
+            News::ToSay(verdict) => channel.to_say.push_back((notice.time, verdict)),
+            News::Learned(verdict) => channel.learned.push_back((notice.time, verdict)),
+            News::BadCopy => return,
+        }
+        channel.next = channel.next.min(notice.time);
+        let due = &mut self.state.due[notice.router as usize];
+        *due = (*due).min(notice.time);
+    }
+}
+
+impl Model<'_> {
+    /// Delivers what visits have to say to other routers.
+    pub(in crate::engine) fn send_notices(&mut self) {
+        let Some(links) = &mut self.links else { return };
+        let mut notices = std::mem::take(&mut links.notices);
+        for notice in notices.drain(..) {
+            if notice.part as usize == self.schedule.part {
+                self.take_notice(&notice);
+            } else {
+                self.mail[notice.part as usize].notices.push(notice);
+            }
+        }
+        if let Some(links) = &mut self.links {
+            links.notices = notices;
+        }
+    }
+
+    /// Takes in what a router of this part is told.
+    pub(in crate::engine) fn take_notice(&mut self, notice: &Notice) {
+        let first = self.ports.routers[notice.router as usize].first_output;
+        if let Some(links) = &mut self.links {
+            links.take_in(first + u32::from(notice.output), notice);
+        }
+        self.schedule.active.lower(notice.router, notice.time);
+    }
+}

@@ -1,0 +1,438 @@
+//! What a router does on links that err: sending, sending again, acknowledging, discarding (docs/model.md, "Links that err").
+
+use super::replay::{Channel, Entry, Fate};
+use super::{BadHead, Links, News, Notice};
+use crate::engine::credits::Credit;
+use crate::engine::octet::least;
+use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
+use crate::engine::ports::{Output, Queue};
+use crate::engine::router::{Visit, Walk};
+use crate::engine::sink::Delivery;
+use crate::engine::size::Size;
+use crate::engine::tick::{NEVER, Tick};
+use crate::engine::visit::{Returned, Sent};
+use crate::engine::{ChannelKind, Retry, Stall};
+use crate::narrow::fitted;
+use crate::topology::NONE;
+
+/// A packet's sending on a channel.
+#[derive(Clone, Copy)]
+struct Sending {
+    start: Tick,
+    /// When its header may be looked at at the far end, routing included, and when its last flit is there.
+    ready: Tick,
+    arrives: Tick,
+    damaged: bool,
+}
+
+impl<S: Size> Visit<'_, '_, S> {
+    /// What [`run`](Self::run) does, where links err.
+    pub(in crate::engine) fn run_on_links(&mut self, until: Tick) -> Tick {
+        self.take_arrivals();
+        loop {
+            let number = self.number as usize;
+            let due = self.links().state.due[number];
+            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.octets)).min(due).min(decide_at);
+            if now >= until {
+                return now;
+            }
+            if due <= now {
+                self.serve_links(now);
+                continue;
+            }
+            if decide_at <= now {
+                self.decide_all(now);
+                continue;
+            }
+            if self.choosers.is_some() {
+                self.allocate_among_choosers::<false>(now);
+            } else {
+                self.look_at_due::<false, false>(Walk::Any, now);
+            }
+            self.see_to_granted(now);
+            if self.outbox.is_urgent(self.hosts_answer) {
+                return now;
+            }
+        }
+    }
+
+    #[inline]
+    fn links(&mut self) -> &mut Links {
+        self.links.as_deref_mut().expect("links err")
+    }
+
+    #[inline]
+    fn link(&mut self, output: usize) -> &mut Channel {
+        let number = self.router.first_output as usize + output;
+        self.links().state.channels[number].as_deref_mut().expect("a network channel")
+    }
+
+    /// The router's outputs that have links.
+    fn link_outputs(&mut self) -> impl Iterator<Item = usize> + use<S> {
+        let first = self.router.first_output as usize;
+        let own = first..first + usize::from(self.router.outputs);
+        let channels = &self.links().state.channels[own];
+        let wired: Vec<bool> = channels.iter().map(Option::is_some).collect();
+        wired.into_iter().enumerate().filter_map(|(output, is)| is.then_some(output))
+    }
+
+    /// Does all that is due on links at this instant before anything is granted.
+    #[inline(never)]
+    fn serve_links(&mut self, now: Tick) {
+        let resend = self.links().rules.resend;
+        let due: Vec<usize> =
+            self.link_outputs().filter(|&output| self.link(output).next <= now).collect();
+        for &output in &due {
+            self.link(output).learn(now, resend);
+        }
+        self.discard_bad_copies(now);
+        for &output in &due {
+            let link = self.link(output);
+            if link.line_free <= now && link.to_say.front().is_some_and(|it| it.0 <= now) {
+                self.acknowledge(output, now);
+            }
+        }
+        for &output in &due {
+            let link = self.link(output);
+            if link.line_free <= now && link.sends_again() {
+                self.send_again(output, now);
+            }
+        }
+        for &output in &due {
+            self.settle(output, now);
+        }
+        self.set_links_due();
+    }
+
+    /// Sees to what grants at an instant have brought about.
+    fn see_to_granted(&mut self, now: Tick) {
+        let mut granted = std::mem::take(&mut self.links().granted);
+        for output in granted.drain(..) {
+            self.settle(usize::from(output), now);
+        }
+        self.links().granted = granted;
+        self.forget_granted_heads();
+        self.set_links_due();
+    }
+
+    /// Notes when an output can be granted next, and when something happens on its link.
+    fn settle(&mut self, output: usize, now: Tick) {
+        let rules = self.links().rules;
+        let link = self.link(output);
+        link.next = link.due(rules.resend);
+        let (is_full, line_free) = (link.is_full(&rules), link.line_free);
+        let &mut Output { free_at, since, .. } = self.output(output);
+        if is_full && free_at != NEVER {
+            self.output(output).free_at = NEVER;
+            *self.due(output) = NEVER;
+        } else if !is_full && free_at == NEVER {
+            let free_at = line_free.max(now);
+            self.output(output).free_at = free_at;
+            *self.due(output) = if since == NEVER { NEVER } else { since.max(free_at) };
+        }
+    }
+
+    fn set_links_due(&mut self) {
+        let (number, first) = (self.number as usize, self.router.first_output as usize);
+        let outputs = first..first + usize::from(self.router.outputs);
+        let state = &mut self.links().state;
+        let links = state.channels[outputs].iter().flatten().map(|link| link.next);
+        let heads = state.heads[number].iter().map(|head| head.leaves);
+        state.due[number] = links.chain(heads).min().unwrap_or(NEVER);
+    }
+
+    /// An output sends something besides grants until a time.
+    fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
+        self.link(output).line_free = until;
+        self.end_stall(output, now);
+        let since = self.waited_for_since(output, now);
+        let state = self.output(output);
+        state.stall = Stall::OutputBusy as u8;
+        state.since = since;
+        state.free_at = until;
+        *self.due(output) = if since == NEVER { NEVER } else { until.max(since) };
+    }
+
+    /// A packet's first sending on a link, at its grant.
+    #[inline(never)]
+    pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, lane: u8, now: Tick) {
+        let &mut Output { free_at, room, .. } = self.output(output);
+        let packet = self.packets.packets[slot as usize];
+        self.credits.room[(room + u32::from(lane)) as usize] -= packet.flits;
+        let cut = self.is_cut(output, packet.tail);
+        self.go_on(output, slot, packet.tail);
+        let origin = &mut self.packets.origins[slot as usize];
+        origin.settle_down();
+        let bad = origin.is_bad();
+        let time_out = self.links().rules.time_out;
+        let link = self.link(output);
+        link.line_free = free_at;
+        self.links().granted.push(fitted!(output, u16));
+        let damaged = self.is_damaged(output, packet.flits, (now, free_at));
+        let sending = Sending { start: now, ready: packet.ready, arrives: packet.tail, damaged };
+        if cut {
+            return self.enter(output, lane, slot);
+        }
+        let place = self.link(output).keep(Entry {
+            number: 0,
+            slot,
+            source: packet.source,
+            sequence: packet.sequence,
+            due: free_at.saturating_add(time_out),
+            flits: packet.flits,
+            lane,
+            accepted: false,
+            bad,
+        });
+        self.pass(output, place, sending);
+    }
+
+    /// Sends the next packet again for which that is wanted.
+    fn send_again(&mut self, output: usize, now: Tick) {
+        let Some(place) = self.link(output).next_again() else { return };
+        let Entry { slot, source, sequence, flits, lane, .. } = self.link(output).entries[place];
+        let timing = *self.whole.timing(ChannelKind::Network);
+        let last = now + (Tick::from(flits) - 1) * timing.flit;
+        let (released, arrives) = (last + timing.flit, last + timing.forward);
+        let header = match self.whole.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => now,
+            Switching::StoreAndForward => last,
+        };
+        let ready = header + timing.forward + self.whole.routing;
+        let channel = self.router.first_output + fitted!(output, u32);
+        let time = self.time(now);
+        let name = self.first_channel + channel;
+        self.digest.add(time, name, source, sequence);
+        if let Some(trace) = self.trace {
+            trace.add((time, 0), name, source, sequence);
+        }
+        self.statistics.sent(channel, lane, flits);
+        self.counters.flits_resent += u64::from(flits);
+        self.link(output).resent += u64::from(flits);
+        self.occupy(output, now, released);
+        let damaged = self.is_damaged(output, flits, (now, released));
+        let sending = Sending { start: now, ready, arrives, damaged };
+        if self.is_cut(output, arrives) {
+            return self.lose(output, place, sending);
+        }
+        let time_out = self.links().rules.time_out;
+        self.link(output).entries[place].due = released.saturating_add(time_out);
+        if let Some(packet) = self.packets.packets.get_mut(slot as usize) {
+            (packet.ready, packet.tail) = (ready, arrives);
+        }
+        self.pass(output, place, sending);
+    }
+
+    /// A packet is sent again on a channel that fails before its last flit is there.
+    fn lose(&mut self, output: usize, place: usize, sending: Sending) {
+        let Some(Entry { slot, lane, .. }) = self.link(output).remove(place) else { return };
+        if slot != NONE {
+            self.packets.origins[slot as usize].lose();
+            if self.output(output).dead {
+                let time = self.time(sending.arrives);
+                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, lane });
+            } else {
+                let packet = &mut self.packets.packets[slot as usize];
+                (packet.ready, packet.tail) = (sending.ready, sending.arrives);
+                self.enter(output, lane, slot);
+            }
+        }
+        self.let_in(output, lane, sending.arrives);
+    }
+
+    /// Whether a channel fails before a last flit gets across that would be there at this time.
+    fn is_cut(&self, output: usize, arrives: Tick) -> bool {
+        let channel = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
+        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
+    }
+
+    /// Whether so many flits are damaged that have the channel for a stretch of time.
+    fn is_damaged(&mut self, output: usize, flits: u16, (from, until): (Tick, Tick)) -> bool {
+        let times = (self.time(from), self.time(until));
+        let bits = u64::from(flits) * self.links().rules.bits_a_flit;
+        self.link(output).damage.hits(bits, times)
+    }
+
+    /// Sees to what the far end makes of a sending.
+    fn pass(&mut self, output: usize, place: usize, sending: Sending) {
+        let rules = self.links().rules;
+        let Sending { arrives, damaged, .. } = sending;
+        let back = self.whole.timing(ChannelKind::Network).back;
+        let link = self.link(output);
+        let Entry { slot, lane, flits, bad, .. } = link.entries[place];
+        let (verdict, fate) = link.judge(place, damaged, &rules);
+        if let Some(verdict) = verdict {
+            if !rules.takes_flits {
+                link.learned.push_back((arrives + back, verdict));
+            } else if let Some(far) = link.opposite {
+                let news = News::ToSay(verdict);
+                let notice = Notice {
+                    part: far.part,
+                    router: far.router,
+                    output: far.output,
+                    time: arrives,
+                    news,
+                };
+                self.links().notices.push(notice);
+            }
+        }
+        self.counters.damaged_packets += u64::from(damaged && !bad);
+        let by_header = rules.retry == Retry::Stomp;
+        match fate {
+            Fate::Nothing => {}
+            Fate::Waits => self.link(output).put_beside(place),
+            Fate::Enters => {
+                self.link(output).entries[place].slot = NONE;
+                if !by_header {
+                    self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
+                }
+                if bad {
+                    self.tell_of_bad_copy(output, arrives);
+                }
+                self.enter(output, lane, slot);
+                self.let_in(output, lane, arrives);
+            }
+            Fate::BadCopy => {
+                let copy = self.packets.copy(slot);
+                self.packets.origins[copy as usize].spoil();
+                self.tell_of_bad_copy(output, arrives);
+                self.enter(output, lane, copy);
+            }
+            Fate::Discarded => {
+                self.link(output).entries[place].slot = NONE;
+                self.packets.remove(slot);
+                let &mut Output { room, free_at, .. } = self.output(output);
+                let credit = Credit { time: arrives + back, flits };
+                if self.credits.send(room + u32::from(lane), credit, sending.start) {
+                    self.lower(output, credit.time.max(free_at));
+                }
+            }
+        }
+    }
+
+    /// A packet is on its way to the buffer at the far end.
+    fn enter(&mut self, output: usize, lane: u8, slot: u32) {
+        let &mut Output { far_part, far_router, far_pair, .. } = self.output(output);
+        let pair = u32::from(far_pair) + u32::from(lane);
+        self.outbox.sent.push(Sent { slot, part: far_part, router: far_router, pair });
+    }
+
+    /// What has waited beside the buffer enters it, behind what is there whole at a time.
+    fn let_in(&mut self, output: usize, lane: u8, arrives: Tick) {
+        let mut slots = std::mem::take(&mut self.links().followers);
+        self.link(output).take_from_beside(lane, &mut slots);
+        for slot in slots.drain(..) {
+            self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
+            self.enter(output, lane, slot);
+        }
+        self.links().followers = slots;
+    }
+
+    /// Lets the router at the far end know when a bad copy's last flit is there, which may be before it asks for anything.
+    fn tell_of_bad_copy(&mut self, output: usize, time: Tick) {
+        let &mut Output { far_part: part, far_router: router, .. } = self.output(output);
+        let notice = Notice { part, router, output: 0, time, news: News::BadCopy };
+        self.links().notices.push(notice);
+    }
+
+    /// Sends all verdicts that have been passed, in one flit.
+    fn acknowledge(&mut self, output: usize, now: Tick) {
+        let timing = *self.whole.timing(ChannelKind::Network);
+        let until = now + timing.flit;
+        let cut = self.is_cut(output, now + timing.back);
+        let lost = self.is_damaged(output, 1, (now, until)) || cut;
+        let channel = self.router.first_output + fitted!(output, u32);
+        self.statistics.sent(channel, self.whole.lanes.lane(REQUEST_CHANNEL), 1);
+        self.occupy(output, now, until);
+        let far = self.link(output).opposite;
+        while let Some(&(time, verdict)) = self.link(output).to_say.front()
+            && time <= now
+        {
+            self.link(output).to_say.pop_front();
+            if let Some(far) = far.filter(|_| !lost) {
+                let notice = Notice {
+                    part: far.part,
+                    router: far.router,
+                    output: far.output,
+                    time: now + timing.back,
+                    news: News::Learned(verdict),
+                };
+                self.links().notices.push(notice);
+            }
+        }
+    }
+
+    /// A bad copy has become the head of a buffer. Whether it asks for its next output.
+    pub(in crate::engine) fn head_of_bad_copy(&mut self, pair: u32) -> bool {
+        let Queue { head: slot, ask, free_at, .. } = self.queues[pair as usize];
+        let leaves = self.packets.packets[slot as usize].tail.max(free_at);
+        let fresh = self.packets.origins[slot as usize].is_fresh();
+        let asks = ask < leaves;
+        let number = self.number as usize;
+        let state = &mut self.links().state;
+        state.heads[number].push(BadHead { pair, slot, leaves, asks, fresh });
+        state.due[number] = state.due[number].min(leaves);
+        asks
+    }
+
+    /// Bad copies whose last flits are there leave the buffers whose heads they are.
+    fn discard_bad_copies(&mut self, now: Tick) {
+        let number = self.number as usize;
+        while let Some(place) =
+            self.links().state.heads[number].iter().position(|head| head.leaves <= now)
+        {
+            let BadHead { pair, slot, asks, fresh, .. } =
+                self.links().state.heads[number].swap_remove(place);
+            let Queue { head, options, output, .. } = self.queues[pair as usize];
+            debug_assert_eq!(head, slot, "it was not granted an output");
+            if asks && options == 0 {
+                self.stop_asking(usize::from(output), pair, now);
+            } else if asks && self.by_relation() {
+                self.withdraw_hops(usize::MAX, pair, now);
+            } else if asks {
+                self.withdraw(usize::MAX, pair, now);
+            }
+            let packet = self.packets.packets[slot as usize];
+            self.packets.remove(slot);
+            let queue = &mut self.queues[pair as usize];
+            queue.ask = NEVER;
+            queue.free_at = queue.free_at.max(now);
+            queue.head = packet.next;
+            if !fresh {
+                let (input, lane) = self.place(pair);
+                let feeder = self.input(input).feeder;
+                let back = self.whole.timing(ChannelKind::Network).back;
+                let credit = Credit { time: now + back, flits: packet.flits };
+                self.outbox.returned.push(Returned { feeder, lane, credit });
+            }
+            if packet.next != NONE {
+                self.head(pair);
+            }
+        }
+    }
+
+    /// Forgets bad copies at heads that have been granted an output. Of those that were damaged on their way here no credits
+    /// go back.
+    fn forget_granted_heads(&mut self) {
+        let number = self.number as usize;
+        let mut place = 0;
+        while let Some(&BadHead { pair, slot, fresh, .. }) =
+            self.links().state.heads[number].get(place)
+        {
+            if self.queues[pair as usize].head == slot {
+                place += 1;
+                continue;
+            }
+            self.links().state.heads[number].swap_remove(place);
+            if fresh {
+                let (input, lane) = self.place(pair);
+                let feeder = self.input(input).feeder;
+                let own = |it: &Returned| it.feeder == feeder && it.lane == lane;
+                if let Some(credit) = self.outbox.returned.iter().rposition(own) {
+                    self.outbox.returned.remove(credit);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The replay buffer of a channel: what may have to be sent again, and what the far end makes of what is sent.
+//!
+//! All that the far end knows follows from what was sent to it. So its part is worked out with the sender, at the start of
+//! each sending; when a verdict is known there is another matter.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::damage::Damage;
+use super::{Acknowledgements, LinkErrors, Resend, Retry};
+use crate::engine::Parameters;
+use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::narrow::narrow;
+use crate::topology::NONE;
+
+/// What all channels have in common.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Rules {
+    pub retry: Retry,
+    pub resend: Resend,
+    /// Whether acknowledgements take flits of the other direction.
+    pub takes_flits: bool,
+    pub time_out: Tick,
+    pub bits_a_flit: u64,
+    /// Packets that may be without an acknowledgement.
+    most: usize,
+    /// Flits that they may have before the largest packet is granted the channel.
+    most_before: u32,
+}
+
+impl Rules {
+    pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
+        let numbers = 1_usize << errors.sequence_bits;
+        let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
+        Self {
+            retry: errors.retry,
+            resend: errors.resend,
+            takes_flits,
+            time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
+            bits_a_flit: parameters.flit.0 * 8,
+            most: match errors.resend {
+                Resend::GoBackN => numbers - 1,
+                Resend::Selective => numbers / 2,
+            },
+            most_before: errors.replay_buffer - parameters.maximum_packet(),
+        }
+    }
+}
+
+/// What the far end says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) enum Verdict {
+    /// All packets of lower numbers have been accepted.
+    AllBefore(u64),
+    /// This one has.
+    Accepted(u64),
+    Wanted(u64),
+}
+
+/// What becomes of a packet that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Fate {
+    /// It enters the buffer, and after it those that wait for it.
+    Enters,
+    /// A copy enters the buffer that is bad.
+    BadCopy,
+    /// It waits beside the buffer for those before it.
+    Waits,
+    /// It is a bad copy that nobody can use.
+    Discarded,
+    /// The far end has no use for this sending.
+    Nothing,
+}
+
+/// A packet that is not acknowledged yet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::engine) struct Entry {
+    pub number: u64,
+    /// The packet; [`NONE`] once it has entered the far buffer, or waits beside it.
+    pub slot: u32,
+    pub source: u32,
+    pub sequence: u32,
+    /// When it is wanted for want of an acknowledgement; [`NEVER`] once it was.
+    pub due: Tick,
+    pub flits: u16,
+    pub lane: u8,
+    pub accepted: bool,
+    /// Whether it is a bad copy itself.
+    pub bad: bool,
+}
+
+/// A packet that has been accepted and waits for one before it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Beside {
+    number: u64,
+    slot: u32,
+    flits: u16,
+    lane: u8,
+}
+
+/// Where verdicts on a channel's packets go, and come from: the output at its far end by which the same cable comes back.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::engine) struct Opposite {
+    pub part: u32,
+    /// The router's number in its part, and the output's there.
+    pub router: u32,
+    pub output: u16,
+}
+
+/// The sending end of a channel that sends again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::engine) struct Channel {
+    pub damage: Damage,
+    pub opposite: Option<Opposite>,
+    /// When the last flit of what it sends now has left.
+    pub line_free: Tick,
+    /// Before when nothing happens to it but grants.
+    pub next: Tick,
+    pub entries: VecDeque<Entry>,
+    /// Flits of these.
+    held: u32,
+    next_number: u64,
+    /// What waits beside the far buffer, in the order of numbers.
+    beside: Vec<Beside>,
+    /// The numbers of those that are to be sent again.
+    again: VecDeque<u64>,
+    /// Verdicts that will be known here, in the order of time.
+    pub learned: VecDeque<(Tick, Verdict)>,
+    /// Verdicts on what comes by the cable's other direction that are to be sent, and when they are passed.
+    pub to_say: VecDeque<(Tick, Verdict)>,
+    /// Flits sent again since the last reset.
+    pub resent: u64,
+}
+
+impl Channel {
+    pub(super) fn new(damage: Damage, opposite: Option<Opposite>) -> Self {
+        Self {
+            damage,
+            opposite,
+            line_free: 0,
+            next: NEVER,
+            entries: VecDeque::new(),
+            held: 0,
+            next_number: 0,
+            beside: Vec::new(),
+            again: VecDeque::new(),
+            learned: VecDeque::new(),
+            to_say: VecDeque::new(),
+            resent: 0,
+        }
+    }
+
+    /// Whether the replay buffer has no room for the largest packet, or no number is left.
+    pub(in crate::engine) fn is_full(&self, rules: &Rules) -> bool {
+        self.held > rules.most_before || self.entries.len() >= rules.most
+    }
+
+    /// Puts a packet into the replay buffer that the channel is granted to. Its place there.
+    pub(in crate::engine) fn keep(&mut self, entry: Entry) -> usize {
+        self.held += u32::from(entry.flits);
+        self.entries.push_back(Entry { number: self.next_number, ..entry });
+        self.next_number += 1;
+        self.entries.len() - 1
+    }
+
+    /// Takes a packet out of it.
+    pub(in crate::engine) fn remove(&mut self, place: usize) -> Option<Entry> {
+        let entry = self.entries.remove(place)?;
+        self.held -= u32::from(entry.flits);
+        Some(entry)
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        self.entries.binary_search_by_key(&number, |entry| entry.number).ok()
+    }
+
+    /// Whether all packets that a packet may not overtake have been accepted.
+    fn in_turn(&self, place: usize, resend: Resend) -> bool {
+        let lane = self.entries[place].lane;
+        let mut before = self.entries.range(..place);
+        before.all(|it| it.accepted || resend == Resend::Selective && it.lane != lane)
+    }
+
+    /// What the far end makes of a packet's sending: what it says, and what becomes of the packet.
+    pub(in crate::engine) fn judge(
+        &mut self,
+        place: usize,
+        damaged: bool,
+        rules: &Rules,
+    ) -> (Option<Verdict>, Fate) {
+        let Entry { number, accepted, bad, .. } = self.entries[place];
+        let in_turn = self.in_turn(place, rules.resend);
+        let goes_back = rules.resend == Resend::GoBackN;
+        if accepted {
+            let expected = self.entries.iter().find(|entry| !entry.accepted);
+            let expected = expected.map_or(self.next_number, |entry| entry.number);
+            let verdict =
+                if goes_back { Verdict::AllBefore(expected) } else { Verdict::Accepted(number) };
+            return (Some(verdict), Fate::Nothing);
+        }
+        if goes_back && !in_turn {
+            return (None, if bad { Fate::Discarded } else { Fate::Nothing });
+        }
+        if damaged && !bad {
+            let enters = in_turn && rules.retry == Retry::Stomp;
+            let fate = if enters { Fate::BadCopy } else { Fate::Nothing };
+            return (Some(Verdict::Wanted(number)), fate);
+        }
+        self.entries[place].accepted = true;
+        let verdict =
+            if goes_back { Verdict::AllBefore(number + 1) } else { Verdict::Accepted(number) };
+        let fate = match (in_turn, bad) {
+            (true, _) => Fate::Enters,
+            (false, true) => Fate::Discarded,
+            (false, false) => Fate::Waits,
+        };
+        (Some(verdict), fate)
+    }
+
+    /// Lets a packet wait beside the far buffer for those of its lane that are missing before it.
+    pub(in crate::engine) fn put_beside(&mut self, place: usize) {
+        let Entry { number, lane, flits, .. } = self.entries[place];
+        let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
+        let before = self.beside.partition_point(|other| other.number < number);
+        self.beside.insert(before, Beside { number, slot, flits, lane });
+    }
+
+    /// Takes those of a lane that wait for none any longer, in their order.
+    pub(in crate::engine) fn take_from_beside(&mut self, lane: u8, slots: &mut Vec<u32>) {
+        let missing = self.entries.iter().find(|entry| entry.lane == lane && !entry.accepted);
+        let missing = missing.map_or(self.next_number, |entry| entry.number);
+        self.beside.retain(|beside| {
+            let enters = beside.lane == lane && beside.number < missing;
+            slots.extend(enters.then_some(beside.slot));
+            !enters
+        });
+    }
+
+    /// Flits of a lane that hold room at the far end without being in the buffer there.
+    pub(in crate::engine) fn flits_kept(&self, lane: u8) -> u32 {
+        let own = self.entries.iter().filter(|entry| entry.lane == lane && entry.slot != NONE);
+        let beside = self.beside.iter().filter(|beside| beside.lane == lane);
+        own.map(|it| u32::from(it.flits)).sum::<u32>()
+            + beside.map(|it| u32::from(it.flits)).sum::<u32>()
+    }
+
+    /// Takes in the verdicts that are known by now, then what has timed out.
+    pub(in crate::engine) fn learn(&mut self, now: Tick, resend: Resend) {
+        while let Some(&(time, verdict)) = self.learned.front()
+            && time <= now
+        {
+            self.learned.pop_front();
+            match verdict {
+                Verdict::AllBefore(number) => {
+                    while self.entries.front().is_some_and(|entry| entry.number < number) {
+                        self.remove(0);
+                    }
+                    self.again.retain(|&other| other >= number);
+                }
+                Verdict::Accepted(number) => {
+                    if let Some(place) = self.place(number) {
+                        self.remove(place);
+                    }
+                    self.again.retain(|&other| other != number);
+                }
+                Verdict::Wanted(number) => self.want(number, resend),
+            }
+        }
+        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
+        let mut place = 0;
+        while place < timed.min(self.entries.len()) {
+            let entry = &mut self.entries[place];
+            place += 1;
+            if entry.due <= now {
+                entry.due = NEVER;
+                let (number, left) = (entry.number, self.entries.len());
+                self.want(number, resend);
+                place -= usize::from(resend == Resend::Selective && self.entries.len() < left);
+            }
+        }
+    }
+
+    /// A packet is wanted again.
+    fn want(&mut self, number: u64, resend: Resend) {
+        let Some(place) = self.place(number) else { return };
+        match resend {
+            Resend::GoBackN => {
+                // What waits to be sent again since its time is over still is.
+                let from = self.again.front().map_or(number, |&next| next.min(number));
+                self.again.clear();
+                let bad = |entry: &Entry| entry.bad && entry.number >= from;
+                let left_out = self.entries.iter().filter(|entry| bad(entry));
+                self.held -= left_out.map(|entry| u32::from(entry.flits)).sum::<u32>();
+                self.entries.retain(|entry| !bad(entry));
+                let behind = self.entries.iter().filter(|entry| entry.number >= from);
+                self.again.extend(behind.map(|entry| entry.number));
+            }
+            Resend::Selective if self.entries[place].bad => {
+                self.remove(place);
+            }
+            Resend::Selective => {
+                if !self.again.contains(&number) {
+                    self.again.push_back(number);
+                }
+            }
+        }
+    }
+
+    /// Whether something is to be sent again.
+    pub(in crate::engine) fn sends_again(&self) -> bool {
+        !self.again.is_empty()
+    }
+
+    /// The place in the replay buffer of what is sent again next.
+    pub(in crate::engine) fn next_again(&mut self) -> Option<usize> {
+        let number = self.again.pop_front()?;
+        self.place(number)
+    }
+
+    /// When something happens next, or before.
+    pub(in crate::engine) fn due(&self, resend: Resend) -> Tick {
+        let learned = self.learned.front().map_or(NEVER, |it| it.0);
+        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
+        let timed = self.entries.iter().take(timed).map(|entry| entry.due);
+        let says = self.to_say.front().map_or(NEVER, |it| it.0.max(self.line_free));
+        let again = if self.sends_again() { self.line_free } else { NEVER };
+        timed.fold(learned.min(says).min(again), Tick::min)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
+        move_back(&mut self.line_free);
+        move_back(&mut self.next);
+        self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
+        self.learned.iter_mut().chain(&mut self.to_say).for_each(|it| move_back(&mut it.0));
+    }
+}

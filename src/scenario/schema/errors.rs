@@ -1,0 +1,139 @@
+//! `[link.errors]`: how cables err, and how what they damage is sent again.
+
+use super::topology::failures;
+use crate::{
+    document::{
+        Choice, Diagnostic, Kind, Node, Reader, Slot, Value, Whole, flits, out_of_range, plain,
+        time, wrong_type,
+    },
+    engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry},
+    narrow::narrow,
+    topology::Fabric,
+};
+
+/// The highest rate: with it every fifth of Angara's packets is damaged.
+const HIGHEST: f64 = 1e-4;
+
+/// The probability that a bit is damaged.
+struct ErrorRate;
+
+impl Kind for ErrorRate {
+    type Value = f64;
+
+    fn describe(&self) -> String {
+        format!("a number from 0 to {HIGHEST}")
+    }
+
+    fn example(&self) -> String {
+        "1e-9".into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<f64, Vec<Diagnostic>> {
+        let rate = match &node.value {
+            Value::Integer(Some(number)) => *number as f64,
+            Value::Float(number, _) => *number,
+            _ => return Err(wrong_type(self, slot, node)),
+        };
+        if (0.0..=HIGHEST).contains(&rate) {
+            Ok(rate)
+        } else {
+            Err(out_of_range(slot, node, &format!("from 0 to {HIGHEST}")))
+        }
+    }
+
+    fn show(&self, value: &f64) -> String {
+        format!("{value:e}")
+    }
+}
+
+/// The errors of links with these parameters, of a fabric that is `None` if it is wrong itself.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    parameters: &Parameters,
+    fabric: impl FnOnce() -> Option<Fabric>,
+    seed: u64,
+) -> Option<LinkErrors> {
+    let doc = "What damages packets on the cables between routers, and how these send again what was damaged (docs/model.md, \
+               \"Links that err\"). Links neither err nor acknowledge anything if it is absent. Only where channels are \
+               granted to whole packets.";
+    let example = "{ bit_error_rate = 1e-9 }";
+    reader.optional_table("errors", example, doc, |reader| {
+        let usual = LinkErrors::default();
+        let doc = "The probability that a bit is damaged. With 0 links only pay for being able to send again.";
+        let bit_error_rate = reader.value("bit_error_rate", &ErrorRate, usual.bit_error_rate, doc);
+        let doc = "Stretches of time in which all that a channel carries is damaged.";
+        let example = "{ interval = \"1 ms\", length = \"20 ns\" }";
+        let bursts = reader.optional_table("bursts", example, doc, |reader| {
+            let doc = "Mean time from the beginning of one to that of the next, exponentially distributed.";
+            let interval = reader.required("interval", &time(1_000), doc);
+            let length = reader.required("length", &time(1), "How long one lasts.");
+            Some(Bursts { interval: interval?, length: length? })
+        });
+        let fabric = fabric();
+        let doc = "Cables that err, in both directions, each named by one of its ends; all if absent. The others send \
+                   again as well, but need not.";
+        let cables = failures::cables(reader, "cables", fabric.as_ref(), doc);
+        let channels = fabric.filter(|_| !cables.is_empty()).map(|fabric| {
+            let mut errs = vec![false; fabric.channel_slots() as usize];
+            for channel in cables {
+                errs[channel as usize] = true;
+                if let Some(opposite) = fabric.opposite(channel) {
+                    errs[opposite as usize] = true;
+                }
+            }
+            errs
+        });
+        let doc = "What becomes of a packet before its checksum is there.";
+        let choice = Choice::usual("retry", "kind of retry", "stomp", doc);
+        let stomp = "it goes on; the last flit of a damaged one is marked, and whoever has it discards it.";
+        let store = "it waits for it.";
+        let variants =
+            vec![plain("stomp", Retry::Stomp, stomp), plain("store", Retry::Store, store)];
+        let retry = reader.choice(&choice, variants).unwrap_or(usual.retry);
+        let doc = "What is sent again.";
+        let choice = Choice::usual("resend", "kind of sending again", "go-back-n", doc);
+        let go_back = "the damaged packet, and all that were sent after it.";
+        let selective = "the damaged packet alone; others wait for it if they share its virtual channel.";
+        let variants = vec![
+            plain("go-back-n", Resend::GoBackN, go_back),
+            plain("selective", Resend::Selective, selective),
+        ];
+        let resend = reader.choice(&choice, variants).unwrap_or(usual.resend);
+        let doc = "What acknowledgements take.";
+        let choice = Choice::usual("acknowledgements", "kind of acknowledgement", "flits", doc);
+        let of_flits = "a flit of the cable's other direction, which may be damaged itself.";
+        let variants = vec![
+            plain("flits", Acknowledgements::Flits, of_flits),
+            plain("free", Acknowledgements::Free, "nothing, and none is lost."),
+        ];
+        let acknowledgements = reader.choice(&choice, variants).unwrap_or(usual.acknowledgements);
+        let doc = "Bits of the numbers of packets on a link: of `b` bits, `2^b - 1` packets may be without an acknowledgement, \
+                   half of `2^b` with `resend = \"selective\"`.";
+        let bits = Whole { range: 1..=16 };
+        let sequence_bits =
+            narrow(reader.value("sequence_bits", &bits, usual.sequence_bits.into(), doc));
+        let covers = parameters.acknowledged_after().div_ceil(parameters.link_flit_time().max(1));
+        let covers = covers.saturating_add(2 * u64::from(parameters.maximum_packet()));
+        let default = narrow::<u32>(covers.min(1 << 24)).max(usual.replay_buffer);
+        let note = "288, or more if packets without an acknowledgement need more";
+        let doc = "Flits of packets that are not acknowledged yet, for each channel between routers; at least one of the \
+                   largest packets.";
+        let replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
+        let default = parameters.acknowledged_after().saturating_mul(2).max(usual.time_out);
+        let note = "2 us, or twice what an acknowledgement takes";
+        let doc = "Time from a packet's end until it is sent again if no acknowledgement has come, where these take flits.";
+        let time_out = reader.value_from("time_out", &time(1), default, note, doc);
+        LinkErrors {
+            bit_error_rate,
+            bursts: bursts.flatten(),
+            channels,
+            retry,
+            resend,
+            acknowledgements,
+            sequence_bits,
+            replay_buffer,
+            time_out,
+            seed,
+        }
+    })
+}

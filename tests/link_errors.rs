@@ -158,7 +158,8 @@ fn row(routers: u32) -> (Fabric, Vec<Channel>) {
 /// One message from the first of so many routers to the last.
 fn one_message(routers: u32, bytes: u64) -> Scenario {
     let (fabric, _) = row(routers);
-    let table = Algorithm::NUE.generate(&fabric, &agnostic::Parameters::default()).unwrap().table;
+    let lanes = agnostic::Parameters { lanes: 1, ..Default::default() };
+    let table = Algorithm::NUE.generate(&fabric, &lanes).unwrap().table;
     let message =
         Message { time: 0, source: 0, destination: routers - 1, bytes, kind: Kind::Data, tag: 0 };
     Scenario {
@@ -340,12 +341,12 @@ fn a_packet_is_sent_again_if_its_acknowledgement_is_lost() {
 
 #[test]
 fn bursts_that_outlast_a_time_out_delay_everything_and_lose_nothing() {
-    let scenario = one_message(3, 30 * 256);
+    let scenario = one_message(3, 300 * 256);
     for way in ways() {
-        let bursts = Bursts { interval: 8_000_000, length: 3_000_000 };
-        let errors = LinkErrors { bursts: Some(bursts), time_out: 500_000, ..way };
+        let bursts = Bursts { interval: 3_000_000, length: 1_000_000 };
+        let errors = LinkErrors { bursts: Some(bursts), time_out: 300_000, ..way };
         let found = run(&scenario, Some(errors), 1);
-        assert_eq!(found.log.packets.len(), 30);
+        assert_eq!(found.log.packets.len(), 300);
         assert!(found.counters.damaged_packets > 0);
     }
 }

@@ -240,10 +240,11 @@ table! {
         digest: Option<u64> as Hexadecimal, "digest", "digest", Count, more;
         /// Nodes of the network, the failed ones not counted.
         nodes: Option<u32> as Count<u32>, "nodes", "nodes", Label, more;
-        /// Where links err: share of the sendings of packets between routers that were damaged, warm-up included.
+        /// Where links err: sendings of packets between routers that were damaged, as a share of them and of the hops of packets
+        /// that came, warm-up included.
         damaged_packets: Option<f64> as Number, "damaged_packets", "damaged packets", Throughput, usual;
-        /// Where links err: flits that were sent again between routers, as a share of those of packets that came, warm-up
-        /// included.
+        /// Where links err: flits that were sent again between routers, over the flits of packets that came times their hops,
+        /// warm-up included.
         resent_flits: Option<f64> as Number, "resent_flits", "flits sent again", Throughput, usual;
         /// Where something failed during operation: packets cut or swallowed.
         packets_lost: Option<u64> as Count<u64>, "packets_lost", "packets lost", Completion, usual;

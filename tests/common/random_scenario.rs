@@ -142,7 +142,7 @@ impl Scenario {
     /// have another.
     pub fn with_remote_operations(mut self, seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(2);
+        random.set_stream(3);
         let one_size = matches!(self.routes, Routes::Adaptive(_)) && self.parameters.bubble;
         self.parameters.atomic_time = *[0, 3, 30, 300].choose(random).expect("some");
         for message in &mut self.messages {

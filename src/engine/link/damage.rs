@@ -19,7 +19,7 @@ pub(in crate::engine) struct Damage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Bits {
     random: ChaCha8Rng,
-    /// 1 over the logarithm of the probability that a bit is sound is what gaps are drawn with.
+    /// The logarithm of the probability that a bit is sound.
     log_sound: f64,
     /// Sound bits before the next damaged one.
     sound: u64,

@@ -209,7 +209,6 @@ impl<S: Size> Visit<'_, '_, S> {
         }
         self.statistics.sent(channel, lane, flits);
         self.counters.flits_resent += u64::from(flits);
-        self.link(output).resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
         let sending = Sending { start: now, ready, arrives, damaged };

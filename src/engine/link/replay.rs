@@ -129,8 +129,6 @@ pub(in crate::engine) struct Channel {
     pub learned: VecDeque<(Tick, Verdict)>,
     /// Verdicts on what comes by the cable's other direction that are to be sent, and when they are passed.
     pub to_say: VecDeque<(Tick, Verdict)>,
-    /// Flits sent again since the last reset.
-    pub resent: u64,
 }
 
 impl Channel {
@@ -147,7 +145,6 @@ impl Channel {
             again: VecDeque::new(),
             learned: VecDeque::new(),
             to_say: VecDeque::new(),
-            resent: 0,
         }
     }
 

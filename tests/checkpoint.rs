@@ -24,7 +24,7 @@ const RELATION: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminal
 /// Paths in turn, in place of the relation's choices.
 const PATHS: &str = "routing.relation={ rule = \"up-down\", selection = { random = { paths = 3, choice = \"round-robin\" } } }";
 
-const STORES: &str = "link.errors={ bit_error_rate = 3e-5, retry = \"store\", resend = \"selective\", replay_buffer = 60 }";
+const STORES: &str = "link.errors={ bit_error_rate = 3e-5, retry = \"store\", resend = \"selective\", replay_buffer = \"60 flits\" }";
 
 const EXCHANGE: &str = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\n\
                         message = \"200 KiB\"\n";

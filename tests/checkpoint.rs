@@ -45,7 +45,7 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 19] = [
+const CASES: [(&str, &str, usize); 21] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),

@@ -60,6 +60,7 @@ fn parameters(errors: LinkErrors) -> Parameters {
         send_overhead: 0,
         receive_overhead: 0,
         service_time: 0,
+        atomic_time: 0,
         collective: Default::default(),
         errors: Some(errors),
     }

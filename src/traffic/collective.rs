@@ -6,6 +6,7 @@
 //! it has come; a reduction for its root when the result has come, for the others when their operand has left; the
 //! other two for all when the result has come.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -94,10 +95,12 @@ impl CollectiveSpec {
 }
 
 /// How far a terminal has come.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     begun: u32,
-    done: u32,
+    /// When operations ended each of which lets it begin another one that it has not begun, ascending. It is asked what it
+    /// creates at a time when later ends are known already.
+    ends: VecDeque<Picoseconds>,
 }
 
 /// How far the operations have come, of all terminals or of a range of them.
@@ -221,12 +224,13 @@ impl Collectives {
         }
     }
 
-    /// Whether a terminal may begin another operation.
-    fn may_begin(&self, terminal: u32) -> bool {
-        let Progress { begun, done } = self.state.progress[terminal as usize];
-        self.takes_part[terminal as usize]
-            && begun < self.rounds
-            && begun.saturating_sub(done) < self.outstanding
+    /// From when on a terminal may begin another operation; `None` if only the end of one can let it.
+    fn next_of_operations(&self, terminal: u32) -> Option<Picoseconds> {
+        let Progress { begun, ends } = &self.state.progress[terminal as usize];
+        if !self.takes_part[terminal as usize] || *begun >= self.rounds {
+            return None;
+        }
+        if *begun < self.outstanding { Some(self.start) } else { ends.front().copied() }
     }
 
     pub(super) fn state(&self) -> (CollectiveState, Option<Vec<u64>>) {
@@ -247,8 +251,7 @@ impl Collectives {
     pub(super) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         let of_load = self.load.as_mut().and_then(|load| load.first(terminal));
         self.state.next_of_load[terminal as usize] = of_load;
-        let of_operations = self.may_begin(terminal).then_some(self.start);
-        of_operations.into_iter().chain(of_load).min()
+        self.next_of_operations(terminal).into_iter().chain(of_load).min()
     }
 
     /// What a terminal creates at `now`, and when it has to be asked again.
@@ -259,9 +262,13 @@ impl Collectives {
     ) -> (Option<Message>, Option<Picoseconds>) {
         let place = terminal as usize;
         let mut message = None;
-        if now >= self.start && self.may_begin(terminal) {
-            let operation = self.state.progress[place].begun;
-            self.state.progress[place].begun += 1;
+        if self.next_of_operations(terminal).is_some_and(|next| next <= now) {
+            let progress = &mut self.state.progress[place];
+            let operation = progress.begun;
+            progress.begun += 1;
+            if operation >= self.outstanding {
+                progress.ends.pop_front();
+            }
             if self.sends(terminal, operation) {
                 let kind = if self.kind.goes_up() { Kind::Operand } else { Kind::Broadcast };
                 message = Some(Message {
@@ -280,10 +287,7 @@ impl Collectives {
             self.state.next_of_load[place] = Some(next);
             message = Some(made);
         }
-        let of_operations = match self.may_begin(terminal) {
-            true => Some(now.max(self.start)),
-            false => None,
-        };
+        let of_operations = self.next_of_operations(terminal);
         (message, of_operations.into_iter().chain(self.state.next_of_load[place]).min())
     }
 
@@ -306,12 +310,13 @@ impl Collectives {
     }
 
     fn end(&mut self, terminal: u32, operation: u32, now: Picoseconds) -> Wake {
-        let could = self.may_begin(terminal);
-        self.state.progress[terminal as usize].done += 1;
+        let next = self.next_of_operations(terminal);
+        let ends = &mut self.state.progress[terminal as usize].ends;
+        ends.insert(ends.partition_point(|&end| end <= now), now);
         let finished = &mut self.state.finished[operation as usize];
         *finished = (finished.0.max(now), finished.1 + 1);
-        let may = self.may_begin(terminal);
-        if may && !could { Wake::Terminal(terminal) } else { Wake::Nobody }
+        let is_sooner = self.next_of_operations(terminal) != next;
+        if is_sooner { Wake::Terminal(terminal) } else { Wake::Nobody }
     }
 
     /// Whether the operations of which these are all parts are done; and when each was, in order.

@@ -1,11 +1,15 @@
 //! Collective operations against a plain reckoning of what one tree does in an empty network, and laws that hold whatever
 //! else goes on.
 
+use std::collections::BTreeMap;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::plain::Plain;
-use crate::engine::{CollectiveUnit, Engine, Log, Parameters, Switching, zero_load_latency};
+use crate::engine::{
+    CollectiveUnit, DOWN_CHANNEL, Engine, Log, Parameters, Switching, zero_load_latency,
+};
 use crate::narrow::narrow;
 use crate::routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use crate::topology::{Fabric, Faults, SpanningTree, Torus};
@@ -271,6 +275,39 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
         for threads in [2, 3, 7] {
             assert_eq!(run(threads), first, "round {round}, {threads} threads");
         }
+    }
+}
+
+/// A terminal's load has it asked what it creates for times before an end that is known already.
+#[test]
+fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
+    let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
+    let routes = order(&fabric);
+    for outstanding in [1, 2] {
+        let spec = CollectiveSpec {
+            roots: vec![0],
+            outstanding,
+            ..spec(CollectiveKind::Broadcast, 700, 60)
+        };
+        let load = background(&fabric, 0.5, &parameters, false);
+        let workload = collectives(&spec, &fabric, Some(load));
+        let (log, outcome, _) = run(1, &fabric, &routes, &parameters, workload);
+        assert!(outcome.is_ok());
+        // When each operation entered its source queue, and when its last packet started to leave it.
+        let mut operations: BTreeMap<Picoseconds, Picoseconds> = BTreeMap::new();
+        for packet in log.packets.iter().filter(|packet| packet.virtual_channel == DOWN_CHANNEL) {
+            let left = operations.entry(packet.created).or_default();
+            *left = packet.injected.max(*left);
+        }
+        let left: Vec<Picoseconds> = operations.values().copied().collect();
+        let begun = operations.keys().skip(outstanding as usize);
+        let waits = begun.zip(&left).map(|(begun, left)| begun.checked_sub(*left));
+        let overhead = parameters.send_overhead;
+        assert!(
+            waits.clone().all(|wait| wait.is_some_and(|wait| wait > overhead)),
+            "{outstanding}"
+        );
+        assert!(waits.count() > 25);
     }
 }
 

@@ -277,6 +277,9 @@ fn a_small_replay_buffer_lets_so_much_through_a_round_trip() {
             replay_buffer: packets * p.maximum_packet(),
             ..LinkErrors::default()
         };
+        let told = Parameters { errors: Some(errors.clone()), ..p.clone() }.packets_on_a_link();
+        let sent = round_trip as f64 / (behind + p.link_flit_time()) as f64;
+        assert_eq!(told, Some((packets, sent)));
         let found = run(&scenario, Some(errors), 1).log.packets;
         for (before, after) in found.iter().zip(&found[packets as usize..]) {
             assert_eq!(after.delivered - before.delivered, round_trip);

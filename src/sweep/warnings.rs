@@ -24,7 +24,7 @@ pub(super) fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
     row: &Measured,
-    Scenario { measure, .. }: &Scenario,
+    Scenario { measure, parameters, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
     let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
@@ -73,7 +73,16 @@ pub(super) fn load_warnings(
         }
         Ending::Deadlock(_) | Ending::Steady | Ending::Interrupted(_) => return Vec::new(),
     };
-    vec![warning]
+    let bound = parameters.packets_on_a_link().filter(|(most, sent)| f64::from(*most) < *sent);
+    let bound = bound.map(|(most, sent)| {
+        format!(
+            "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} of the largest \
+             packets, and {sent:.1} could be sent until one is acknowledged; raise link.errors.replay_buffer or \
+             link.errors.sequence_bits",
+            100.0 * f64::from(most) / sent
+        )
+    });
+    [Some(warning), bound].into_iter().flatten().collect()
 }
 
 /// A load to try, of three digits and never 0.

@@ -161,6 +161,19 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             ),
         ),
     ];
+    if let Some((most, sent)) = parameters.packets_on_a_link() {
+        let bound = f64::from(most) / sent;
+        let bound = if bound < 1.0 {
+            format!("which bounds each channel to {:.1}% of its rate", 100.0 * bound)
+        } else {
+            "so they bound nothing".into()
+        };
+        let text = format!(
+            "replay buffer and numbers for {most} of the largest packets, of which {sent:.1} are sent until one is \
+             acknowledged: {bound}"
+        );
+        lines.push(("links that err", text));
+    }
     if scenario.network.forwarding_proof().is_some() {
         let deadlock = expectation.forwarding_cycle.clone();
         let deadlock =

@@ -128,7 +128,12 @@ pub(super) fn chart(
     let of_size = proportional && is_size(key);
     let wide = low > 0.0 && (of_size || high / low > WIDE);
     let y = if wide { y.logarithmic(low / size, high / size) } else { y };
-    let ticks = entries.iter().map(|entry| (entry.x, entry.label.clone())).collect();
+    let x = if key == LOAD {
+        let highest = entries.iter().map(|entry| entry.x).fold(0.0, f64::max);
+        Axis::of_shares(x_title(key), highest * 1.06)
+    } else {
+        Axis::at(x_title(key), entries.iter().map(|it| (it.x, it.label.clone())).collect())
+    };
     let mut panel = Panel::new(y);
     let mut legend = Legend::default();
     for (number, id) in curves.iter().enumerate() {
@@ -151,7 +156,7 @@ pub(super) fn chart(
     if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
         legend.key(LegendSample::Band(of_series(0).colour), INTERVAL);
     }
-    Some(Chart::single(title, Axis::at(x_title(key), ticks), panel, legend))
+    Some(Chart::single(title, x, panel, legend))
 }
 
 fn entries(
@@ -167,8 +172,10 @@ fn entries(
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
         Drawn::OperationRate => means(points, key, &|row| row.measured.operation_rate_total),
         Drawn::CompletionTime => means(points, key, &time),
+        // What is not steady has no latency: the longer it is measured, the longer it is.
         Drawn::Latency => means(points, key, &|row| {
-            row.measured.packet_latency_mean.map(|time| time as f64 / 1000.0)
+            let steady = row.measured.status == Status::Steady;
+            row.measured.packet_latency_mean.filter(|_| steady).map(|time| time as f64 / 1000.0)
         }),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),

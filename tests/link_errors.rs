@@ -13,6 +13,7 @@ use flitlab::traffic::{Kind, Message, Script, Workload};
 use flitlab::units::Picoseconds;
 
 use crate::common::random_scenario::Scenario;
+use crate::common::workplace::{Workplace, scenario};
 
 const RETRIES: [Retry; 2] = [Retry::Store, Retry::Stomp];
 const RESENDS: [Resend; 2] = [Resend::GoBackN, Resend::Selective];
@@ -293,6 +294,18 @@ fn a_small_replay_buffer_lets_so_much_through_a_round_trip() {
     };
     let found = run(&scenario, Some(errors), 1).log.packets;
     assert!(found.windows(2).all(|pair| pair[1].delivered - pair[0].delivered == round_trip));
+}
+
+#[test]
+fn a_run_says_what_was_damaged_and_sent_again() {
+    let place = Workplace::new("lossy_links");
+    let told = place.run(&["run", &scenario("angara/lossy-links")]);
+    let line = told.lines().find(|line| line.contains("links that err")).expect("a line");
+    let shares: Vec<f64> =
+        line.split('%').filter_map(|text| text.split(' ').next_back()?.parse().ok()).collect();
+    // A bit of 2,304 is damaged with 1e-5, and what is sent in a round trip goes again.
+    let [damaged, resent] = shares[..] else { panic!("two shares: {line}") };
+    assert!((1.9..3.0).contains(&damaged) && resent > damaged, "{line}");
 }
 
 #[test]

@@ -187,6 +187,16 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line("sources went on", after(row.interruption));
         line("recovered", after(row.recovery));
     }
+    if let (Some(damaged), Some(resent)) = (row.damaged_packets, row.resent_flits) {
+        line(
+            "links that err",
+            format!(
+                "{:.3}% of packets damaged on a channel, {:.3}% of flits sent again",
+                100.0 * damaged,
+                100.0 * resent
+            ),
+        );
+    }
     if let (Some(share), Some(buffer)) = (row.overtaken, row.reorder_buffer) {
         let kept = if buffer == 1 { "1 packet" } else { &format!("{buffer} packets") };
         line(

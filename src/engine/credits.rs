@@ -71,25 +71,28 @@ impl Returning {
         (self.times[place], self.flits[place]) = (credit.time, credit.flits);
     }
 
-    /// Puts a credit behind those that arrive before or with it; there is room.
+    /// Puts a credit behind those that arrive before or with it; there is room. Whether it overtakes others.
     #[inline]
-    fn insert(&mut self, credit: Credit) {
+    fn insert(&mut self, credit: Credit) -> bool {
         let mut number = self.near;
         while number > 0 && self.at(number - 1).time > credit.time {
             self.put(number, self.at(number - 1));
             number -= 1;
         }
         self.put(number, credit);
+        let overtakes = number < self.near;
         self.near += 1;
+        overtakes
     }
 
     /// Sends a credit. What arrives by `settled` nobody looks for any more before it is there: those flits may be
-    /// given. Also, whether the sender waits for a credit: it is to look when this one arrives.
+    /// given. Also, whether the sender is to look when this one arrives: it waits for a credit, or has foreseen one that
+    /// this one overtakes.
     #[inline]
     pub(super) fn send(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
         if usize::from(self.near) < NEAR && self.head == NONE {
-            self.insert(credit);
-            return (0, std::mem::take(&mut self.awaited));
+            let overtakes = self.insert(credit);
+            return (0, std::mem::take(&mut self.awaited) | overtakes);
         }
         self.send_far(links, credit, settled)
     }
@@ -98,23 +101,24 @@ impl Returning {
     fn send_far(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
         let flits = self.collect(links, settled);
         let near = self.near;
-        if self.head == NONE && usize::from(near) < NEAR {
-            self.insert(credit);
+        let overtakes = if self.head == NONE && usize::from(near) < NEAR {
+            self.insert(credit)
         } else if near > 0 && self.at(near - 1).time > credit.time {
             // It overtakes: the last of the near ones makes room.
             let last = self.at(near - 1);
             self.near -= 1;
             self.insert(credit);
             self.send_later(links, last);
+            true
         } else {
-            self.send_later(links, credit);
-        }
-        (flits, std::mem::take(&mut self.awaited))
+            self.send_later(links, credit)
+        };
+        (flits, std::mem::take(&mut self.awaited) | overtakes)
     }
 
-    /// Puts a credit into the chain of those that are not near.
+    /// Puts a credit into the chain of those that are not near. Whether it overtakes others there.
     #[cold]
-    fn send_later(&mut self, links: &mut Links, credit: Credit) {
+    fn send_later(&mut self, links: &mut Links, credit: Credit) -> bool {
         let (mut before, mut at) = (NONE, self.head);
         if at != NONE && links.links[self.tail as usize].credit.time <= credit.time {
             (before, at) = (self.tail, NONE);
@@ -131,6 +135,7 @@ impl Returning {
         } else {
             links.links[before as usize].next = slot;
         }
+        at != NONE
     }
 
     /// Flits whose credits have arrived by `now`, which are here no longer.
@@ -302,7 +307,9 @@ mod tests {
             for now in (0..20_000).step_by(7) {
                 let time = now + random.random_range(1..ahead);
                 let credit = Credit { time, flits: random.random_range(1..4) };
-                assert_eq!(credits.send(1, credit, now - now % 3), std::mem::take(&mut awaited));
+                let overtakes = list.iter().any(|other| other.time > time);
+                let looks = std::mem::take(&mut awaited) || overtakes;
+                assert_eq!(credits.send(1, credit, now - now % 3), looks);
                 list.push(credit);
                 list.sort_by_key(|credit| credit.time);
                 let on_their_way: u16 = list.iter().map(|credit| credit.flits).sum();

@@ -169,7 +169,7 @@ impl<O: Observer> Simulator<'_, O> {
             let ready = far_model.packets.packets[slot as usize].ready;
             far_model.time(ready) <= self.clock
         });
-        let there = there.filter(|&slot| !far_model.holds_no_room(slot));
+        let there = there.filter(|&slot| !far_model.is_bad_copy(slot));
         let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
         (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
     }

@@ -85,9 +85,11 @@ impl Origin {
         self.flags |= BAD | FRESH;
     }
 
-    /// It goes on from where the link ends that damaged it, and holds room of its own from there on.
-    pub(super) fn settle_down(&mut self) {
+    /// It goes on, and holds room of its own from there on. Whether it has had any so far.
+    pub(super) fn move_on(&mut self) -> bool {
+        let had_room = !self.is_fresh();
         self.flags &= !FRESH;
+        had_room
     }
 
     /// Whether its sink has no use for it.

@@ -227,7 +227,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn head_specially(&mut self, pair: u32) {
         if self.links.is_some() {
             let slot = self.queues[pair as usize].head;
-            if self.packets.origins[slot as usize].is_bad() && !self.head_of_bad_copy(pair) {
+            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(pair) {
                 return;
             }
         }
@@ -489,6 +489,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;
+        let had_room = !self.special || self.packets.origins[slot as usize].move_on();
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
@@ -527,7 +528,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let credit = Credit { time: released + self.whole.timing(kind).back, flits };
         if injects {
             self.return_to_terminal(pair, feeder, credit, now);
-        } else {
+        } else if had_room {
             self.outbox.returned.push(Returned { feeder, lane, credit });
         }
 

@@ -42,21 +42,8 @@ pub(super) struct State {
     channels: Vec<Option<Box<Channel>>>,
     /// By router: before when nothing happens on its links.
     pub due: Vec<Tick>,
-    /// By router: bad copies at heads of its buffers.
-    heads: Vec<Vec<BadHead>>,
-}
-
-/// A bad copy at the head of a buffer.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct BadHead {
-    pair: u32,
-    slot: u32,
-    /// When it leaves, unless it is granted an output before.
-    leaves: Tick,
-    /// Whether it asks for an output before that.
-    asks: bool,
-    /// Whether it was damaged on the link that ends there: its room is that of its packet then.
-    fresh: bool,
+    /// By router: when bad copies' last flits are there, and among which pair's packets.
+    bad_copies: Vec<Vec<(Tick, u32)>>,
 }
 
 impl Links {
@@ -91,7 +78,7 @@ impl Links {
             state: State {
                 channels,
                 due: vec![NEVER; routers],
-                heads: (0..routers).map(|_| Vec::new()).collect(),
+                bad_copies: vec![Vec::new(); routers],
             },
             granted: Vec::new(),
             followers: Vec::new(),
@@ -116,8 +103,8 @@ impl Links {
     pub(super) fn rebase(&mut self, by: Tick) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
         self.state.due.iter_mut().for_each(|tick| *tick = rebased(*tick, by));
-        let heads = self.state.heads.iter_mut().flatten();
-        heads.for_each(|head| head.leaves = rebased(head.leaves, by));
+        let bad_copies = self.state.bad_copies.iter_mut().flatten();
+        bad_copies.for_each(|it| it.0 = rebased(it.0, by));
     }
 
     /// Goes on with another state; false if it is another network's.
@@ -142,7 +129,12 @@ impl Model<'_> {
         channel.map_or(0, |channel| channel.line_free)
     }
 
-    /// Whether a packet is a bad copy whose room is that of the packet that it is a copy of.
+    /// Whether a packet is a bad copy, which leaves its buffer whatever the others do.
+    pub(super) fn is_bad_copy(&self, slot: u32) -> bool {
+        self.packets.origins[slot as usize].is_bad()
+    }
+
+    /// Whether it is one whose room is that of the packet that it is a copy of.
     pub(super) fn holds_no_room(&self, slot: u32) -> bool {
         self.packets.origins[slot as usize].is_fresh()
     }

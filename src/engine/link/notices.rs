@@ -24,22 +24,29 @@ pub(in crate::engine) enum News {
     ToSay(Verdict),
     /// A verdict on what the output has sent.
     Learned(Verdict),
-    /// A bad copy whose last flit is there.
-    BadCopy,
+    /// A bad copy whose last flit is there, among a pair's packets.
+    BadCopy(u32),
 }
 
 impl Links {
-    /// Takes in what one of the part's outputs, of this number, is to know.
-    fn take_in(&mut self, output: u32, notice: &Notice) {
-        let Some(channel) = &mut self.state.channels[output as usize] else { return };
-        match notice.news {
-            News::ToSay(verdict) => channel.to_say.push_back((notice.time, verdict)),
-            News::Learned(verdict) => channel.learned.push_back((notice.time, verdict)),
-            News::BadCopy => return,
+    /// Takes in what a router of the part is to know, whose outputs begin with this number.
+    fn take_in(&mut self, first_output: u32, notice: &Notice) {
+        let &Notice { router, output, time, news, .. } = notice;
+        let place = (first_output + u32::from(output)) as usize;
+        match (news, &mut self.state.channels[place]) {
+            (News::BadCopy(pair), _) => self.state.bad_copies[router as usize].push((time, pair)),
+            (_, None) => return,
+            (News::ToSay(verdict), Some(channel)) => {
+                channel.to_say.push_back((time, verdict));
+                channel.next = channel.next.min(time);
+            }
+            (News::Learned(verdict), Some(channel)) => {
+                channel.learned.push_back((time, verdict));
+                channel.next = channel.next.min(time);
+            }
         }
-        channel.next = channel.next.min(notice.time);
-        let due = &mut self.state.due[notice.router as usize];
-        *due = (*due).min(notice.time);
+        let due = &mut self.state.due[router as usize];
+        *due = (*due).min(time);
     }
 }
 
@@ -64,7 +71,7 @@ impl Model<'_> {
     pub(in crate::engine) fn take_notice(&mut self, notice: &Notice) {
         let first = self.ports.routers[notice.router as usize].first_output;
         if let Some(links) = &mut self.links {
-            links.take_in(first + u32::from(notice.output), notice);
+            links.take_in(first, notice);
         }
         self.schedule.active.lower(notice.router, notice.time);
     }

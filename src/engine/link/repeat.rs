@@ -1,9 +1,10 @@
 //! What a router does on links that err: sending, sending again, acknowledging, discarding (docs/model.md, "Links that err").
 
 use super::replay::{Channel, Entry, Fate};
-use super::{BadHead, Links, News, Notice};
+use super::{Links, News, Notice};
 use crate::engine::credits::Credit;
 use crate::engine::octet::least;
+use crate::engine::packet::Packet;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
 use crate::engine::ports::{Output, Queue};
 use crate::engine::router::{Visit, Walk};
@@ -112,7 +113,6 @@ impl<S: Size> Visit<'_, '_, S> {
             self.settle(usize::from(output), now);
         }
         self.links().granted = granted;
-        self.forget_granted_heads();
         self.set_links_due();
     }
 
@@ -138,8 +138,8 @@ impl<S: Size> Visit<'_, '_, S> {
         let outputs = first..first + usize::from(self.router.outputs);
         let state = &mut self.links().state;
         let links = state.channels[outputs].iter().flatten().map(|link| link.next);
-        let heads = state.heads[number].iter().map(|head| head.leaves);
-        state.due[number] = links.chain(heads).min().unwrap_or(NEVER);
+        let bad_copies = state.bad_copies[number].iter().map(|it| it.0);
+        state.due[number] = links.chain(bad_copies).min().unwrap_or(NEVER);
     }
 
     /// An output sends something besides grants until a time.
@@ -162,9 +162,7 @@ impl<S: Size> Visit<'_, '_, S> {
         self.credits.room[(room + u32::from(lane)) as usize] -= packet.flits;
         let cut = self.is_cut(output, packet.tail);
         self.go_on(output, slot, packet.tail);
-        let origin = &mut self.packets.origins[slot as usize];
-        origin.settle_down();
-        let bad = origin.is_bad();
+        let bad = self.packets.origins[slot as usize].is_bad();
         let time_out = self.links().rules.time_out;
         let link = self.link(output);
         link.line_free = free_at;
@@ -286,16 +284,12 @@ impl<S: Size> Visit<'_, '_, S> {
                 if !by_header {
                     self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
                 }
-                if bad {
-                    self.tell_of_bad_copy(output, arrives);
-                }
                 self.enter(output, lane, slot);
                 self.let_in(output, lane, arrives);
             }
             Fate::BadCopy => {
                 let copy = self.packets.copy(slot);
                 self.packets.origins[copy as usize].spoil();
-                self.tell_of_bad_copy(output, arrives);
                 self.enter(output, lane, copy);
             }
             Fate::Discarded => {
@@ -310,11 +304,16 @@ impl<S: Size> Visit<'_, '_, S> {
         }
     }
 
-    /// A packet is on its way to the buffer at the far end.
+    /// A packet is on its way to the buffer at the far end, which is to know when a bad copy's last flit is there: that may be
+    /// before it asks for anything.
     fn enter(&mut self, output: usize, lane: u8, slot: u32) {
-        let &mut Output { far_part, far_router, far_pair, .. } = self.output(output);
+        let &mut Output { far_part: part, far_router: router, far_pair, .. } = self.output(output);
         let pair = u32::from(far_pair) + u32::from(lane);
-        self.outbox.sent.push(Sent { slot, part: far_part, router: far_router, pair });
+        self.outbox.sent.push(Sent { slot, part, router, pair });
+        if self.packets.origins[slot as usize].is_bad() {
+            let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(pair));
+            self.links().notices.push(Notice { part, router, output: 0, time, news });
+        }
     }
 
     /// What has waited beside the buffer enters it, behind what is there whole at a time.
@@ -326,13 +325,6 @@ impl<S: Size> Visit<'_, '_, S> {
             self.enter(output, lane, slot);
         }
         self.links().followers = slots;
-    }
-
-    /// Lets the router at the far end know when a bad copy's last flit is there, which may be before it asks for anything.
-    fn tell_of_bad_copy(&mut self, output: usize, time: Tick) {
-        let &mut Output { far_part: part, far_router: router, .. } = self.output(output);
-        let notice = Notice { part, router, output: 0, time, news: News::BadCopy };
-        self.links().notices.push(notice);
     }
 
     /// Sends all verdicts that have been passed, in one flit.
@@ -362,76 +354,76 @@ impl<S: Size> Visit<'_, '_, S> {
         }
     }
 
-    /// A bad copy has become the head of a buffer. Whether it asks for its next output.
-    pub(in crate::engine) fn head_of_bad_copy(&mut self, pair: u32) -> bool {
-        let Queue { head: slot, ask, free_at, .. } = self.queues[pair as usize];
-        let leaves = self.packets.packets[slot as usize].tail.max(free_at);
-        let fresh = self.packets.origins[slot as usize].is_fresh();
-        let asks = ask < leaves;
-        let number = self.number as usize;
-        let state = &mut self.links().state;
-        state.heads[number].push(BadHead { pair, slot, leaves, asks, fresh });
-        state.due[number] = state.due[number].min(leaves);
-        asks
+    /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
+    pub(in crate::engine) fn asks_before_it_leaves(&self, pair: u32) -> bool {
+        let Queue { head, ask, .. } = self.queues[pair as usize];
+        ask < self.packets.packets[head as usize].tail
     }
 
-    /// Bad copies whose last flits are there leave the buffers whose heads they are.
+    /// Bad copies whose last flits are there leave their buffers, unless they have been granted an output.
     fn discard_bad_copies(&mut self, now: Tick) {
         let number = self.number as usize;
-        while let Some(place) =
-            self.links().state.heads[number].iter().position(|head| head.leaves <= now)
-        {
-            let BadHead { pair, slot, asks, fresh, .. } =
-                self.links().state.heads[number].swap_remove(place);
-            let Queue { head, options, output, .. } = self.queues[pair as usize];
-            debug_assert_eq!(head, slot, "it was not granted an output");
-            if asks && options == 0 {
-                self.stop_asking(usize::from(output), pair, now);
-            } else if asks && self.by_relation() {
-                self.withdraw_hops(usize::MAX, pair, now);
-            } else if asks {
-                self.withdraw(usize::MAX, pair, now);
+        let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
+        due.retain(|&(leaves, pair)| {
+            if leaves <= now {
+                self.discard_from(pair, now);
             }
-            let packet = self.packets.packets[slot as usize];
-            self.packets.remove(slot);
+            leaves > now
+        });
+        self.links().state.bad_copies[number] = due;
+    }
+
+    /// The same of one buffer.
+    fn discard_from(&mut self, pair: u32, now: Tick) {
+        let head = self.queues[pair as usize].head;
+        let (mut before, mut slot) = (NONE, head);
+        while slot != NONE {
+            let Packet { next, tail, flits, .. } = self.packets.packets[slot as usize];
+            let origin = self.packets.origins[slot as usize];
+            if !origin.is_bad() || tail > now {
+                (before, slot) = (slot, next);
+                continue;
+            }
+            if slot == head && self.asks_before_it_leaves(pair) {
+                self.withdraw_all(pair, now);
+            }
             let queue = &mut self.queues[pair as usize];
-            queue.ask = NEVER;
-            queue.free_at = queue.free_at.max(now);
-            queue.head = packet.next;
-            if !fresh {
+            if queue.tail == slot {
+                queue.tail = before;
+            }
+            match before {
+                NONE => queue.head = next,
+                before => self.packets.packets[before as usize].next = next,
+            }
+            self.packets.remove(slot);
+            if !origin.is_fresh() {
                 let (input, lane) = self.place(pair);
                 let feeder = self.input(input).feeder;
                 let back = self.whole.timing(ChannelKind::Network).back;
-                let credit = Credit { time: now + back, flits: packet.flits };
+                let credit = Credit { time: now + back, flits };
                 self.outbox.returned.push(Returned { feeder, lane, credit });
             }
-            if packet.next != NONE {
+            slot = next;
+        }
+        let queue = &mut self.queues[pair as usize];
+        if queue.head != head {
+            queue.ask = NEVER;
+            queue.free_at = queue.free_at.max(now);
+            if queue.head != NONE {
                 self.head(pair);
             }
         }
     }
 
-    /// Forgets bad copies at heads that have been granted an output. Of those that were damaged on their way here no credits
-    /// go back.
-    fn forget_granted_heads(&mut self) {
-        let number = self.number as usize;
-        let mut place = 0;
-        while let Some(&BadHead { pair, slot, fresh, .. }) =
-            self.links().state.heads[number].get(place)
-        {
-            if self.queues[pair as usize].head == slot {
-                place += 1;
-                continue;
-            }
-            self.links().state.heads[number].swap_remove(place);
-            if fresh {
-                let (input, lane) = self.place(pair);
-                let feeder = self.input(input).feeder;
-                let own = |it: &Returned| it.feeder == feeder && it.lane == lane;
-                if let Some(credit) = self.outbox.returned.iter().rposition(own) {
-                    self.outbox.returned.remove(credit);
-                }
-            }
+    /// The head of a buffer asks for nothing any longer.
+    fn withdraw_all(&mut self, pair: u32, now: Tick) {
+        let Queue { options, output, .. } = self.queues[pair as usize];
+        if options == 0 {
+            self.stop_asking(usize::from(output), pair, now);
+        } else if self.by_relation() {
+            self.withdraw_hops(usize::MAX, pair, now);
+        } else {
+            self.withdraw(usize::MAX, pair, now);
         }
     }
 }

@@ -148,27 +148,26 @@ impl Simulator<'_> {
         }
     }
 
-    /// Removes bad copies from the heads of buffers.
+    /// Removes bad copies that are there whole, except those that are being sent on.
     pub fn discard_bad_copies(&mut self, now: Picoseconds) {
+        let sending = self.channels.iter().filter_map(|channel| channel.sending.as_ref());
+        let sent: Vec<usize> = sending.map(|sending| sending.packet).collect();
         for channel in 0..self.channels.len() {
             for virtual_channel in 0..self.virtual_channels() {
-                while let Some(last) = self.bad_head(channel, virtual_channel) {
-                    let buffer = &mut self.channels[channel].buffers[virtual_channel];
-                    buffer.flits.drain(..self.packets[last.packet].flits as usize);
+                loop {
+                    let flits = &mut self.channels[channel].buffers[virtual_channel].flits;
+                    let mut all = flits.iter().map(|(_, flit)| flit);
+                    let is_last = |it: &Flit| it.is_bad_copy && !sent.contains(&it.packet);
+                    let Some(place) = all.position(is_last) else { break };
+                    let (_, last) = flits[place];
+                    let from = place + 1 - self.packets[last.packet].flits as usize;
+                    let mut copy = flits.drain(from..=place);
+                    assert!(copy.all(|(_, flit)| flit.packet == last.packet));
+                    drop(copy);
                     self.return_room(channel, last, now);
                 }
             }
         }
-    }
-
-    /// The last flit of the packet at a buffer's head, if that is a bad copy and not being sent.
-    fn bad_head(&self, channel: usize, virtual_channel: usize) -> Option<Flit> {
-        let buffer = &self.channels[channel].buffers[virtual_channel];
-        let &(_, header) = buffer.flits.front().filter(|_| !buffer.is_sending)?;
-        let last = self.packets[header.packet].flits - 1;
-        let &(_, last) = buffer.flits.get(last as usize)?;
-        assert_eq!(last.packet, header.packet);
-        last.is_bad_copy.then_some(last)
     }
 
     /// Sends what far ends have to say, each on the other channel of its cable.

@@ -444,3 +444,31 @@ fn both_engines_agree_in_many_scenarios_where_links_err() {
     );
     assert_eq!(agreed.len() as u64, count);
 }
+
+/// Under the bubble rule bad copies that go on take the room of the bubble. When they waited behind others to be discarded, seed
+/// 2 stopped for good.
+#[test]
+fn rings_full_of_bad_copies_do_not_deadlock() {
+    for seed in 0..9 {
+        let nodes = 4 + seed as u32 % 3;
+        let fabric = Torus::new(&[nodes], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+        let errors = LinkErrors {
+            bit_error_rate: 1e-3,
+            retry: Retry::Stomp,
+            resend: RESENDS[seed as usize / 3 % 2],
+            acknowledgements: Acknowledgements::Free,
+            replay_buffer: 100,
+            seed,
+            ..LinkErrors::default()
+        };
+        let to = |source| data(0, source, (source + nodes / 2) % nodes, 100);
+        let scenario = Scenario {
+            fabric,
+            routes: Routes::DirectionOrder(order),
+            parameters: parameters(errors),
+            messages: (0..nodes).map(to).collect(),
+        };
+        assert_eq!(differential::agree(seed, &scenario), 100 * nodes as usize, "seed {seed}");
+    }
+}

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flitlab::engine::{
-    Acknowledgements, Bursts, Counters, Digest, Engine, LinkErrors, Log, Parameters, Resend, Retry,
+    Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, LinkErrors, Log, Parameters,
+    Resend, Retry,
 };
 use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
@@ -306,6 +307,32 @@ fn a_run_says_what_was_damaged_and_sent_again() {
     // A bit of 2,304 is damaged with 1e-5, and what is sent in a round trip goes again.
     let [damaged, resent] = shares[..] else { panic!("two shares: {line}") };
     assert!((1.9..3.0).contains(&damaged) && resent > damaged, "{line}");
+}
+
+#[test]
+fn a_channel_says_what_it_has_sent_again() {
+    let scenario = one_message(3, 1 << 16);
+    let (fabric, channels) = row(3);
+    let Scenario { routes, parameters, messages, .. } = &scenario;
+    let errors =
+        LinkErrors { bit_error_rate: 1e-4, channels: only(3, channels[1]), ..Default::default() };
+    let errors = fitted(errors, parameters, 8);
+    let parameters = Parameters { errors: Some(errors), ..parameters.clone() };
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let mut engine = Engine::new(&fabric, routes, &parameters, workload, Log::default());
+    engine.run_until(Picoseconds::MAX);
+    let resent = engine.counters().flits_resent;
+    assert!(resent > 100, "{resent}");
+    for channel in engine.channels() {
+        let (found, is_network) =
+            (channel.statistics.flits_resent, channel.kind == ChannelKind::Network);
+        assert_eq!(found.is_some(), is_network, "{}", channel.name);
+        let errs = channel.name.starts_with("S1 ") && channel.name.ends_with(" S2");
+        assert_eq!(found.unwrap_or(0), if errs { resent } else { 0 }, "{}", channel.name);
+    }
+    engine.reset_channels();
+    let all = engine.channels();
+    assert!(all.iter().all(|it| it.statistics.flits_resent.unwrap_or(0) == 0));
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub const STALLS: usize = 4;
 pub struct ChannelStatistics {
     /// Flits sent, by virtual channel, counted at the grant.
     pub flits: Vec<u64>,
+    /// Of these, flits that were sent again; between routers, where links err.
+    pub flits_resent: Option<u64>,
     /// Time in which packets waited for this channel, by reason, in picoseconds; not measured where links are shared flit
     /// by flit.
     pub stalled: Option<[Picoseconds; STALLS]>,
@@ -143,6 +145,9 @@ impl Model<'_> {
         self.settle_stalls(now);
         self.statistics.flits.fill(0);
         self.statistics.stalled.fill([0; STALLS]);
+        if let Some(links) = &mut self.links {
+            links.reset_statistics();
+        }
         let outputs: Vec<Tick> = (0..fitted!(self.ports.outputs, u32))
             .map(|output| self.output_free_at(output))
             .collect();
@@ -173,6 +178,10 @@ impl Model<'_> {
             flits[usize::from(self.whole.lanes.channel(lane))] = count;
         }
         let stalled = self.statistics.stalled.get(channel as usize).copied().unwrap_or_default();
-        ChannelStatistics { flits, stalled: self.flits.is_none().then_some(stalled) }
+        ChannelStatistics {
+            flits,
+            flits_resent: self.flits_resent(channel),
+            stalled: self.flits.is_none().then_some(stalled),
+        }
     }
 }

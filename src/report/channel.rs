@@ -26,6 +26,8 @@ table! {
         stalled_output_busy: Option<f64> as Number, "stalled_output_busy", "output busy", Throughput, usual;
         /// Share of the time in which packets waited since their inputs were sending other packets.
         stalled_input_busy: Option<f64> as Number, "stalled_input_busy", "input busy", Throughput, usual;
+        /// Of its flits, those that were sent again; between routers, where links err.
+        flits_resent: Option<u64> as Count<u64>, "flits_resent", "flits sent again", Count, more;
         /// Flits in the virtual channel of this number; nothing if the router has not as many.
         flits_vc0: Option<u64> as Count<u64>, "flits_vc0", "flits, virtual channel 0", Count, more;
         /// Flits in the virtual channel of this number; nothing if the router has not as many.
@@ -77,6 +79,7 @@ impl ChannelRow {
             stalled_bubble: stalled(Stall::Bubble),
             stalled_output_busy: stalled(Stall::OutputBusy),
             stalled_input_busy: stalled(Stall::InputBusy),
+            flits_resent: channel.statistics.flits_resent,
             flits_vc0: on(0),
             flits_vc1: on(1),
             flits_vc2: on(2),

@@ -5,6 +5,7 @@
 //! is kept until then. So the router at the far end has nothing to do for the link but to discard bad copies, and to send
 //! acknowledgements where they take flits.
 
+mod bad_copies;
 mod damage;
 mod errors;
 mod notices;
@@ -100,6 +101,11 @@ impl Links {
         channels * narrow::<usize>(Self::A_CHANNEL)
     }
 
+    /// Starts statistics anew.
+    pub(super) fn reset_statistics(&mut self) {
+        self.state.channels.iter_mut().flatten().for_each(|channel| channel.flits_resent = 0);
+    }
+
     pub(super) fn rebase(&mut self, by: Tick) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
         self.state.due.iter_mut().for_each(|tick| *tick = rebased(*tick, by));
@@ -121,6 +127,12 @@ impl Model<'_> {
     pub(super) fn flits_kept(&self, output: u32, lane: u8) -> u32 {
         let channel = self.links.as_ref().and_then(|links| links.channel(output));
         channel.map_or(0, |channel| channel.flits_kept(lane))
+    }
+
+    /// Flits that one of the part's channels has sent again since the last reset of statistics, if links err.
+    pub(super) fn flits_resent(&self, channel: u32) -> Option<u64> {
+        let channels = &self.links.as_ref()?.state.channels;
+        Some(channels.get(channel as usize)?.as_ref()?.flits_resent)
     }
 
     /// When the last flit of what an output sends over a link has left.

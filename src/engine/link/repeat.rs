@@ -1,17 +1,16 @@
-//! What a router does on links that err: sending, sending again, acknowledging, discarding (docs/model.md, "Links that err").
+//! What a router does on links that err: sending, sending again, acknowledging (docs/model.md, "Links that err").
 
 use super::replay::{Channel, Entry, Fate};
 use super::{Links, News, Notice};
 use crate::engine::credits::Credit;
 use crate::engine::octet::least;
-use crate::engine::packet::Packet;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
-use crate::engine::ports::{Output, Queue};
+use crate::engine::ports::Output;
 use crate::engine::router::{Visit, Walk};
 use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::visit::{Returned, Sent};
+use crate::engine::visit::Sent;
 use crate::engine::{ChannelKind, Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -59,7 +58,7 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     #[inline]
-    fn links(&mut self) -> &mut Links {
+    pub(super) fn links(&mut self) -> &mut Links {
         self.links.as_deref_mut().expect("links err")
     }
 
@@ -207,6 +206,7 @@ impl<S: Size> Visit<'_, '_, S> {
         }
         self.statistics.sent(channel, lane, flits);
         self.counters.flits_resent += u64::from(flits);
+        self.link(output).flits_resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
         let sending = Sending { start: now, ready, arrives, damaged };
@@ -351,79 +351,6 @@ impl<S: Size> Visit<'_, '_, S> {
                 };
                 self.links().notices.push(notice);
             }
-        }
-    }
-
-    /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
-    pub(in crate::engine) fn asks_before_it_leaves(&self, pair: u32) -> bool {
-        let Queue { head, ask, .. } = self.queues[pair as usize];
-        ask < self.packets.packets[head as usize].tail
-    }
-
-    /// Bad copies whose last flits are there leave their buffers, unless they have been granted an output.
-    fn discard_bad_copies(&mut self, now: Tick) {
-        let number = self.number as usize;
-        let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
-        due.retain(|&(leaves, pair)| {
-            if leaves <= now {
-                self.discard_from(pair, now);
-            }
-            leaves > now
-        });
-        self.links().state.bad_copies[number] = due;
-    }
-
-    /// The same of one buffer.
-    fn discard_from(&mut self, pair: u32, now: Tick) {
-        let head = self.queues[pair as usize].head;
-        let (mut before, mut slot) = (NONE, head);
-        while slot != NONE {
-            let Packet { next, tail, flits, .. } = self.packets.packets[slot as usize];
-            let origin = self.packets.origins[slot as usize];
-            if !origin.is_bad() || tail > now {
-                (before, slot) = (slot, next);
-                continue;
-            }
-            if slot == head && self.asks_before_it_leaves(pair) {
-                self.withdraw_all(pair, now);
-            }
-            let queue = &mut self.queues[pair as usize];
-            if queue.tail == slot {
-                queue.tail = before;
-            }
-            match before {
-                NONE => queue.head = next,
-                before => self.packets.packets[before as usize].next = next,
-            }
-            self.packets.remove(slot);
-            if !origin.is_fresh() {
-                let (input, lane) = self.place(pair);
-                let feeder = self.input(input).feeder;
-                let back = self.whole.timing(ChannelKind::Network).back;
-                let credit = Credit { time: now + back, flits };
-                self.outbox.returned.push(Returned { feeder, lane, credit });
-            }
-            slot = next;
-        }
-        let queue = &mut self.queues[pair as usize];
-        if queue.head != head {
-            queue.ask = NEVER;
-            queue.free_at = queue.free_at.max(now);
-            if queue.head != NONE {
-                self.head(pair);
-            }
-        }
-    }
-
-    /// The head of a buffer asks for nothing any longer.
-    fn withdraw_all(&mut self, pair: u32, now: Tick) {
-        let Queue { options, output, .. } = self.queues[pair as usize];
-        if options == 0 {
-            self.stop_asking(usize::from(output), pair, now);
-        } else if self.by_relation() {
-            self.withdraw_hops(usize::MAX, pair, now);
-        } else {
-            self.withdraw(usize::MAX, pair, now);
         }
     }
 }

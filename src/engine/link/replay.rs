@@ -112,6 +112,8 @@ pub(in crate::engine) struct Opposite {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct Channel {
     pub damage: Damage,
+    /// Flits that were sent again since the last reset of statistics.
+    pub flits_resent: u64,
     pub opposite: Option<Opposite>,
     /// When the last flit of what it sends now has left.
     pub line_free: Tick,
@@ -135,6 +137,7 @@ impl Channel {
     pub(super) fn new(damage: Damage, opposite: Option<Opposite>) -> Self {
         Self {
             damage,
+            flits_resent: 0,
             opposite,
             line_free: 0,
             next: NEVER,

@@ -21,8 +21,10 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
             let Setting { path, key_place, .. } = setting;
             let earlier = &step.settings[..at];
             let twice = earlier.iter().any(|earlier| earlier.path == *path)
-                || sweep.grid.iter().any(|key| overlap(&key.path, path));
+                || sweep.grid.iter().any(|key| key.path == *path);
             problems.extend(check_key(document, sweep, path, key_place, twice));
+            let apart = |key: &&Key| key.path != *path && overlap(&key.path, path);
+            problems.extend(sweep.grid.iter().filter(apart).map(|key| partly(setting, key)));
             if path == LOAD {
                 problems.push(
                     Diagnostic::new(key_place, "a series has many loads")
@@ -41,6 +43,19 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
 fn overlap(one: &str, other: &str) -> bool {
     let below = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
     one == other || below(one, other) || below(other, one)
+}
+
+/// A series sets a table as one value of which the grid has a key, or the other way round.
+fn partly(setting: &Setting, key: &Key) -> Diagnostic {
+    let whole = if key.path.len() < setting.path.len() { &key.path } else { &setting.path };
+    let (of_series, of_grid) = (&setting.path, &key.path);
+    Diagnostic::new(
+        &setting.key_place,
+        format!("the series sets `{of_series}`, and [sweep.grid] `{of_grid}`"),
+    )
+    .help(format!(
+        "`{whole}` is one value in a series: have all of its keys in [sweep.grid], or in the series"
+    ))
 }
 
 fn check_key(

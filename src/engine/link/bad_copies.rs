@@ -1,0 +1,86 @@
+//! Bad copies leave buffers (docs/model.md, "Links that err").
+
+use crate::engine::ChannelKind;
+use crate::engine::credits::Credit;
+use crate::engine::packet::Packet;
+use crate::engine::ports::Queue;
+use crate::engine::router::Visit;
+use crate::engine::size::Size;
+use crate::engine::tick::{NEVER, Tick};
+use crate::engine::visit::Returned;
+use crate::topology::NONE;
+
+impl<S: Size> Visit<'_, '_, S> {
+    /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
+    pub(in crate::engine) fn asks_before_it_leaves(&self, pair: u32) -> bool {
+        let Queue { head, ask, .. } = self.queues[pair as usize];
+        ask < self.packets.packets[head as usize].tail
+    }
+
+    /// Bad copies whose last flits are there leave their buffers, unless they have been granted an output.
+    pub(super) fn discard_bad_copies(&mut self, now: Tick) {
+        let number = self.number as usize;
+        let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
+        due.retain(|&(leaves, pair)| {
+            if leaves <= now {
+                self.discard_from(pair, now);
+            }
+            leaves > now
+        });
+        self.links().state.bad_copies[number] = due;
+    }
+
+    /// The same of one buffer.
+    fn discard_from(&mut self, pair: u32, now: Tick) {
+        let head = self.queues[pair as usize].head;
+        let (mut before, mut slot) = (NONE, head);
+        while slot != NONE {
+            let Packet { next, tail, flits, .. } = self.packets.packets[slot as usize];
+            let origin = self.packets.origins[slot as usize];
+            if !origin.is_bad() || tail > now {
+                (before, slot) = (slot, next);
+                continue;
+            }
+            if slot == head && self.asks_before_it_leaves(pair) {
+                self.withdraw_all(pair, now);
+            }
+            let queue = &mut self.queues[pair as usize];
+            if queue.tail == slot {
+                queue.tail = before;
+            }
+            match before {
+                NONE => queue.head = next,
+                before => self.packets.packets[before as usize].next = next,
+            }
+            self.packets.remove(slot);
+            if !origin.is_fresh() {
+                let (input, lane) = self.place(pair);
+                let feeder = self.input(input).feeder;
+                let back = self.whole.timing(ChannelKind::Network).back;
+                let credit = Credit { time: now + back, flits };
+                self.outbox.returned.push(Returned { feeder, lane, credit });
+            }
+            slot = next;
+        }
+        let queue = &mut self.queues[pair as usize];
+        if queue.head != head {
+            queue.ask = NEVER;
+            queue.free_at = queue.free_at.max(now);
+            if queue.head != NONE {
+                self.head(pair);
+            }
+        }
+    }
+
+    /// The head of a buffer asks for nothing any longer.
+    fn withdraw_all(&mut self, pair: u32, now: Tick) {
+        let Queue { options, output, .. } = self.queues[pair as usize];
+        if options == 0 {
+            self.stop_asking(usize::from(output), pair, now);
+        } else if self.by_relation() {
+            self.withdraw_hops(usize::MAX, pair, now);
+        } else {
+            self.withdraw(usize::MAX, pair, now);
+        }
+    }
+}

@@ -26,6 +26,7 @@ zip = [\"router.buffer\", \"link.latency\"]
 [sweep.series]
 \"published table\" = { routing.angara.relaxation = false }
 ABR = { routing.adaptive = {}, router.crossbar_speedup = 2 }
+\"as it stands\" = {}
 
 [sweep.grid]
 traffic.load = [0.1, 0.2]
@@ -37,14 +38,15 @@ link.latency = [\"70 ns\", \"90 ns\"]
     let points = place.read("results/a/points.csv");
     let series: Vec<&str> =
         points.lines().skip(1).map(|line| line.split('\"').nth(1).unwrap()).collect();
-    assert_eq!(series.len(), 8);
+    assert_eq!(series.len(), 12);
     assert_eq!(
-        [series[0], series[2], series[4], series[7]],
+        [series[0], series[2], series[4], series[7], series[8]],
         [
             "published table, buffer 72 flits, latency 70 ns",
             "published table, buffer 144 flits, latency 90 ns",
             "ABR, buffer 72 flits, latency 70 ns",
             "ABR, buffer 144 flits, latency 90 ns",
+            "as it stands, buffer 72 flits, latency 70 ns",
         ]
     );
     let scenario = place.read("results/a/scenario.toml");

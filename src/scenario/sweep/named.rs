@@ -38,12 +38,13 @@ impl Kind for NamedSeries<'_> {
                     )
                     .help("its name goes into figures and terminals as it is: leave out what is no letter"),
                 ),
-                Value::Table(keys) if !keys.entries.is_empty() && !entry.key.trim().is_empty() => {
+                // One without keys is the scenario as it stands.
+                Value::Table(keys) if !entry.key.trim().is_empty() => {
                     let mut settings = Vec::new();
                     collect(keys, "", &is_table, &mut settings);
                     steps.push(Step { name: Some(entry.key.clone()), settings });
                 }
-                _ => problems.push(nothing(entry)),
+                _ => problems.push(no_series(entry)),
             }
         }
         if problems.is_empty() { Ok(steps) } else { Err(problems) }
@@ -60,14 +61,15 @@ impl Kind for NamedSeries<'_> {
     }
 }
 
-fn nothing(entry: &Entry) -> Diagnostic {
+fn no_series(entry: &Entry) -> Diagnostic {
     let example = "`ABR = { routing.adaptive = {} }`";
     if entry.key.trim().is_empty() {
         return Diagnostic::new(&entry.key_place, "a series needs a name")
             .help(format!("write for example {example}"));
     }
-    Diagnostic::new(&entry.node.place, format!("the series `{}` sets no keys", entry.key))
-        .help(format!("a series is a name and a table of keys, for example {example}"))
+    Diagnostic::new(&entry.node.place, format!("the series `{}` has no table of keys", entry.key))
+        .label(format!("this is {}", entry.node.what()))
+        .help(format!("a series is a name and a table of keys, for example {example}; `{{}}` for the scenario as it stands"))
 }
 
 /// The keys of a table; what lies in tables of the scenario, such as [router] or [routing.angara], counts

@@ -29,8 +29,10 @@ use replay::{Channel, Opposite, Rules};
 pub(super) struct Links {
     rules: Rules,
     pub state: State,
-    /// Outputs that were granted at an instant, and packets that enter a buffer after another one; kept for their memory.
+    /// Outputs that were granted at an instant, those served at one, and packets that enter a buffer after another one; kept for
+    /// their memory.
     granted: Vec<u16>,
+    serving: Vec<usize>,
     followers: Vec<u32>,
     /// What visits have to say to other routers.
     notices: Vec<Notice>,
@@ -41,6 +43,8 @@ pub(super) struct Links {
 pub(super) struct State {
     /// By output; none for those of terminals, and that lead nowhere.
     channels: Vec<Option<Box<Channel>>>,
+    /// By output: before when nothing happens on its link but grants.
+    next: Vec<Tick>,
     /// By router: before when nothing happens on its links.
     pub due: Vec<Tick>,
     /// By router: when bad copies' last flits are there, and among which pair's packets.
@@ -77,11 +81,13 @@ impl Links {
         Some(Self {
             rules: Rules::new(errors, &whole.parameters),
             state: State {
+                next: vec![NEVER; channels.len()],
                 channels,
                 due: vec![NEVER; routers],
                 bad_copies: vec![Vec::new(); routers],
             },
             granted: Vec::new(),
+            serving: Vec::new(),
             followers: Vec::new(),
             notices: Vec::new(),
         })
@@ -108,7 +114,8 @@ impl Links {
 
     pub(super) fn rebase(&mut self, by: Tick) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
-        self.state.due.iter_mut().for_each(|tick| *tick = rebased(*tick, by));
+        let next = self.state.next.iter_mut().chain(&mut self.state.due);
+        next.for_each(|tick| *tick = rebased(*tick, by));
         let bad_copies = self.state.bad_copies.iter_mut().flatten();
         bad_copies.for_each(|it| it.0 = rebased(it.0, by));
     }

@@ -1,7 +1,7 @@
 //! What routers tell each other about links.
 
-use super::Links;
 use super::replay::Verdict;
+use super::{Links, State};
 use crate::engine::model::Model;
 use crate::engine::tick::Tick;
 
@@ -33,19 +33,20 @@ impl Links {
     fn take_in(&mut self, first_output: u32, notice: &Notice) {
         let &Notice { router, output, time, news, .. } = notice;
         let place = (first_output + u32::from(output)) as usize;
-        match (news, &mut self.state.channels[place]) {
-            (News::BadCopy(pair), _) => self.state.bad_copies[router as usize].push((time, pair)),
+        let State { channels, next, due, bad_copies } = &mut self.state;
+        match (news, &mut channels[place]) {
+            (News::BadCopy(pair), _) => bad_copies[router as usize].push((time, pair)),
             (_, None) => return,
             (News::ToSay(verdict), Some(channel)) => {
                 channel.to_say.push_back((time, verdict));
-                channel.next = channel.next.min(time);
+                next[place] = next[place].min(time);
             }
             (News::Learned(verdict), Some(channel)) => {
                 channel.learned.push_back((time, verdict));
-                channel.next = channel.next.min(time);
+                next[place] = next[place].min(time);
             }
         }
-        let due = &mut self.state.due[router as usize];
+        let due = &mut due[router as usize];
         *due = (*due).min(time);
     }
 }

@@ -68,21 +68,21 @@ impl<S: Size> Visit<'_, '_, S> {
         self.links().state.channels[number].as_deref_mut().expect("a network channel")
     }
 
-    /// The router's outputs that have links.
-    fn link_outputs(&mut self) -> impl Iterator<Item = usize> + use<S> {
+    /// Before when nothing happens but grants on the links of the router's outputs.
+    fn links_next(&mut self) -> &mut [Tick] {
         let first = self.router.first_output as usize;
-        let own = first..first + usize::from(self.router.outputs);
-        let channels = &self.links().state.channels[own];
-        let wired: Vec<bool> = channels.iter().map(Option::is_some).collect();
-        wired.into_iter().enumerate().filter_map(|(output, is)| is.then_some(output))
+        let outputs = first..first + usize::from(self.router.outputs);
+        &mut self.links().state.next[outputs]
     }
 
     /// Does all that is due on links at this instant before anything is granted.
     #[inline(never)]
     fn serve_links(&mut self, now: Tick) {
         let resend = self.links().rules.resend;
-        let due: Vec<usize> =
-            self.link_outputs().filter(|&output| self.link(output).next <= now).collect();
+        let mut due = std::mem::take(&mut self.links().serving);
+        due.clear();
+        let next = self.links_next().iter().enumerate();
+        due.extend(next.filter_map(|(output, &next)| (next <= now).then_some(output)));
         for &output in &due {
             self.link(output).learn(now, resend);
         }
@@ -102,6 +102,7 @@ impl<S: Size> Visit<'_, '_, S> {
         for &output in &due {
             self.settle(output, now);
         }
+        self.links().serving = due;
         self.set_links_due();
     }
 
@@ -118,8 +119,9 @@ impl<S: Size> Visit<'_, '_, S> {
     /// Notes when an output can be granted next, and when something happens on its link.
     fn settle(&mut self, output: usize, now: Tick) {
         let rules = self.links().rules;
+        let next = self.link(output).due(rules.resend);
+        self.links_next()[output] = next;
         let link = self.link(output);
-        link.next = link.due(rules.resend);
         let (is_full, line_free) = (link.is_full(&rules), link.line_free);
         let &mut Output { free_at, since, .. } = self.output(output);
         if is_full && free_at != NEVER {
@@ -133,12 +135,10 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     fn set_links_due(&mut self) {
-        let (number, first) = (self.number as usize, self.router.first_output as usize);
-        let outputs = first..first + usize::from(self.router.outputs);
+        let number = self.number as usize;
+        let next = self.links_next().iter().copied().fold(NEVER, Tick::min);
         let state = &mut self.links().state;
-        let links = state.channels[outputs].iter().flatten().map(|link| link.next);
-        let bad_copies = state.bad_copies[number].iter().map(|it| it.0);
-        state.due[number] = links.chain(bad_copies).min().unwrap_or(NEVER);
+        state.due[number] = state.bad_copies[number].iter().map(|it| it.0).fold(next, Tick::min);
     }
 
     /// An output sends something besides grants until a time.

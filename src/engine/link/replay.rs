@@ -117,8 +117,6 @@ pub(in crate::engine) struct Channel {
     pub opposite: Option<Opposite>,
     /// When the last flit of what it sends now has left.
     pub line_free: Tick,
-    /// Before when nothing happens to it but grants.
-    pub next: Tick,
     pub entries: VecDeque<Entry>,
     /// Flits of these.
     held: u32,
@@ -140,7 +138,6 @@ impl Channel {
             flits_resent: 0,
             opposite,
             line_free: 0,
-            next: NEVER,
             entries: VecDeque::new(),
             held: 0,
             next_number: 0,
@@ -228,6 +225,9 @@ impl Channel {
 
     /// Takes those of a lane that wait for none any longer, in their order.
     pub(in crate::engine) fn take_from_beside(&mut self, lane: u8, slots: &mut Vec<u32>) {
+        if self.beside.is_empty() {
+            return;
+        }
         let missing = self.entries.iter().find(|entry| entry.lane == lane && !entry.accepted);
         let missing = missing.map_or(self.next_number, |entry| entry.number);
         self.beside.retain(|beside| {
@@ -331,7 +331,6 @@ impl Channel {
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         move_back(&mut self.line_free);
-        move_back(&mut self.next);
         self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
         self.learned.iter_mut().chain(&mut self.to_say).for_each(|it| move_back(&mut it.0));
     }

@@ -4,7 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
 
-use super::link::{LinkErrors, Resend};
+use super::link::LinkErrors;
 use crate::narrow::narrow;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
@@ -336,14 +336,13 @@ impl Parameters {
     pub fn packets_on_a_link(&self) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();
-        let most = match errors.resend {
-            Resend::GoBackN => (1 << errors.sequence_bits) - 1,
-            Resend::Selective => 1 << (errors.sequence_bits - 1),
-        };
         let flit = self.link_flit_time() as f64;
         let known =
             (self.crossbar_latency + 2 * self.link_latency) as f64 + f64::from(packet - 1) * flit;
-        Some(((errors.replay_buffer / packet).min(most), known / (f64::from(packet) * flit)))
+        Some((
+            (errors.replay_buffer / packet).min(errors.most_packets()),
+            known / (f64::from(packet) * flit),
+        ))
     }
 
     /// The time a flit occupies an injection channel.

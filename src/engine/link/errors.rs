@@ -60,6 +60,16 @@ pub struct LinkErrors {
     pub seed: u64,
 }
 
+impl LinkErrors {
+    /// How many packets may be without an acknowledgement on a link, so that their numbers tell them apart.
+    pub(in crate::engine) fn most_packets(&self) -> u32 {
+        match self.resend {
+            Resend::GoBackN => (1 << self.sequence_bits) - 1,
+            Resend::Selective => 1 << (self.sequence_bits - 1),
+        }
+    }
+}
+
 impl Default for LinkErrors {
     fn default() -> Self {
         Self {

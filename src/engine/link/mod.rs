@@ -93,9 +93,9 @@ impl Links {
         })
     }
 
-    /// The link of one of the part's outputs.
+    /// The link of one of the part's channels.
     pub(super) fn channel(&self, output: u32) -> Option<&Channel> {
-        self.state.channels[output as usize].as_deref()
+        self.state.channels.get(output as usize)?.as_deref()
     }
 
     /// Bytes for a channel.
@@ -138,8 +138,7 @@ impl Model<'_> {
 
     /// Flits that one of the part's channels has sent again since the last reset of statistics, if links err.
     pub(super) fn flits_resent(&self, channel: u32) -> Option<u64> {
-        let channels = &self.links.as_ref()?.state.channels;
-        Some(channels.get(channel as usize)?.as_ref()?.flits_resent)
+        Some(self.links.as_ref()?.channel(channel)?.flits_resent)
     }
 
     /// When the last flit of what an output sends over a link has left.

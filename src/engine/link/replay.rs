@@ -31,7 +31,6 @@ pub(in crate::engine) struct Rules {
 
 impl Rules {
     pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
-        let numbers = 1_usize << errors.sequence_bits;
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
         Self {
             retry: errors.retry,
@@ -39,10 +38,7 @@ impl Rules {
             takes_flits,
             time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
             bits_a_flit: parameters.flit.0 * 8,
-            most: match errors.resend {
-                Resend::GoBackN => numbers - 1,
-                Resend::Selective => numbers / 2,
-            },
+            most: narrow(errors.most_packets()),
             most_before: errors.replay_buffer - parameters.maximum_packet(),
         }
     }

@@ -54,7 +54,7 @@ fn partly(setting: &Setting, key: &Key) -> Diagnostic {
         format!("the series sets `{of_series}`, and [sweep.grid] `{of_grid}`"),
     )
     .help(format!(
-        "`{whole}` is one value in a series: have all of its keys in [sweep.grid], or in the series"
+        "`{whole}` is set as one value: have all of its keys in [sweep.grid], or in the series"
     ))
 }
 

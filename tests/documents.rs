@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::common::workplace::Workplace;
 
 /// Commands that no setting shortens: it is enough that they go on for a while.
-const LONG: [&str; 2] = ["reproduce outflank", "reproduce angara-fig5"];
+const LONG: [&str; 3] = ["reproduce outflank", "reproduce angara-fig5", "reproduce angara-table3"];
 const A_WHILE: Duration = Duration::from_secs(5);
 
 /// More than any other command takes here on a slow machine.
@@ -42,6 +42,7 @@ run | sweep)
     case "$1 $scenario" in
     sweep*8x8x8*) set -- "$@" --set 'topology.torus.dimensions=[4, 4, 4]' ;;
     esac
+    case $scenario in */ft-desmos.toml) set -- "$@" --set application.schedule.npb.iterations=1 ;; esac
     case $scenario in */scale/*) set -- "$@" --set 'topology.torus.dimensions=[10, 10, 10]' ;; esac
     ;;
 esac

@@ -74,5 +74,6 @@ pub mod text_file;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+mod whole_file;
 
 pub use invalid_line::InvalidLine;

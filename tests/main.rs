@@ -50,6 +50,7 @@ mod reference_link_errors;
 mod relation;
 mod remote_memory;
 mod report;
+mod reproductions;
 mod result_files;
 mod robust;
 mod route_check;

@@ -9,6 +9,9 @@ use super::Failure;
 use super::input::reject;
 use flitlab::scenario::{Document, Scenario};
 
+/// The folder of everybody's results.
+const RESULTS: &str = "results";
+
 /// Where a command's results go.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Output {
@@ -43,8 +46,8 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failu
         Some(folder) => folder.to_path_buf(),
         None => (1..)
             .map(|number| match number {
-                1 => Path::new("results").join(name),
-                _ => Path::new("results").join(format!("{name}-{number}")),
+                1 => Path::new(RESULTS).join(name),
+                _ => Path::new(RESULTS).join(format!("{name}-{number}")),
             })
             .find(|folder| !occupied(folder))
             .expect("numbers don't end"),
@@ -52,6 +55,20 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failu
     let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", folder.display()));
     fs::create_dir_all(&folder).map_err(cannot)?;
     Ok(folder)
+}
+
+/// `results/NAME`, `results/NAME-2` and so on, as far as they are there, in this order.
+pub(super) fn numbered(name: &str) -> Vec<PathBuf> {
+    let number = |folder: &str| match folder.strip_prefix(name)? {
+        "" => Some(1),
+        rest => rest.strip_prefix('-')?.parse::<u32>().ok(),
+    };
+    let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
+    let mut found: Vec<(u32, PathBuf)> = entries
+        .filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())))
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, folder)| folder).collect()
 }
 
 /// Whether something is there that is not an empty folder.

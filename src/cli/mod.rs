@@ -7,6 +7,7 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+mod again;
 mod check;
 mod checkpoint;
 mod compare;
@@ -41,6 +42,7 @@ use say::{say, say_as_it_is};
 
 use flitlab::engine::Deadlock;
 use flitlab::report::ReportError;
+use flitlab::reproduce::KeptError;
 use flitlab::sweep::slurm::SlurmError;
 use flitlab::sweep::{PointError, SetupError, StoreError};
 
@@ -173,6 +175,17 @@ impl From<SetupError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Run(error.to_string())
+    }
+}
+
+impl From<KeptError> for Failure {
+    fn from(error: KeptError) -> Self {
+        match error {
+            KeptError::Other { .. } => {
+                Self::input(format!("{error}: name another folder with --out"))
+            }
+            _ => Self::Run(error.to_string()),
+        }
     }
 }
 

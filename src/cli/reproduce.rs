@@ -1,10 +1,12 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::again::again;
 use super::folder::Output;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
@@ -14,7 +16,7 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
-    Extent, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
+    Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
     angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults,
     nue_runtime, nue_throughput, outflank, outflank_angara, path_selection, path_selection_figure,
 };
@@ -30,6 +32,9 @@ pub(super) struct Reproduce {
     /// Compute a sample, or small networks, in seconds to minutes
     #[arg(long)]
     quick: bool,
+    /// Go on where an interrupted run of the same stopped: what it has simulated is not simulated again
+    #[arg(long)]
+    resume: bool,
     #[command(flatten)]
     threads: Threads,
     #[command(flatten)]
@@ -116,13 +121,20 @@ struct Printed<'n> {
 impl Reproduce {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let name = self.result.to_possible_value().expect("no value is hidden");
-        let out = folder::prepare(name.get_name(), self.output.out.as_deref())?;
+        let out = self.place(name.get_name())?;
+        let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", out.display()));
+        let words = self.words();
+        let kept = Arc::new(Kept::open(&out, &words)?);
         let threads = self.threads.count();
-        let extent = Extent { quick: self.quick, threads };
+        let extent = Extent { quick: self.quick, threads, kept: Some(&kept) };
         let bar: Arc<OnceLock<Bar>> = Arc::default();
-        let shown = bar.clone();
-        let _interrupt = Interrupt::watch(move || {
-            shown.get().inspect(|bar| bar.finish());
+        let interrupt = Interrupt::watch({
+            let (bar, kept) = (bar.clone(), kept.clone());
+            let again = again(&self.output, self.resume, &out);
+            move || {
+                bar.get().inspect(|bar| bar.finish());
+                farewell(&kept, &again);
+            }
         })?;
         let progress: Progress<'_> = &mut |_, all, note| {
             let bar = bar.get_or_init(|| Bar::of_sweep(all));
@@ -165,17 +177,74 @@ impl Reproduce {
             }
         };
         bar.get().inspect(|bar| bar.finish());
+        let _whole = interrupt.hold();
         for (name, table) in &found.tables {
             folder::write(&out.join(name).with_extension("csv"), table)?;
         }
         for (name, figure) in &found.figures {
             figure.write_to(&out, name, &Medium::default())?;
         }
+        kept.clear().map_err(cannot)?;
         if self.output.json {
             let (reproduced, quick) = (name.get_name(), self.quick);
             let results = out.display().to_string();
             return print_json(&Printed { reproduced, quick, results, rows: found.json });
         }
         print_text(&format!("{}results in {}\n", found.text, out.display()))
+    }
+
+    /// The command's words, but for where its results go.
+    fn words(&self) -> String {
+        let name = self.result.to_possible_value().expect("no value is hidden");
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("flitlab reproduce {}{quick}", name.get_name())
+    }
+
+    /// The folder of an interrupted run, if one is to go on, or a new one.
+    fn place(&self, name: &str) -> Result<PathBuf, Failure> {
+        let asked = self.output.out.as_deref();
+        let folders =
+            asked.map_or_else(|| folder::numbered(name), |folder| vec![folder.to_path_buf()]);
+        let mut unfinished = folders.into_iter().filter(|folder| Kept::is_in(folder));
+        match (unfinished.next(), unfinished.next()) {
+            (Some(folder), _) if !self.resume && asked.is_some() => Err(Failure::input(format!(
+                "{} has what an interrupted run has simulated: go on with it by --resume, or name another \
+                 folder with --out",
+                folder.display()
+            ))),
+            (Some(folder), _) if !self.resume => {
+                let unfinished = folder.display();
+                say(&format!("note: {unfinished} is unfinished; --resume would go on with it"));
+                folder::prepare(name, asked)
+            }
+            (Some(folder), None) => Ok(folder),
+            (Some(one), Some(other)) => Err(Failure::input(format!(
+                "{} and {} are both unfinished: say with --out which to go on with",
+                one.display(),
+                other.display()
+            ))),
+            (None, _) => {
+                let folder = folder::prepare(name, asked)?;
+                if self.resume {
+                    let place = folder.display();
+                    say(&format!("note: nothing to resume, so this begins in {place}"));
+                }
+                Ok(folder)
+            }
+        }
+    }
+}
+
+/// Says how an interrupted reproduction goes on, if anything is kept.
+fn farewell(kept: &Kept, again: &str) {
+    if let Some(cause) = kept.failure() {
+        say(&format!("warning: not all that was simulated could be kept: {cause}"));
+    }
+    match kept.count() {
+        0 => _ = kept.clear(),
+        count => {
+            say(&format!("interrupted; simulations that are finished and kept: {count}"));
+            say(&format!("go on with\n    {again}"));
+        }
     }
 }

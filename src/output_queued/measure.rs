@@ -1,10 +1,12 @@
 //! What a run measures.
 
+use serde::{Deserialize, Serialize};
+
 use super::event::Femtoseconds;
 use crate::adaptive::Derouting;
 
 /// Totals over all packets of a run, none left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Packets that reached their sink.
     pub packets: u64,

@@ -61,7 +61,8 @@ struct Case {
     operation: &'static str,
     way: &'static str,
     bytes: u64,
-    scenario: Option<Scenario>,
+    /// None of the limit.
+    scenario: Option<String>,
 }
 
 /// One operation.
@@ -81,11 +82,11 @@ struct Row {
 /// # Panics
 /// If a scenario of this module is none.
 #[must_use]
-pub fn angara_collectives(extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn angara_collectives(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
     let note =
         |row: &Row| format!("{} of {} B on {}, {}", row.operation, row.bytes, row.torus, row.way);
-    let rows = all(&cases, extent, run, note, progress);
+    let rows = all(&cases, extent, |case| run(case, extent), note, progress);
     let figures = OPERATIONS.iter().flat_map(|(operation, _)| {
         let over_size = (*operation != "barrier").then(|| {
             let of: Vec<&Row> = over_size(&rows, operation);
@@ -153,43 +154,40 @@ fn cases(quick: bool) -> Vec<Case> {
     cases
 }
 
-fn read(text: &str) -> Scenario {
-    let document = Document::parse("angara-collectives", text);
-    Scenario::read(&document).expect("every case is a scenario")
-}
-
-fn tree(sizes: &[u32], operation: &str, bytes: u64, keys: &str) -> Scenario {
+fn tree(sizes: &[u32], operation: &str, bytes: u64, keys: &str) -> String {
     let message = match operation {
         "barrier" => String::new(),
         _ => format!("message = \"{bytes} B\"\n"),
     };
-    read(&format!(
+    format!(
         "topology.torus.dimensions = {sizes:?}\n\
          [collective]\noperation = \"{operation}\"\n{message}{keys}"
-    ))
+    )
 }
 
-fn software(sizes: &[u32], operation: &str, bytes: u64, algorithm: &str) -> Scenario {
+fn software(sizes: &[u32], operation: &str, bytes: u64, algorithm: &str) -> String {
     let ranks = nodes(sizes);
     let bytes = match operation {
         "barrier" => String::new(),
         _ => format!(", bytes = \"{bytes} B\""),
     };
-    read(&format!(
+    format!(
         "topology.torus.dimensions = {sizes:?}\n\
          [application]\n\
          schedule = {{ {operation} = {{ ranks = {ranks}{bytes}, algorithm = \"{algorithm}\" }} }}\n"
-    ))
+    )
 }
 
-fn run(case: &Case) -> Row {
+fn run(case: &Case, extent: Extent<'_>) -> Row {
     let completion = match &case.scenario {
         None => limit(case.sizes, case.bytes, &Parameters::default()),
-        Some(scenario) => {
-            let simulation = Simulation::new(scenario).expect("the scenario was checked");
+        Some(text) => extent.simulated(text, || {
+            let document = Document::parse("angara-collectives", text);
+            let scenario = Scenario::read(&document).expect("every case is a scenario");
+            let simulation = Simulation::new(&scenario).expect("the scenario was checked");
             let measured = simulation.run(&mut |_| {}).found.measured;
             measured.completion_time.expect("it comes to its end")
-        }
+        }),
     };
     Row {
         operation: case.operation,
@@ -295,11 +293,11 @@ fn text(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn no_operation_is_faster_than_the_limit_and_small_ones_are_faster_in_a_tree() {
-        let extent = Extent { quick: true, threads: 2 };
-        let found = angara_collectives(extent, &mut |_, _, _| {});
+        let found = angara_collectives(SAMPLE, &mut |_, _, _| {});
         let rows = found.json.as_array().unwrap();
         let time = |row: &serde_json::Value| row["completion_us"].as_f64().unwrap();
         let same = |a: &serde_json::Value, b: &serde_json::Value| {

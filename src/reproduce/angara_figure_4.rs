@@ -20,7 +20,7 @@ struct Row {
 
 /// The calls for all systems.
 #[must_use]
-pub fn angara_figure_4(extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn angara_figure_4(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let every = if extent.quick { QUICK } else { 1 };
     let jobs: Vec<Vec<u32>> = SETS
         .iter()

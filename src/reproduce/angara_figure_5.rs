@@ -69,7 +69,7 @@ struct Job {
 ///
 /// # Errors
 /// If a table is wrong.
-pub fn angara_figure_5(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
     let every = if extent.quick { QUICK } else { 1 };
     let systems = SETS.iter().flat_map(|&(dimensions, most)| {
         systems(dimensions, most).into_iter().enumerate().step_by(every)

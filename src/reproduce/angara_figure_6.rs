@@ -18,6 +18,7 @@ use crate::scenario::{Document, Scenario, WorkloadSpec};
 use crate::sweep::Simulation;
 use crate::topology::{Torus, sizes_text};
 use crate::traffic::{ApplicationSpec, Carrier, HostParameters, Placement};
+use crate::units::Picoseconds;
 
 const MESSAGE: &str = "1 MiB";
 const MESSAGE_BYTES: u64 = 1 << 20;
@@ -153,7 +154,7 @@ struct Job {
 
 /// All patterns on all parts under all tables; a quick run leaves out parts of more than 8 nodes.
 #[must_use]
-pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn angara_figure_6(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let most = if extent.quick { 8 } else { u32::MAX };
     let mut jobs = Vec::new();
     for definition in DEFINITIONS {
@@ -163,7 +164,7 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
             }
         }
     }
-    let times = all(&jobs, extent, completion, |_| String::new(), progress);
+    let times = all(&jobs, extent, |job| completion(job, extent), |_| String::new(), progress);
     let algorithms = ALGORITHMS.len();
     let bfs = ALGORITHMS.iter().position(|name| *name == "bfs").expect("BFS is one of them");
     let row = |(place, (job, time)): (usize, (&Job, &Option<f64>))| {
@@ -183,7 +184,7 @@ pub fn angara_figure_6(extent: Extent, progress: Progress<'_>) -> Reproduction {
 }
 
 /// Completion in microseconds; `None` if nobody has a partner but himself.
-fn completion(job: &Job) -> Option<f64> {
+fn completion(job: &Job, extent: Extent<'_>) -> Option<f64> {
     let pattern = match pairs(&job.definition.rule, job.sizes) {
         None => "\"all-to-all\"".into(),
         Some(pairs) if pairs.is_empty() => return None,
@@ -200,8 +201,14 @@ fn completion(job: &Job) -> Option<f64> {
          \"{}\"\n{keys}[exchange]\npattern = {pattern}\nmessage = \"{MESSAGE}\"\n",
         job.sizes, job.algorithm
     );
-    let mut scenario =
-        Scenario::read(&Document::parse("figure 6", &text)).expect("a right scenario");
+    let time = extent.simulated(&format!("{text}{}", job.definition.name), || {
+        simulate(job, &Document::parse("figure 6", &text))
+    });
+    time.map(|time| time as f64 / 1e6)
+}
+
+fn simulate(job: &Job, document: &Document) -> Option<Picoseconds> {
+    let mut scenario = Scenario::read(document).expect("a right scenario");
     if let Rule::Messages(partners) = job.definition.rule {
         scenario.workload = WorkloadSpec::Application(ApplicationSpec {
             schedule: Arc::new(all_to_all(job.nodes, partners)),
@@ -212,8 +219,7 @@ fn completion(job: &Job) -> Option<f64> {
         });
     }
     let simulation = Simulation::new(&scenario).expect("a part of Desmos can be routed");
-    let outcome = simulation.run(&mut |_| {});
-    outcome.found.measured.completion_time.map(|time| time as f64 / 1e6)
+    simulation.run(&mut |_| {}).found.measured.completion_time
 }
 
 /// An `MPI_Alltoall` by steps of `MPI_Sendrecv`: each waits for the message sent and the one received in the step
@@ -345,6 +351,7 @@ fn figures(rows: &[Row]) -> Vec<(String, Figure)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn every_definition_is_a_permutation() {
@@ -365,7 +372,7 @@ mod tests {
         for &definition in DEFINITIONS.iter().filter(of_pattern) {
             let time = |algorithm| {
                 let job = Job { definition, nodes: 16, sizes: &[4, 2, 2], algorithm };
-                completion(&job).unwrap()
+                completion(&job, SAMPLE).unwrap()
             };
             assert!(time("balanced") < time("bfs"), "{definition:?}");
         }

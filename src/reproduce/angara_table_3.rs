@@ -54,7 +54,7 @@ struct Row {
 
 /// All five benchmarks under all tables; a quick run takes one or two time steps of each.
 #[must_use]
-pub fn angara_table_3(extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn angara_table_3(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let note = |rows: &Vec<Row>| {
         let gains: Vec<String> = rows[1..]
             .iter()
@@ -62,21 +62,21 @@ pub fn angara_table_3(extent: Extent, progress: Progress<'_>) -> Reproduction {
             .collect();
         format!("{}: {}", rows[0].benchmark, gains.join(", "))
     };
-    let rows = all(&TABLE_3, extent, |it| of_benchmark(it, extent.quick), note, progress);
+    let rows = all(&TABLE_3, extent, |it| of_benchmark(it, extent), note, progress);
     let rows: Vec<Row> = rows.into_iter().flatten().collect();
     Reproduction::of_rows("table", &rows, text(&rows), vec![("gain".into(), figure(&rows))])
 }
 
-fn of_benchmark(published: &Published, quick: bool) -> Vec<Row> {
-    let steps = published.steps[usize::from(quick)];
+fn of_benchmark(published: &Published, extent: Extent<'_>) -> Vec<Row> {
+    let steps = published.steps[usize::from(extent.quick)];
     // At a billion operations a second, one takes a nanosecond.
-    let operations = computing(&scenario(published.name, steps, ALGORITHMS[0], 1e9));
+    let operations = computing(&read(&scenario(published.name, steps, ALGORITHMS[0], 1e9)));
     let wanted = operations / (published.rates[0] * 1e6);
-    let (rate, first) = calibrated(published.name, steps, operations, wanted);
+    let (rate, first) = calibrated(published.name, steps, extent, operations, wanted);
     let row = |(place, algorithm): (usize, &'static str)| {
         let time = match place {
             0 => first,
-            _ => completion(&scenario(published.name, steps, algorithm, rate)),
+            _ => completion(&scenario(published.name, steps, algorithm, rate), extent),
         };
         let published_rate = published.rates.get(place).copied();
         Row {
@@ -96,7 +96,13 @@ fn of_benchmark(published: &Published, quick: bool) -> Vec<Row> {
 
 /// The operations that a rank computes a second when all takes as long as wanted under the first table, in seconds, and how
 /// long it takes then. Without contention the time is a straight line over what computing takes, and nearly so with it.
-fn calibrated(name: &str, steps: u32, operations: f64, wanted: f64) -> (f64, f64) {
+fn calibrated(
+    name: &str,
+    steps: u32,
+    extent: Extent<'_>,
+    operations: f64,
+    wanted: f64,
+) -> (f64, f64) {
     const NEAR: f64 = 1e-4;
     const TRIES: u32 = 6;
     let computing = operations / f64::from(RANKS);
@@ -104,7 +110,7 @@ fn calibrated(name: &str, steps: u32, operations: f64, wanted: f64) -> (f64, f64
     let mut best = (0.0, f64::INFINITY);
     for _ in 0..TRIES {
         let rate = computing / compute;
-        let time = completion(&scenario(name, steps, ALGORITHMS[0], rate));
+        let time = completion(&scenario(name, steps, ALGORITHMS[0], rate), extent);
         if (time - wanted).abs() < (best.1 - wanted).abs() {
             best = (rate, time);
         }
@@ -116,15 +122,18 @@ fn calibrated(name: &str, steps: u32, operations: f64, wanted: f64) -> (f64, f64
     best
 }
 
-fn scenario(benchmark: &str, steps: u32, algorithm: &str, rate: f64) -> Scenario {
+fn scenario(benchmark: &str, steps: u32, algorithm: &str, rate: f64) -> String {
     let reading =
         Reading::TABLE_2.keys().map(|(key, word)| format!("{key} = \"{word}\"\n")).concat();
-    let text = format!(
+    format!(
         "seed = {SEED}\n[topology.torus]\ndimensions = [4, 2, 2, 2]\n[routing.angara]\nalgorithm = \"{algorithm}\"\n\
          {reading}[application]\nranks_per_node = 4\nschedule = {{ npb = {{ benchmark = \"{benchmark}\", class = \"C\", \
          ranks = {RANKS}, iterations = {steps}, flops_per_second = {rate} }} }}\n"
-    );
-    Scenario::read(&Document::parse("table 3", &text)).expect("a right scenario")
+    )
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::read(&Document::parse("table 3", text)).expect("a right scenario")
 }
 
 /// What all ranks compute, in nanoseconds.
@@ -136,11 +145,13 @@ fn computing(scenario: &Scenario) -> f64 {
 }
 
 /// In seconds.
-fn completion(scenario: &Scenario) -> f64 {
-    let simulation = Simulation::new(scenario).expect("Desmos can be routed");
-    let outcome = simulation.run(&mut |_| {});
-    let time = outcome.found.measured.completion_time;
-    time.expect("a benchmark comes to its end") as f64 / 1e12
+fn completion(scenario: &str, extent: Extent<'_>) -> f64 {
+    let time = extent.simulated(scenario, || {
+        let simulation = Simulation::new(&read(scenario)).expect("Desmos can be routed");
+        let time = simulation.run(&mut |_| {}).found.measured.completion_time;
+        time.expect("a benchmark comes to its end")
+    });
+    time as f64 / 1e12
 }
 
 fn text(rows: &[Row]) -> String {
@@ -188,10 +199,11 @@ fn figure(rows: &[Row]) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn the_rate_of_computing_gives_the_first_table_its_published_rate() {
-        let rows = of_benchmark(&TABLE_3[4], true);
+        let rows = of_benchmark(&TABLE_3[4], SAMPLE);
         let [bfs, .., sssp, _] = &rows[..] else { panic!("four tables") };
         let off = bfs.million_operations_per_second / TABLE_3[4].rates[0] - 1.0;
         assert!(off.abs() < 1e-3, "{off}");

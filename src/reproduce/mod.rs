@@ -10,6 +10,7 @@ mod angara_figure_6;
 mod angara_readings;
 mod angara_table_2;
 mod angara_table_3;
+mod kept;
 mod nue_faults;
 mod nue_runtime;
 mod nue_tables;
@@ -26,6 +27,7 @@ pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;
 pub use angara_table_2::angara_table_2;
 pub use angara_table_3::angara_table_3;
+pub use kept::{Kept, KeptError};
 pub use nue_faults::nue_faults;
 pub use nue_runtime::nue_runtime;
 pub use nue_throughput::nue_throughput;
@@ -35,6 +37,7 @@ pub use path_selection::{PathSelectionTable, path_selection};
 pub use path_throughput::{PathSelectionFigure, path_selection_figure};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::report::figure::Figure;
 use crate::report::rows_text;
@@ -42,10 +45,28 @@ use crate::sweep::in_parallel;
 
 /// How much is computed, and with how many threads; results do not depend on the threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub struct Extent<'k> {
     /// A sample that takes seconds, instead of all.
     pub quick: bool,
     pub threads: usize,
+    /// What an interrupted run of the same has simulated. Without it nothing is kept.
+    pub kept: Option<&'k Kept>,
+}
+
+#[cfg(test)]
+const SAMPLE: Extent<'_> = Extent { quick: true, threads: 2, kept: None };
+
+impl Extent<'_> {
+    /// What was kept of a simulation; otherwise simulates. `of` says all that its result depends on.
+    fn simulated<T>(self, of: &str, simulate: impl FnOnce() -> T) -> T
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        match self.kept {
+            Some(kept) => kept.get(of, simulate),
+            None => simulate(),
+        }
+    }
 }
 
 /// What a reproduction gave.
@@ -84,7 +105,7 @@ pub type Flawed = String;
 /// is the line about a result that goes to `progress`.
 fn all<J: Sync, R: Send>(
     jobs: &[J],
-    extent: Extent,
+    extent: Extent<'_>,
     work: impl Fn(&J) -> R + Sync,
     note: impl Fn(&R) -> String,
     progress: Progress<'_>,

@@ -31,7 +31,7 @@ const PUBLISHED: [(Algorithm, &str); 4] = [
 ///
 /// # Errors
 /// If a table is wrong.
-pub fn nue_faults(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+pub fn nue_faults(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
     let fabrics: Vec<Named> = tori(extent.quick).iter().map(|sizes| faulty(sizes)).collect();
     let rows = rows(&fabrics, &COMPARED, extent, progress)?;
     let title = "3D tori, 1% of the cables failed, 8 lanes";
@@ -115,6 +115,7 @@ fn comparison(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn there_are_25_tori_and_each_has_lost_a_cable() {
@@ -127,8 +128,7 @@ mod tests {
 
     #[test]
     fn nue_always_applies() {
-        let extent = Extent { quick: true, threads: 2 };
-        let found = nue_faults(extent, &mut |_, _, _| {}).unwrap();
+        let found = nue_faults(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
         assert_eq!(rows.len(), 4 * COMPARED.len());
         let always = |row: &&serde_json::Value| {

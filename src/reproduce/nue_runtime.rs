@@ -20,7 +20,7 @@ const QUICK: [&str; 2] = ["10-ary 3-tree", "kautz"];
 ///
 /// # Errors
 /// If a table is wrong.
-pub fn nue_runtime(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+pub fn nue_runtime(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
     let algorithms = ALGORITHMS;
     let mut fabrics: Vec<Named> = FABRICS
         .iter()
@@ -82,11 +82,11 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn every_algorithm_is_timed_on_every_fabric() {
-        let extent = Extent { quick: true, threads: 2 };
-        let found = nue_runtime(extent, &mut |_, _, _| {}).unwrap();
+        let found = nue_runtime(SAMPLE, &mut |_, _, _| {}).unwrap();
         let fabrics = found.json["fabrics"].as_array().unwrap();
         assert_eq!(fabrics.len(), 2 * ALGORITHMS.len());
         let on_tree = |algorithm: &str| {

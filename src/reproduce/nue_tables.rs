@@ -98,7 +98,7 @@ pub(super) fn torus(sizes: &[u32]) -> (String, Cabling) {
 pub(super) fn rows(
     fabrics: &[Named],
     algorithms: &[Algorithm],
-    extent: Extent,
+    extent: Extent<'_>,
     progress: Progress<'_>,
 ) -> Result<Vec<Row>, Flawed> {
     let jobs: Vec<(&Named, Algorithm)> = fabrics

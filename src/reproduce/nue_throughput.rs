@@ -16,6 +16,7 @@ use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figur
 use crate::report::{Measured, Status};
 use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
+use crate::units::Picoseconds;
 
 /// Small ones of the same kinds.
 const SMALL: [(&str, &str); 2] = [
@@ -63,10 +64,11 @@ struct Row {
 ///
 /// # Errors
 /// If packets deadlock in spite of a proof.
-pub fn nue_throughput(extent: Extent, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
-    let mut rows: Vec<Row> = all(&cases(extent.quick), extent, run, note, progress)
-        .into_iter()
-        .collect::<Result<_, _>>()?;
+pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+    let mut rows: Vec<Row> =
+        all(&cases(extent.quick), extent, |case| run(case, extent), note, progress)
+            .into_iter()
+            .collect::<Result<_, _>>()?;
     relate(&mut rows);
     let mut figures = Vec::new();
     for (name, algorithm) in
@@ -93,7 +95,7 @@ fn cases(quick: bool) -> Vec<Case> {
 }
 
 /// Simulates a case.
-fn run(case: &Case) -> Result<Row, Flawed> {
+fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let Case { fabric, topology, algorithm, lanes } = *case;
     let text = format!(
         "topology.{topology}\n\
@@ -101,15 +103,9 @@ fn run(case: &Case) -> Result<Row, Flawed> {
          router.preset = \"infiniband-4xqdr\"\n\
          exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }}\n"
     );
-    let document = Document::parse("nue-throughput", &text);
     let mut row = Row { fabric, algorithm, lanes, ..Row::default() };
-    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
-    let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
-    let simulation = Scenario::read(&document)
-        .map_err(refused)
-        .and_then(|scenario| Simulation::new(&scenario).map_err(|error| Some(error.to_string())));
-    let simulation = match simulation {
-        Ok(simulation) => simulation,
+    let found = match extent.simulated(&text, || simulate(&text)) {
+        Ok(found) => found,
         Err(reason) if OTHERS.contains(&algorithm) => {
             row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
             return Ok(row);
@@ -118,18 +114,32 @@ fn run(case: &Case) -> Result<Row, Flawed> {
             return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
         }
     };
-    let Measured {
-        status, bandwidth, completion_time, packet_latency_mean, hops_mean, digest, ..
-    } = simulation.run(&mut |_| {}).found.measured;
-    if status == Status::Deadlock {
+    let Some((throughput, completion_time, latency, hops_mean, digest)) = found else {
         return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
-    }
-    row.throughput = bandwidth;
+    };
+    row.throughput = throughput;
     row.completion_time = completion_time.map(|time| time as f64 / 1e6);
-    row.packet_latency_mean = packet_latency_mean.map(|time| time as f64 / 1e3);
+    row.packet_latency_mean = latency.map(|time| time as f64 / 1e3);
     row.hops_mean = hops_mean;
     row.digest = digest.map(|digest| format!("{digest:016x}"));
     Ok(row)
+}
+
+/// Throughput, completion time, mean latency, mean hops and digest; `None` of a deadlock. Otherwise why the scenario is
+/// refused.
+type Found = (Option<f64>, Option<Picoseconds>, Option<Picoseconds>, Option<f64>, Option<u64>);
+
+fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
+    let document = Document::parse("nue-throughput", text);
+    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
+    let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
+    let scenario = Scenario::read(&document).map_err(refused)?;
+    let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
+    let Measured {
+        status, bandwidth, completion_time, packet_latency_mean, hops_mean, digest, ..
+    } = simulation.run(&mut |_| {}).found.measured;
+    let found = (bandwidth, completion_time, packet_latency_mean, hops_mean, digest);
+    Ok((status != Status::Deadlock).then_some(found))
 }
 
 /// Fills in throughputs beside the best other algorithm's.
@@ -257,6 +267,7 @@ fn text(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn the_fabrics_have_the_slides_sizes() {
@@ -274,8 +285,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_that_applies_gives_a_throughput() {
-        let extent = Extent { quick: true, threads: 2 };
-        let found = nue_throughput(extent, &mut |_, _, _| {}).unwrap();
+        let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
         assert_eq!(rows.len(), 2 * (OTHERS.len() + 8 + 4));
         for row in rows {

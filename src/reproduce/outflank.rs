@@ -169,7 +169,7 @@ struct Found {
 
 /// Simulates what a result needs; a quick run on 8x8x8 alone.
 #[must_use]
-pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let sizes: &[u32] = match (result, extent.quick) {
         (_, true) => &[8],
         (Outflank::Table2, false) => &[16, 8],
@@ -203,7 +203,7 @@ pub fn outflank(result: Outflank, extent: Extent, progress: Progress<'_>) -> Rep
     order.sort_by_key(|&place| {
         (std::cmp::Reverse(torus(cases[place]).nodes()), cases[place].pattern == 0)
     });
-    let work = |&place: &usize| (place, explore(cases[place], curve, limits));
+    let work = |&place: &usize| (place, explore(cases[place], extent, curve, limits));
     let note = |found: &(usize, Found)| throughput_line(&found.1.throughput);
     let mut found = all(&order, extent, work, note, progress);
     found.sort_by_key(|found| found.0);
@@ -254,33 +254,46 @@ fn settings(case: Case, load: f64) -> Settings {
     }
 }
 
-fn is_steady(case: Case, torus: &Torus, load: f64) -> bool {
-    let settings = settings(case, load);
-    let growth = backlog_growth(torus, &Parameters::FOUR_TIMES_FASTER, &settings);
-    growth.unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0)) <= GROWTH
+fn is_steady(case: Case, torus: &Torus, extent: Extent<'_>, load: f64) -> bool {
+    let (parameters, settings) = (Parameters::FOUR_TIMES_FASTER, settings(case, load));
+    let growth = extent.simulated(&format!("growth {torus:?} {parameters:?} {settings:?}"), || {
+        let growth = backlog_growth(torus, &parameters, &settings);
+        growth.unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
+    });
+    growth <= GROWTH
 }
 
 /// Simulates a load; none if the lifetimes of all packets add up to more than `limit` femtoseconds.
-fn measure(case: Case, torus: &Torus, load: f64, limit: u128) -> Option<Measured> {
-    simulate_within(torus, &Parameters::FOUR_TIMES_FASTER, &settings(case, load), limit)
-        .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
+fn measure(
+    case: Case,
+    torus: &Torus,
+    extent: Extent<'_>,
+    load: f64,
+    limit: u128,
+) -> Option<Measured> {
+    let (parameters, settings) = (Parameters::FOUR_TIMES_FASTER, settings(case, load));
+    extent.simulated(&format!("within {limit} {torus:?} {parameters:?} {settings:?}"), || {
+        simulate_within(torus, &parameters, &settings, limit)
+            .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
+    })
 }
 
 /// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all loads
 /// of the grid up to that one are simulated; with `limits`, the published load and the next one to their end.
-fn explore(case: Case, curve: bool, limits: bool) -> Found {
+fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> Found {
     let torus = torus(case);
+    let measure = |load: f64, limit: u128| measure(case, &torus, extent, load, limit);
     let published = published(case);
     let grid: Vec<f64> =
         (LOADS.0..=LOADS.2).step_by(LOADS.1 as usize).map(|load| f64::from(load) / 100.0).collect();
-    let lowest = measure(case, &torus, grid[0], u128::MAX).expect("there is no limit");
+    let lowest = measure(grid[0], u128::MAX).expect("there is no limit");
     let limit = rounded_down(SUSTAINED * lowest.lifetime_sum as f64);
     let mut points = vec![point(case, &torus, grid[0], &lowest, &published)];
     let guess = published_throughput(case).unwrap_or(grid[0]);
     let guess = grid.iter().position(|load| *load >= guess - 1e-9).unwrap_or(0);
     let whole: Vec<(usize, Measured)> = if limits {
         let whole = |place: usize| {
-            let measured = measure(case, &torus, grid[place], u128::MAX);
+            let measured = measure(grid[place], u128::MAX);
             (place, measured.expect("there is no limit"))
         };
         (guess..=guess + 1).map(whole).collect()
@@ -289,7 +302,7 @@ fn explore(case: Case, curve: bool, limits: bool) -> Found {
     };
     let mut holds = |place: usize| {
         let known = whole.iter().find(|known| known.0 == place).map(|known| &known.1);
-        let known = known.copied().or_else(|| measure(case, &torus, grid[place], limit));
+        let known = known.copied().or_else(|| measure(grid[place], limit));
         let Some(measured) = known.filter(|it| it.lifetime_sum <= limit) else { return false };
         points.push(point(case, &torus, grid[place], &measured, &published));
         true
@@ -306,7 +319,7 @@ fn explore(case: Case, curve: bool, limits: bool) -> Found {
         let mut failed = failed;
         while failed - bisected > TOLERANCE / 100.0 + 1e-9 {
             let load = f64::midpoint(bisected, failed);
-            let holds = measure(case, &torus, load, limit).is_some();
+            let holds = measure(load, limit).is_some();
             *if holds { &mut bisected } else { &mut failed } = load;
         }
     }
@@ -318,7 +331,8 @@ fn explore(case: Case, curve: bool, limits: bool) -> Found {
         published_sustained_load: published_throughput(case),
         sustained_load_bisected: (case.size == 8).then_some(bisected),
         steady_load: curve.then(|| {
-            let place = (0..grid.len()).take_while(|&place| is_steady(case, &torus, grid[place]));
+            let place =
+                (0..grid.len()).take_while(|&place| is_steady(case, &torus, extent, grid[place]));
             grid[place.last().unwrap_or(0)]
         }),
     };
@@ -570,6 +584,7 @@ fn share_figure(found: &[Found]) -> (String, Figure) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn the_published_curves_are_there_for_every_case_of_the_small_torus() {
@@ -584,7 +599,7 @@ mod tests {
     #[ignore = "long: half a minute; a published throughput, computed again"]
     fn adaptive_bubble_sustains_of_the_butterfly_what_is_published_within_a_step_of_the_grid() {
         let case = Case { pattern: 0, routing: 0, size: 8 };
-        let found = explore(case, true, false);
+        let found = explore(case, SAMPLE, true, false);
         let Throughput { sustained_load, published_sustained_load, .. } = found.throughput;
         assert!((sustained_load - published_sustained_load.unwrap()).abs() < 0.051);
         // From 0.10 on in steps of 0.05.
@@ -596,7 +611,7 @@ mod tests {
         assert!(found.points.iter().all(exact));
         let steady = found.throughput.steady_load.expect("a curve has it");
         assert!((sustained_load..0.7).contains(&steady), "{steady}");
-        let sparse = explore(case, false, false).throughput;
+        let sparse = explore(case, SAMPLE, false, false).throughput;
         assert_eq!(Throughput { steady_load: None, ..found.throughput }, sparse);
     }
 

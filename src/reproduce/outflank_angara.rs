@@ -12,7 +12,7 @@ use crate::narrow::narrow;
 use crate::report::figure::latency_figure;
 use crate::report::{Label, Labels, Measured, Point, Status, labelled_text, rows_text};
 use crate::scenario::{Document, Scenario};
-use crate::sweep::{Outcome, Simulation, find_saturation};
+use crate::sweep::{SetupError, Simulation, search_saturation};
 
 /// Tori; a quick run takes the first one.
 const TORI: [&[u32]; 4] = [&[8, 8, 8], &[16, 8, 8], &[4, 4, 4, 4], &[8, 4, 4, 4]];
@@ -52,6 +52,8 @@ struct Case {
     torus: String,
     pattern: &'static str,
     routing: &'static str,
+    /// As it is written, and read.
+    text: String,
     scenario: Scenario,
 }
 
@@ -79,9 +81,10 @@ struct Found {
 /// # Panics
 /// If a scenario of this module is none.
 #[must_use]
-pub fn outflank_angara(extent: Extent, progress: Progress<'_>) -> Reproduction {
+pub fn outflank_angara(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
-    let found = all(&cases, extent, explore, |found| line(&found.row), progress);
+    let found =
+        all(&cases, extent, |case| explore(case, extent), |found| line(&found.row), progress);
     let rows: Vec<Row> = found.iter().map(|found| found.row.clone()).collect();
     let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let mut figures = Vec::new();
@@ -113,41 +116,46 @@ fn cases(quick: bool) -> Vec<Case> {
     for sizes in if quick { &TORI[..1] } else { &TORI[..] } {
         for pattern in PATTERNS {
             for (routing, written) in if quick { &ROUTINGS[..3] } else { &ROUTINGS[..] } {
-                let Some(scenario) = scenario(sizes, pattern, written) else { continue };
+                let text = scenario(sizes, pattern, written);
+                // Not every pattern is defined on every torus.
+                let document = Document::parse("outflank-angara", &text);
+                let Ok(scenario) = Scenario::read(&document) else { continue };
                 let torus = crate::topology::sizes_text(sizes);
-                cases.push(Case { torus, pattern, routing, scenario });
+                cases.push(Case { torus, pattern, routing, text, scenario });
             }
         }
     }
     cases
 }
 
-/// A scenario; `None` if the pattern is not defined on the torus.
-fn scenario(sizes: &[u32], pattern: &str, routing: &str) -> Option<Scenario> {
-    let text = format!(
+fn scenario(sizes: &[u32], pattern: &str, routing: &str) -> String {
+    format!(
         "routing = {{ {routing} }}\n\
          topology.torus.dimensions = {sizes:?}\n\
          traffic = {{ pattern = \"{pattern}\", load = 0.1 }}\n\
          measure = {{ warm_up_windows = 20, maximum_windows = 20 }}\n"
-    );
-    Scenario::read(&Document::parse("outflank-angara", &text)).ok()
+    )
 }
 
-fn explore(case: &Case) -> Found {
+fn explore(case: &Case, extent: Extent<'_>) -> Found {
+    const CHECKED: &str = "the scenario was checked";
     let mut points: Vec<Point> = Vec::new();
     let series = format!("{}, {}, {}", case.torus, case.pattern, case.routing);
-    let mut add = |outcome: Outcome| {
+    let mut is_sustained = |load: f64| -> Result<bool, SetupError> {
+        let measured: Measured = extent.simulated(&format!("{}at load {load}", case.text), || {
+            let scenario = case.scenario.at_load(load);
+            let simulation = Simulation::new(&scenario).expect(CHECKED);
+            simulation.run(&mut |_| {}).found.measured
+        });
         let (series, seed) = (series.clone(), case.scenario.seed);
         let label = Label { series, seed, point: narrow(points.len()), ..Label::default() };
-        let measured = outcome.found.measured;
+        let sustained = measured.status == Status::Steady;
         points.push(Point { label, measured, ..Point::default() });
+        Ok(sustained)
     };
-    let found =
-        find_saturation(&case.scenario, TOLERANCE, &mut add).expect("the scenario was checked");
+    let found = search_saturation(&case.scenario, TOLERANCE, &mut is_sustained).expect(CHECKED);
     for load in LOADS.into_iter().filter(|&load| load < found.sustained) {
-        let scenario = case.scenario.at_load(load);
-        let simulation = Simulation::new(&scenario).expect("the scenario was checked");
-        add(simulation.run(&mut |_| {}));
+        is_sustained(load).expect(CHECKED);
     }
     points.retain(|point| point.measured.status == Status::Steady);
     points.sort_by(|a, b| load(a).total_cmp(&load(b)));
@@ -215,6 +223,7 @@ fn line(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     #[test]
     fn the_quick_comparison_has_three_routings_under_every_pattern_of_the_torus() {
@@ -226,9 +235,11 @@ mod tests {
 
     #[test]
     fn a_small_torus_gives_a_curve_up_to_the_highest_sustained_load() {
-        let scenario = scenario(&[4, 4], "tornado", "outflank = {}").unwrap();
+        let text = scenario(&[4, 4], "tornado", "outflank = {}");
+        let scenario = Scenario::read(&Document::parse("outflank-angara", &text)).unwrap();
         let (torus, pattern, routing) = ("4x4".into(), "tornado", "OFR");
-        let Found { row, points } = explore(&Case { torus, pattern, routing, scenario });
+        let Found { row, points } =
+            explore(&Case { torus, pattern, routing, text, scenario }, SAMPLE);
         assert!(row.sustained_load > 0.2, "{row:?}");
         assert!(row.derouted_at_load_0_1.is_some_and(|share| (0.0..1.0).contains(&share)));
         let loads: Vec<f64> = points.iter().map(load).collect();

@@ -209,7 +209,7 @@ struct Row {
 /// If a relation is wrong.
 pub fn path_selection(
     table: PathSelectionTable,
-    extent: Extent,
+    extent: Extent<'_>,
     progress: Progress<'_>,
 ) -> Result<Reproduction, Flawed> {
     let seeds: Vec<u64> = match table {
@@ -493,12 +493,12 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::SAMPLE;
 
     fn quick(table: PathSelectionTable) -> Vec<Row> {
-        let extent = Extent { quick: true, threads: 2 };
         let seeds: Vec<u64> = (1..=2).collect();
         let found: Result<Vec<_>, _> =
-            seeds.iter().map(|&seed| of_seed(table, seed, extent.quick)).collect();
+            seeds.iter().map(|&seed| of_seed(table, seed, true)).collect();
         rows(table, &found.unwrap())
     }
 
@@ -515,8 +515,7 @@ mod tests {
 
     #[test]
     fn the_order_of_the_papers_selections_is_found_again() {
-        let extent = Extent { quick: true, threads: 2 };
-        let found = path_selection(PathSelectionTable::Table4, extent, &mut |_, _, _| {}).unwrap();
+        let found = path_selection(PathSelectionTable::Table4, SAMPLE, &mut |_, _, _| {}).unwrap();
         assert!(found.text.contains("traffic-balancing"), "{}", found.text);
         let rows = quick(PathSelectionTable::Table3);
         let of = |routing: &str, selection: PathSelection| {

@@ -13,16 +13,17 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::engine::ChannelKind;
 use crate::measure::half_width_95_of_few;
 use crate::report::figure::{Figure, Scale, Series, Style, mean_figure, xy_figure};
-use crate::report::{Measured, Status, rows_text};
+use crate::report::{Status, rows_text};
 use crate::routing::path_selection::PATH_SELECTIONS;
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
+use crate::units::Picoseconds;
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +136,11 @@ impl PathSelectionFigure {
 /// If packets deadlock in spite of a proof.
 pub fn path_selection_figure(
     figure: PathSelectionFigure,
-    extent: Extent,
+    extent: Extent<'_>,
     progress: Progress<'_>,
 ) -> Result<Reproduction, Flawed> {
     let cases = figure.cases(extent.quick);
-    let found = all(&cases, extent, run, note, progress);
+    let found = all(&cases, extent, |case| run(case, extent), note, progress);
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     let (rows, uses): (Vec<Row>, Vec<Vec<ChannelUse>>) = found.into_iter().unzip();
     if figure == PathSelectionFigure::Figure7 {
@@ -173,8 +174,8 @@ fn note(found: &Result<(Row, Vec<ChannelUse>), Flawed>) -> String {
     )
 }
 
-/// The scenario of a case at a load.
-fn scenario(case: &Case, load: f64) -> Result<Scenario, Flawed> {
+/// The scenario of a case at load 1.
+fn scenario(case: &Case) -> String {
     let Case { rule, lanes, selection, seed, quick } = *case;
     let topology = match (seed, quick) {
         (Some(seed), false) => format!("irregular = {{ switches = 16, seed = {seed} }}"),
@@ -187,7 +188,7 @@ fn scenario(case: &Case, load: f64) -> Result<Scenario, Flawed> {
     // A clock is a nanosecond. Windows are as long as what is ignored.
     let (window, windows) = if quick { (2, 4) } else { (50, 19) };
     let selection = if selection == ADAPTIVE { "none" } else { selection };
-    let text = format!(
+    format!(
         r#"
         topology.{topology}
         routing.relation = {{ rule = "{rule}", selection = "{selection}" }}
@@ -217,7 +218,7 @@ fn scenario(case: &Case, load: f64) -> Result<Scenario, Flawed> {
         [traffic]
         pattern = "uniform"
         message = "1016 B"
-        load = {load}
+        load = 1.0
 
         [measure]
         window = "{window} us"
@@ -225,22 +226,28 @@ fn scenario(case: &Case, load: f64) -> Result<Scenario, Flawed> {
         minimum_windows = {windows}
         maximum_windows = {windows}
         "#
-    );
-    let refused = |error: &dyn std::fmt::Display| format!("{rule}, {selection}: {error}");
-    Scenario::read(&Document::parse("path-selection", &text)).map_err(|error| refused(&error))
+    )
 }
 
 /// The most that is accepted at any load. The highest load comes first. The others begin with what is accepted then, as
 /// lower ones can't give more, and grow by a twentieth each until twice clearly less than offered is accepted.
-fn run(case: &Case) -> Result<(Row, Vec<ChannelUse>), Flawed> {
+fn run(case: &Case, extent: Extent<'_>) -> Result<(Row, Vec<ChannelUse>), Flawed> {
     // All have the same network, and with it the paths.
-    let scenario = scenario(case, 1.0)?;
+    let text = scenario(case);
+    let scenario = Scenario::read(&Document::parse("path-selection", &text))
+        .map_err(|error| format!("{case:?}: {error}"))?;
+    let at_load = |load: f64| {
+        let found = extent
+            .simulated(&format!("{text}\nat load {load}"), || simulate(&scenario.at_load(load)));
+        let found = found.map_err(|error| format!("{case:?} at load {load}: {error}"))?;
+        Ok::<_, Flawed>(of_case(case, load, found))
+    };
     let growth = if case.quick { 1.5 } else { 1.05 };
-    let mut best = simulate(case, &scenario, 1.0)?;
+    let mut best = at_load(1.0)?;
     let mut load = best.0.throughput;
     let mut behind = 0;
     while behind < 2 && load < 1.0 {
-        let found = simulate(case, &scenario, load)?;
+        let found = at_load(load)?;
         behind += u32::from(found.0.throughput < 0.95 * load);
         if found.0.throughput > best.0.throughput {
             best = found;
@@ -250,38 +257,56 @@ fn run(case: &Case) -> Result<(Row, Vec<ChannelUse>), Flawed> {
     Ok(best)
 }
 
-/// What is accepted of a load, and how much each channel is used then.
-fn simulate(case: &Case, scenario: &Scenario, load: f64) -> Result<(Row, Vec<ChannelUse>), Flawed> {
-    let scenario = scenario.at_load(load);
-    let simulation = Simulation::new(&scenario).map_err(|error| error.to_string())?;
-    let found = simulation.run(&mut |_| {}).found;
-    let Measured { status, accepted_load, .. } = found.measured;
-    let Some(accepted) = accepted_load.filter(|_| status != Status::Deadlock) else {
-        return Err(format!("{case:?} deadlocks at load {load}"));
-    };
-    let channels = found.channels.iter().filter(|it| it.kind == ChannelKind::Network);
-    let uses = channels.map(|channel| ChannelUse {
-        virtual_channels: case.lanes,
-        selection: case.selection,
-        channel: channel.channel.clone(),
-        utilisation: channel.utilisation,
-    });
-    Ok((row(case, load, accepted, &found.measured), uses.collect()))
+/// A simulated load.
+#[derive(Debug, Serialize, Deserialize)]
+struct Found {
+    accepted: f64,
+    network_latency_mean: Option<Picoseconds>,
+    hops_mean: Option<f64>,
+    overtaken: Option<f64>,
+    digest: Option<u64>,
+    /// The channels between switches, and how much each is used.
+    channels: Vec<(String, f64)>,
 }
 
-fn row(case: &Case, load: f64, throughput: f64, measured: &Measured) -> Row {
-    Row {
-        routing: case.rule,
-        virtual_channels: case.lanes,
-        selection: case.selection,
-        network: case.seed,
-        throughput,
-        at_load: load,
-        network_latency: measured.network_latency_mean.map(|time| time as f64 / 1e3),
+fn simulate(scenario: &Scenario) -> Result<Found, Flawed> {
+    let simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
+    let found = simulation.run(&mut |_| {}).found;
+    let measured = found.measured;
+    let accepted = measured.accepted_load.filter(|_| measured.status != Status::Deadlock);
+    let channels = found.channels.into_iter().filter(|it| it.kind == ChannelKind::Network);
+    Ok(Found {
+        accepted: accepted.ok_or("a deadlock")?,
+        network_latency_mean: measured.network_latency_mean,
         hops_mean: measured.hops_mean,
         overtaken: measured.overtaken,
-        digest: format!("{:016x}", measured.digest.unwrap_or_default()),
-    }
+        digest: measured.digest,
+        channels: channels.map(|it| (it.channel, it.utilisation)).collect(),
+    })
+}
+
+/// What was found at a load as rows of a case.
+fn of_case(case: &Case, load: f64, found: Found) -> (Row, Vec<ChannelUse>) {
+    let Case { rule, lanes, selection, seed, .. } = *case;
+    let row = Row {
+        routing: rule,
+        virtual_channels: lanes,
+        selection,
+        network: seed,
+        throughput: found.accepted,
+        at_load: load,
+        network_latency: found.network_latency_mean.map(|time| time as f64 / 1e3),
+        hops_mean: found.hops_mean,
+        overtaken: found.overtaken,
+        digest: format!("{:016x}", found.digest.unwrap_or_default()),
+    };
+    let channels = found.channels.into_iter().map(|(channel, utilisation)| ChannelUse {
+        virtual_channels: lanes,
+        selection,
+        channel,
+        utilisation,
+    });
+    (row, channels.collect())
 }
 
 /// A selection's throughput over all networks.
@@ -384,11 +409,10 @@ fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>]) -> Reproduction {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const QUICK: Extent = Extent { quick: true, threads: 2 };
+    use crate::reproduce::SAMPLE;
 
     fn rows(figure: PathSelectionFigure) -> (Vec<serde_json::Value>, Reproduction) {
-        let found = path_selection_figure(figure, QUICK, &mut |_, _, _| {}).unwrap();
+        let found = path_selection_figure(figure, SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.get("throughput").unwrap_or(&found.json);
         (rows.as_array().unwrap().clone(), found)
     }

@@ -1,9 +1,7 @@
 //! Finished points, a file each, so that a kill at any moment loses none of them.
 //!
-//! A point's file is written beside its place, brought to the disk, and moved there: it is there as a
-//! whole or not at all. Its name is the hash of the resolved scenario ([`Identity`]), so a point whose
-//! scenario has changed has another file. Its first line has a checksum of the rest; a file that the
-//! disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
+//! A file's name is the hash of the resolved scenario ([`Identity`]), so a point whose scenario has changed has another
+//! file. A file that the disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
 //!
 //! One process works with a store alone ([`Store::open`]), or any number do together, each on points of its
 //! own ([`Store::share`]): the tasks of a job array. Both hold a lock that the system takes back when the
@@ -11,25 +9,22 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use fs4::{FileExt, TryLockError};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::claims::{Claim, Claims};
 use crate::report::{Explained, Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
 use crate::scenario::Identity;
+use crate::whole_file::{self, PARTIAL};
+use fs4::{FileExt, TryLockError};
+use serde::{Deserialize, Serialize};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
 
 const LOCK: &str = ".lock";
 const EXTENSION: &str = "point";
-const PARTIAL: &str = "partial";
 
 /// The beginning of every file. Another layout gets another number.
 const MAGIC: &str = "flitlab point 4";
@@ -87,9 +82,8 @@ fn text(found: &Finding) -> String {
     [&[head], &rows[..]].concat().join(BETWEEN)
 }
 
-fn first_line(identity: &Identity, text: &str) -> String {
-    let sum: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{MAGIC} {identity} sha256 {sum}\n")
+fn name(identity: &Identity) -> String {
+    format!("{MAGIC} {identity}")
 }
 
 /// Why points can't be kept or looked up.
@@ -238,18 +232,8 @@ impl Store {
     pub fn keep(&self, identity: &Identity, found: &Finding) -> Result<Finding, StoreError> {
         let text = text(found);
         let path = self.folder.join(file_name(identity));
-        // Another process, even on another machine, may have come to the same point.
-        let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let process = std::process::id();
-        let partial = path.with_extension(format!("{process}-{moment}.{PARTIAL}"));
-        let written = write_whole(&partial, &[&first_line(identity, &text), &text])
-            .and_then(|()| fs::rename(&partial, &path))
-            .and_then(|()| sync_folder(&self.folder));
-        if let Err(cause) = written {
-            // A full disk has better use for it.
-            let _ = fs::remove_file(&partial);
-            return Err(StoreError::Write { path, cause });
-        }
+        whole_file::write(&path, &name(identity), &text)
+            .map_err(|cause| StoreError::Write { path, cause })?;
         Ok(parse(&text).expect("what was written can be read"))
     }
 
@@ -282,17 +266,17 @@ enum Content {
 
 fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
     let path = folder.join(file_name(identity));
-    let content = match fs::read_to_string(&path) {
+    let content = match whole_file::read(&path, &name(identity)) {
         Ok(content) => content,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Content::Missing),
-        Err(cause) if cause.kind() == ErrorKind::InvalidData => return Ok(Content::Damaged(path)),
         Err(cause) => return Err(StoreError::Read { path, cause }),
     };
-    let text = content.split_once('\n').map(|(_, text)| text);
-    let whole = text.filter(|text| content.starts_with(&first_line(identity, text)));
-    Ok(match whole.and_then(parse) {
-        Some(point) => Content::Whole(Box::new(point)),
-        None => Content::Damaged(path),
+    Ok(match content {
+        whole_file::Content::Missing => Content::Missing,
+        whole_file::Content::Damaged => Content::Damaged(path),
+        whole_file::Content::Whole(text) => match parse(&text) {
+            Some(point) => Content::Whole(Box::new(point)),
+            None => Content::Damaged(path),
+        },
     })
 }
 
@@ -314,17 +298,6 @@ fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, StoreError> {
 
 fn file_name(identity: &Identity) -> String {
     format!("{identity}.{EXTENSION}")
-}
-
-fn write_whole(path: &Path, parts: &[&str]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    parts.iter().try_for_each(|part| file.write_all(part.as_bytes()))?;
-    file.sync_all()
-}
-
-/// Brings a folder's names to the disk, where that is possible.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

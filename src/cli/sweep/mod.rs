@@ -6,7 +6,6 @@ mod dry_run;
 mod options;
 mod place;
 mod results;
-mod resume;
 mod status;
 mod submit;
 mod survey;
@@ -20,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::again::{again, hint};
 use super::folder::Output;
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
@@ -34,7 +34,6 @@ use flitlab::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_s
 use options::{Executor, SlurmOptions};
 use place::Place;
 use results::Results;
-use resume::hint;
 
 /// What a sweep that is shorter than this takes is not estimated.
 const UNESTIMATED: Duration = Duration::from_secs(1);
@@ -115,7 +114,7 @@ impl Sweep {
             let headline = text::headline(&simulation);
             mention(&format!("{headline}: {}\n", text::counted(sweep.points.len(), "point")));
         }
-        let again = self.again(&place.results);
+        let again = again(&self.output, self.resume, &place.results);
         self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
     }
 

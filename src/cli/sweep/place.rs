@@ -9,9 +9,6 @@ use flitlab::report::folder::SUMMARY;
 use flitlab::scenario::Point;
 use flitlab::sweep::{Store, StoreError};
 
-/// The folder of everybody's results.
-const RESULTS: &str = "results";
-
 /// Where a sweep works.
 pub(super) struct Place {
     pub results: PathBuf,
@@ -97,23 +94,11 @@ pub(super) fn begun(
         ))),
         Some(folder) if !belongs(folder, points)? => Err(foreign(&[folder.into()])),
         Some(folder) => Ok(Some(folder.into())),
-        None => choose(candidates(name), points),
+        None => {
+            let folders = folder::numbered(name).into_iter();
+            choose(folders.filter(|folder| Store::is_in(folder)).collect(), points)
+        }
     }
-}
-
-/// `results/NAME`, `results/NAME-2` and so on, as far as they are there and of a sweep, in this order.
-fn candidates(name: &str) -> Vec<PathBuf> {
-    let number = |folder: &str| match folder.strip_prefix(name)? {
-        "" => Some(1),
-        rest => rest.strip_prefix('-')?.parse::<u32>().ok(),
-    };
-    let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
-    let mut found: Vec<(u32, PathBuf)> = entries
-        .filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())))
-        .filter(|(_, folder)| Store::is_in(folder))
-        .collect();
-    found.sort();
-    found.into_iter().map(|(_, folder)| folder).collect()
 }
 
 /// The folder that a sweep is resumed in: the only unfinished one, else the latest finished one.

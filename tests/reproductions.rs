@@ -1,0 +1,45 @@
+//! Published results computed again, by the command.
+
+use std::fs;
+use std::process::Command;
+
+use crate::common::workplace::Workplace;
+
+const FIGURE: [&str; 3] = ["reproduce", "path-selection-fig4", "--quick"];
+
+/// Simulations that are kept in a folder of results.
+fn kept(place: &Workplace, folder: &str) -> usize {
+    let files = fs::read_dir(place.0.join(folder).join("unfinished")).into_iter().flatten();
+    let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".json")).count()
+}
+
+#[test]
+fn an_interrupted_reproduction_says_how_to_go_on_and_that_gives_the_same_bytes() {
+    let place = Workplace::new("reproduction_interrupted");
+    place.run(&[&FIGURE[..], &["--out", "undisturbed"]].concat());
+    let mut call = place.begin(&[&FIGURE[..], &["--threads", "1"]].concat());
+    call.wait_until(|| kept(&place, "results/path-selection-fig4") >= 3);
+    call.signal("INT");
+    let (code, said) = call.end();
+    assert_eq!(code, Some(130), "{said}");
+    let count = kept(&place, "results/path-selection-fig4");
+    let farewell = format!("interrupted; simulations that are finished and kept: {count}");
+    assert!(said.contains(&farewell), "{said}");
+
+    let anew = place.flitlab(&[&FIGURE[..], &["--out", "results/path-selection-fig4"]].concat());
+    assert_eq!(anew.status.code(), Some(2));
+    assert!(String::from_utf8(anew.stderr).unwrap().contains("go on with it by --resume"));
+    let other = ["reproduce", "path-selection-fig6", "--quick", "--resume"];
+    let other = place.flitlab(&[&other[..], &["--out", "results/path-selection-fig4"]].concat());
+    assert_eq!(other.status.code(), Some(2));
+    let refusal = String::from_utf8(other.stderr).unwrap();
+    let theirs = "is that of an interrupted `flitlab reproduce path-selection-fig4 --quick`";
+    assert!(refusal.contains(theirs), "{refusal}");
+
+    assert_eq!(kept(&place, "results/path-selection-fig4"), count);
+    let command = said.lines().last().unwrap().trim();
+    let again = Command::new("sh").args(["-c", command]).current_dir(&place.0).output().unwrap();
+    assert!(again.status.success(), "{command}");
+    place.assert_same("undisturbed", "results/path-selection-fig4");
+}

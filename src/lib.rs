@@ -62,6 +62,7 @@ pub mod engine;
 mod invalid_line;
 pub mod measure;
 pub mod memory;
+mod mix;
 mod narrow;
 pub mod output_queued;
 pub mod printable;

@@ -85,6 +85,30 @@ impl<T: Copy> Lines<T> {
         Some(link.item)
     }
 
+    /// Takes the first item of a line of which something holds.
+    #[inline]
+    pub(crate) fn take_first(&mut self, line: &mut Line, holds: impl Fn(&T) -> bool) -> Option<T> {
+        let (mut before, mut place) = (NONE, line.head);
+        while let Some(link) = self.links.get(place as usize) {
+            if !holds(&link.item) {
+                (before, place) = (place, link.next);
+                continue;
+            }
+            if before == NONE {
+                return self.pop_front(line);
+            }
+            let Link { item, next } = *link;
+            self.links[before as usize].next = next;
+            if next == NONE {
+                line.tail = before;
+            }
+            self.links[place as usize].next = self.free;
+            self.free = place;
+            return Some(item);
+        }
+        None
+    }
+
     /// The items of a line, the first one first.
     pub(crate) fn of(&self, line: Line) -> impl Iterator<Item = T> + '_ {
         let link = |place: u32| self.links.get(place as usize);
@@ -119,5 +143,22 @@ mod tests {
         assert_eq!(lines.memory(), memory, "places are used again");
         assert_eq!(lines.of(one).collect::<Vec<_>>(), [20, 21, 22]);
         assert_eq!(lines.of(other).collect::<Vec<_>>(), [10, 11, 12]);
+    }
+
+    #[test]
+    fn an_item_is_taken_from_any_place_of_its_line() {
+        let mut lines = Lines::new();
+        let mut line = Line::EMPTY;
+        (0..6).for_each(|item| lines.push_back(&mut line, item));
+        let memory = lines.memory();
+        let taken = [5, 0, 3, 9].map(|wanted| lines.take_first(&mut line, |&it| it >= wanted));
+        assert_eq!(taken, [Some(5), Some(0), Some(3), None]);
+        (6..9).for_each(|item| lines.push_back(&mut line, item));
+        assert_eq!(lines.of(line).collect::<Vec<_>>(), [1, 2, 4, 6, 7, 8]);
+        assert_eq!(lines.memory(), memory, "places are used again");
+        while lines.take_first(&mut line, |_| true).is_some() {}
+        assert!(line.is_empty());
+        lines.push_back(&mut line, 10);
+        assert_eq!(lines.of(line).collect::<Vec<_>>(), [10]);
     }
 }

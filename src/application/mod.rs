@@ -23,7 +23,7 @@ mod stuck;
 mod tally;
 
 pub(crate) use lines::{Line, Lines};
-pub(crate) use matching::{Matching, Mix};
+pub(crate) use matching::Matching;
 
 pub use check::{Unmatched, check};
 pub use schedule::{

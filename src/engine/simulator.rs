@@ -17,7 +17,7 @@ use super::{
     Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
     Observer, Parameters, Retry,
 };
-use crate::application::Mix;
+use crate::mix::Mix;
 use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::Fabric;

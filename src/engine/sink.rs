@@ -272,11 +272,10 @@ impl Model<'_> {
         self.list(terminal, time, Errand::Sent { tag });
     }
 
-    /// Puts an errand into a terminal's list. What only a barrier waits for is done at once: who waits there learns
-    /// of it when the window ends.
+    /// Puts an errand into a terminal's list. What a workload may be told ahead is told at once.
     pub(super) fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
         let of_adapter = matches!(errand, Errand::Respond { .. } | Errand::Perform(_));
-        if self.workload.barrier_latency().is_some() && !of_adapter {
+        if self.workload.may_be_told_ahead() && !of_adapter {
             return self.run(terminal, errand, time);
         }
         let mut before = NONE;

@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 
 use super::packet::Packet;
 use super::tick::Tick;
-use crate::application::Mix;
+use crate::mix::Mix;
 use crate::units::Picoseconds;
 
 /// A channel that was granted to a packet.

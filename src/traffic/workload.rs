@@ -187,6 +187,14 @@ impl Workload {
         }
     }
 
+    /// Whether [`Self::sent`] and [`Self::received`] may be called before their time has come: an application notes what
+    /// happens when, and who waits at a barrier learns of it when the window ends.
+    #[inline]
+    #[must_use]
+    pub fn may_be_told_ahead(&self) -> bool {
+        matches!(self, Self::Application(_)) || self.barrier_latency().is_some()
+    }
+
     /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
     /// that they get alone.
     #[inline]

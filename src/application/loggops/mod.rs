@@ -107,6 +107,7 @@ impl<'s> Hosts<'s> {
         let streams = usize::from(most(|it| it.stream)) + 1;
         let adapters = usize::from(most(|it| it.adapter)) + 1;
         let ranks = schedule.ranks() as usize;
+        let receipts = Matching::new(schedule);
         Self {
             schedule,
             streams,
@@ -115,8 +116,8 @@ impl<'s> Hosts<'s> {
             send_free: vec![0; ranks * adapters],
             receive_free: vec![0; ranks * adapters],
             waits: (0..).zip(all).map(|(number, _)| schedule.waits(number)).collect(),
-            receipts: Matching::new(schedule),
-            unexpected: Matching::new(schedule),
+            unexpected: receipts.clone(),
+            receipts,
             begun: 0,
         }
     }

@@ -12,7 +12,8 @@ use super::order::{Order, Pairs};
 use super::record::{Job, JobKind, Leg, LegKind, Records};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
-use crate::application::{ANY, Action, Line, Lines, Matching, Mix, Schedule, Stuck, Until};
+use crate::application::{ANY, Action, Line, Lines, Matching, Schedule, Stuck, Until};
+use crate::mix::Mix;
 use crate::narrow::{narrow, rounded};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
@@ -111,6 +112,7 @@ impl Application {
         }
         let all = narrow::<u32>(schedule.operations().len());
         let pairs = Pairs::new(schedule);
+        let receipts = Matching::new(schedule);
         let host = Host { agenda: Agenda::default(), outbox: Line::EMPTY, send_free: 0 };
         Self {
             schedule: Arc::clone(&spec.schedule),
@@ -123,8 +125,8 @@ impl Application {
                 outgoing: Lines::new(),
                 streams,
                 waits: (0..all).map(|number| schedule.waits(number)).collect(),
-                receipts: Matching::new(schedule),
-                unexpected: Matching::new(schedule),
+                unexpected: receipts.clone(),
+                receipts,
                 promised: HashMap::default(),
                 order: Order::new(&pairs),
                 finished: vec![0; schedule.ranks() as usize],

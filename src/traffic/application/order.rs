@@ -6,7 +6,8 @@ use std::hash::BuildHasherDefault;
 
 use serde::{Deserialize, Serialize};
 
-use crate::application::{ANY, Action, Mix, Schedule};
+use crate::application::{ANY, Action, Schedule};
+use crate::mix::Mix;
 
 /// The pairs of ranks one of which sends the other something.
 #[derive(Clone, Debug)]

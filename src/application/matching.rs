@@ -9,7 +9,7 @@ use super::schedule::{ANY, Action, Schedule};
 use crate::narrow::narrow;
 
 /// All that waits at all ranks. A rank that uses wildcards keeps one list, which is searched from its beginning. The others
-/// keep a line for each peer: what comes of a peer mostly has the tag of what waits there first.
+/// keep a line for each peer, which is searched for the tag: mostly it is that of what waits there first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Matching {
     /// By rank: the place of its list; [`ANY`] if it uses no wildcards.
@@ -30,7 +30,7 @@ impl Matching {
         let ranks = schedule.ranks();
         let mut list = vec![ANY; ranks as usize];
         let mut lists = Vec::new();
-        // Who sends to a rank, as many times in a row as it does.
+        // Of each rank those who send to it, in ascending order.
         let mut senders = vec![Vec::new(); ranks as usize];
         for rank in 0..ranks {
             for number in schedule.of_rank(rank) {

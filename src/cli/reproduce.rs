@@ -123,8 +123,9 @@ impl Reproduce {
         let name = self.result.to_possible_value().expect("no value is hidden");
         let out = self.place(name.get_name())?;
         let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", out.display()));
-        let words = self.words();
-        let kept = Arc::new(Kept::open(&out, &words)?);
+        let quick = if self.quick { " --quick" } else { "" };
+        let command = format!("flitlab reproduce {}{quick}", name.get_name());
+        let kept = Arc::new(Kept::open(&out, &command)?);
         let threads = self.threads.count();
         let extent = Extent { quick: self.quick, threads, kept: Some(&kept) };
         let bar: Arc<OnceLock<Bar>> = Arc::default();
@@ -191,13 +192,6 @@ impl Reproduce {
             return print_json(&Printed { reproduced, quick, results, rows: found.json });
         }
         print_text(&format!("{}results in {}\n", found.text, out.display()))
-    }
-
-    /// The command's words, but for where its results go.
-    fn words(&self) -> String {
-        let name = self.result.to_possible_value().expect("no value is hidden");
-        let quick = if self.quick { " --quick" } else { "" };
-        format!("flitlab reproduce {}{quick}", name.get_name())
     }
 
     /// The folder of an interrupted run, if one is to go on, or a new one.

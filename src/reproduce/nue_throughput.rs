@@ -8,12 +8,12 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::nue_tables::{FABRICS, LANES};
 use super::{Extent, Flawed, Progress, Reproduction, all};
+use crate::report::Status;
 use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
-use crate::report::{Measured, Status};
 use crate::scenario::{Diagnostics, Document, Scenario};
 use crate::sweep::Simulation;
 use crate::units::Picoseconds;
@@ -114,32 +114,42 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
             return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
         }
     };
-    let Some((throughput, completion_time, latency, hops_mean, digest)) = found else {
+    let Some(found) = found else {
         return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
     };
-    row.throughput = throughput;
-    row.completion_time = completion_time.map(|time| time as f64 / 1e6);
-    row.packet_latency_mean = latency.map(|time| time as f64 / 1e3);
-    row.hops_mean = hops_mean;
-    row.digest = digest.map(|digest| format!("{digest:016x}"));
+    row.throughput = found.throughput;
+    row.completion_time = found.completion_time.map(|time| time as f64 / 1e6);
+    row.packet_latency_mean = found.packet_latency_mean.map(|time| time as f64 / 1e3);
+    row.hops_mean = found.hops_mean;
+    row.digest = found.digest.map(|digest| format!("{digest:016x}"));
     Ok(row)
 }
 
-/// Throughput, completion time, mean latency, mean hops and digest; `None` of a deadlock. Otherwise why the scenario is
-/// refused.
-type Found = (Option<f64>, Option<Picoseconds>, Option<Picoseconds>, Option<f64>, Option<u64>);
+/// What is kept of a simulation.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    throughput: Option<f64>,
+    completion_time: Option<Picoseconds>,
+    packet_latency_mean: Option<Picoseconds>,
+    hops_mean: Option<f64>,
+    digest: Option<u64>,
+}
 
+/// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
 fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
     // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
-    let Measured {
-        status, bandwidth, completion_time, packet_latency_mean, hops_mean, digest, ..
-    } = simulation.run(&mut |_| {}).found.measured;
-    let found = (bandwidth, completion_time, packet_latency_mean, hops_mean, digest);
-    Ok((status != Status::Deadlock).then_some(found))
+    let measured = simulation.run(&mut |_| {}).found.measured;
+    Ok((measured.status != Status::Deadlock).then_some(Found {
+        throughput: measured.bandwidth,
+        completion_time: measured.completion_time,
+        packet_latency_mean: measured.packet_latency_mean,
+        hops_mean: measured.hops_mean,
+        digest: measured.digest,
+    }))
 }
 
 /// Fills in throughputs beside the best other algorithm's.

@@ -22,7 +22,7 @@ pub use grid::{forget, low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
 pub use plan::{Plan, plan};
 pub use points::{Obtained, PointError, label_of, obtain};
-pub use saturation::{CRITERION, find_saturation, run_search, search_saturation};
+pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
 pub use store::{Store, StoreError};
 pub use survey::{Progress, survey_grid, survey_search};

@@ -159,8 +159,9 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Status;
     use crate::scenario::Document;
-    use crate::sweep::{Simulation, find_saturation};
+    use crate::sweep::{SetupError, Simulation, search_saturation};
     use cpu_time::ThreadTime;
 
     fn sweep(more: &str) -> Sweep {
@@ -193,7 +194,12 @@ mod tests {
         let sweep = Sweep::read(&Document::parse("a.toml", text)).unwrap();
         let Plan::Run(estimate) = plan(&sweep, |_| Ok(None)).unwrap()[0] else { panic!() };
         let begun = ThreadTime::now();
-        find_saturation(&sweep.points[0].scenario, 0.02, |_| {}).unwrap();
+        let scenario = &sweep.points[0].scenario;
+        let is_sustained = |load| -> Result<bool, SetupError> {
+            let found = Simulation::new(&scenario.at_load(load))?.run(&mut |_| {}).found;
+            Ok(found.measured.status == Status::Steady)
+        };
+        search_saturation(scenario, 0.02, is_sustained).unwrap();
         let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
         assert!((1.0 / 3.0..3.0).contains(&ratio), "{ratio}");
     }

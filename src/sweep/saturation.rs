@@ -1,7 +1,7 @@
 //! The highest load that a scenario's network sustains.
 
 use super::points::{Obtained, PointError, obtain};
-use super::simulation::{Outcome, SetupError, Simulation};
+use super::simulation::{SetupError, Simulation};
 use super::store::Store;
 use crate::measure::{Saturation, bisect};
 use crate::report::Status;
@@ -12,26 +12,8 @@ pub const CRITERION: &str = "the load is shown to be steady: no channel gets mor
                              queue grows, and all run empty again and again; an undecided load counts as not \
                              sustained";
 
-/// Searches between 0 and the throughput bound (load 1 if that is not known), and hands every outcome
-/// on the way to `each`.
-///
-/// # Errors
-/// If the scenario can't be simulated.
-pub fn find_saturation(
-    scenario: &Scenario,
-    tolerance: f64,
-    mut each: impl FnMut(Outcome),
-) -> Result<Saturation, SetupError> {
-    search_saturation(scenario, tolerance, |load| {
-        let scenario = scenario.at_load(load);
-        let outcome = Simulation::new(&scenario)?.run(&mut |_| {});
-        let sustained = outcome.found.measured.status == Status::Steady;
-        each(outcome);
-        Ok(sustained)
-    })
-}
-
-/// The same search with the caller's way to find out whether a load is sustained.
+/// Searches between 0 and the throughput bound (load 1 if that is not known) for the highest load of which `sustained` says
+/// that it is.
 ///
 /// # Errors
 /// If the scenario can't be simulated, and those of `sustained`.

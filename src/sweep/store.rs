@@ -13,12 +13,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use fs4::{FileExt, TryLockError};
+use serde::{Deserialize, Serialize};
+
 use super::claims::{Claim, Claims};
 use crate::report::{Explained, Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
 use crate::scenario::Identity;
 use crate::whole_file::{self, PARTIAL};
-use fs4::{FileExt, TryLockError};
-use serde::{Deserialize, Serialize};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";

@@ -1,6 +1,7 @@
 //! What a plot shows, in the units of its axes, before it is known how large it is and what it is
 //! written as.
 
+use super::FEW;
 use super::axis::Axis;
 use super::legend::Legend;
 use super::look::{Intervals, LegendPlace};
@@ -94,6 +95,14 @@ pub(super) enum Markers {
     },
     /// Each with a small point, for thousands of them.
     Dots,
+}
+
+impl Markers {
+    /// About eight on a curve of so many samples; those of different curves at different places.
+    pub(super) fn few(marker: Marker, number: usize, samples: usize) -> Self {
+        let step = (samples / 8).max(1);
+        Self::Some { marker, first: step * (number % FEW) / FEW, step }
+    }
 }
 
 /// A marker that belongs to no line.

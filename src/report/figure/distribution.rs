@@ -16,9 +16,6 @@ const STRETCH: f64 = 6.0;
 
 const HAS: Has = |point| !point.latencies.is_empty();
 
-/// Marked samples of a curve, about.
-const MARKERS: usize = 8;
-
 /// The share of packets that took at most so long. One series: at up to four loads, from its lowest to
 /// its highest steady one. Several: at the highest load that is steady for all, or, if there is none, each
 /// at its own highest steady load. With a load given, all at that load, or the nearest they have.
@@ -54,10 +51,7 @@ pub(super) fn chart(
         let label = if label.is_empty() { "packets".into() } else { label };
         legend.series(LegendSample::Series(pen), label.clone());
         let samples = samples(&shown.point.latencies, high, size);
-        let step = (samples.len() / MARKERS).max(1);
-        // Markers of different curves at different heights.
-        let first = step * (number % FEW) / FEW;
-        let markers = Markers::Some { marker: pen.marker, first, step };
+        let markers = Markers::few(pen.marker, number, samples.len());
         let curve = Curve::marked(&label, "share", pen, vec![samples]);
         panel.curves.push(Curve { markers, ..curve });
     }

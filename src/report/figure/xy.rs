@@ -6,6 +6,9 @@ use super::chart::{self, Chart, Curve, Markers, Panel, Stroke};
 use super::legend::{Legend, Sample};
 use super::palette::of_series;
 
+/// Of a curve of more points only some are marked.
+const EACH_MARKED: usize = 40;
+
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -52,6 +55,10 @@ pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Seri
         let runs = runs.map(run).filter(|run| !run.is_empty()).collect();
         let curve = Curve::marked(&series.label, "y", of_series(number), runs);
         panel.curves.push(match series.style {
+            Style::Curve if series.points.len() > EACH_MARKED => {
+                let markers = Markers::few(of_series(number).marker, number, series.points.len());
+                Curve { markers, ..curve }
+            }
             Style::Curve => curve,
             Style::Dots => Curve { stroke: Stroke::Nothing, markers: Markers::Dots, ..curve },
         });

@@ -65,6 +65,7 @@ pub mod memory;
 mod mix;
 mod narrow;
 pub mod output_queued;
+mod prefetch;
 pub mod printable;
 pub mod report;
 pub mod reproduce;

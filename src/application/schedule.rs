@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::narrow::narrow;
+use crate::prefetch::prefetch;
 
 /// In place of a rank or a tag: any.
 pub const ANY: u32 = u32::MAX;
@@ -143,6 +144,15 @@ impl Schedule {
     #[must_use]
     pub fn rank_of(&self, number: u32) -> u32 {
         self.ranks[number as usize]
+    }
+
+    /// Has the memory of an operation fetched.
+    #[inline]
+    pub(crate) fn approach(&self, number: u32) {
+        let number = number as usize;
+        prefetch(&self.operations[number]);
+        prefetch(&self.ranks[number]);
+        prefetch(&self.first_dependant[number]);
     }
 
     /// On how much an operation waits before it may begin.

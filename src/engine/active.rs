@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::prefetch::prefetch;
 use super::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
+use crate::prefetch::prefetch;
 
 /// Routers of a block.
 const BLOCK: usize = 64;

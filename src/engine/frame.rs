@@ -21,6 +21,7 @@ use super::mail::{Letter, Post};
 use super::rendezvous::Rendezvous;
 use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
 use crate::narrow::fitted;
+use crate::prefetch::Stage;
 use crate::units::Picoseconds;
 
 /// The stretch of time that is simulated at a go.
@@ -73,16 +74,9 @@ impl Schedule {
     }
 }
 
-/// How near the visit of a router is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Far,
-    Near,
-    Next,
-}
-
 /// How many visits before its own a router is approached.
-const AHEAD: [(usize, Stage); 3] = [(6, Stage::Far), (4, Stage::Near), (2, Stage::Next)];
+const AHEAD: [(usize, Stage); 4] =
+    [(6, Stage::Far), (4, Stage::Near), (2, Stage::Next), (1, Stage::Last)];
 
 /// How many routers are visited, about, before what they send is delivered.
 const A_GO: usize = 64;

@@ -60,7 +60,6 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `prefetch` | memory fetched ahead, in networks larger than the caches |
 //! | `packet`, `way`, `legs`, `guide`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
@@ -97,7 +96,6 @@ mod octet;
 mod packet;
 mod parameters;
 mod ports;
-mod prefetch;
 mod relation;
 mod rendezvous;
 mod router;

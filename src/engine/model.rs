@@ -6,7 +6,7 @@ use super::adaptive::Choosers;
 use super::collective::Units;
 use super::credits::Credits;
 use super::flit::Flits;
-use super::frame::{RouterModel, Schedule, Stage};
+use super::frame::{RouterModel, Schedule};
 use super::guide::Guide;
 use super::link::Links;
 use super::mail::Mail;
@@ -22,6 +22,7 @@ use super::visit::Outbox;
 use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
 use crate::narrow::fitted;
+use crate::prefetch::Stage;
 use crate::routing::Routes;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
@@ -175,7 +176,7 @@ impl RouterModel for Model<'_> {
 
     #[inline]
     fn approach(&self, router: u32, stage: Stage) {
-        if self.is_large {
+        if self.is_large && (self.hosts_answer || stage != Stage::Last) {
             self.approach_router(router, stage);
         }
     }

@@ -5,15 +5,14 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
-use super::frame::Stage;
 use super::model::Model;
 use super::octet::least;
 use super::ports::{AWAY, Ports};
-use super::prefetch::prefetch;
 use super::router::Visit;
 use super::sink::Delivery;
 use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
+use crate::prefetch::{Stage, prefetch};
 use crate::topology::NONE;
 
 /// A packet on its way to another router.
@@ -111,6 +110,10 @@ impl<'f> Model<'f> {
     #[inline(never)]
     pub(super) fn approach_router(&self, number: u32, stage: Stage) {
         let router = &self.ports.routers[number as usize];
+        let adapter = self.sources.adapters.get(router.first_terminal as usize);
+        if stage == Stage::Last {
+            return adapter.into_iter().for_each(|it| self.workload.approach(it.name, stage));
+        }
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
         if stage == Stage::Far {
@@ -126,8 +129,16 @@ impl<'f> Model<'f> {
             if let Some(due) = self.sources.due.get(router.first_terminal as usize) {
                 prefetch(due);
             }
-        } else if let Some(octet) = octets.first() {
-            prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+            if self.hosts_answer {
+                adapter.into_iter().for_each(prefetch);
+            }
+        } else {
+            if let Some(octet) = octets.first() {
+                prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+            }
+            if self.hosts_answer {
+                adapter.into_iter().for_each(|it| self.workload.approach(it.name, stage));
+            }
         }
         for (word, &arrived) in arrived.iter().enumerate() {
             let mut bits = arrived;

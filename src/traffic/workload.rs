@@ -13,6 +13,7 @@ use super::{
     Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, RemoteMemory, Script,
 };
 use crate::narrow::narrow;
+use crate::prefetch::Stage;
 use crate::units::Picoseconds;
 
 /// Who may go on creating messages after something has happened.
@@ -129,6 +130,14 @@ impl Workload {
                 let (message, next) = operations.create(terminal, now);
                 (message, next.filter(within_reach))
             }
+        }
+    }
+
+    /// Has the memory fetched that a terminal will need which something is about to happen at.
+    #[inline]
+    pub(crate) fn approach(&self, terminal: u32, stage: Stage) {
+        if let Self::Application(application) = self {
+            application.approach(terminal, stage);
         }
     }
 

@@ -14,8 +14,8 @@ pub(super) enum Happening {
     Arrive { tag: u64 },
     /// The last flit of a message of this tag has left.
     Left { tag: u64 },
-    /// A stream is done with its job.
-    End { stream: u32 },
+    /// A stream is done with its job, which is of this operation.
+    End { stream: u32, operation: u32 },
     /// The adapter can take the message for which a stream waits.
     Resume { stream: u32 },
 }
@@ -60,6 +60,12 @@ impl Agenda {
         }
     }
 
+    /// What happens first.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Happening> {
+        self.first.map(|event| event.happening)
+    }
+
     /// When the first event is.
     pub(super) fn next(&self) -> Option<Picoseconds> {
         self.first.map(|event| event.time)
@@ -81,7 +87,7 @@ mod tests {
     #[test]
     fn messages_come_first_by_operation_then_the_rest_as_it_was_brought_about() {
         let mut agenda = Agenda::default();
-        let end = |stream| Happening::End { stream };
+        let end = |stream| Happening::End { stream, operation: 0 };
         let arrive = |tag| Happening::Arrive { tag };
         let added =
             [(5, end(2)), (3, end(1)), (5, arrive(9)), (5, end(0)), (5, arrive(4 | 7 << 32))];

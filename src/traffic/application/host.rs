@@ -15,6 +15,7 @@ use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Schedule, Stuck, Until};
 use crate::mix::Mix;
 use crate::narrow::{narrow, rounded};
+use crate::prefetch::{Stage, prefetch};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
 
@@ -223,6 +224,26 @@ impl Application {
         (message, if host.outbox.is_empty() { host.agenda.next() } else { Some(now) })
     }
 
+    /// Has the memory fetched that what happens next at a terminal will need.
+    #[inline]
+    pub(in crate::traffic) fn approach(&self, terminal: u32, stage: Stage) {
+        let host = &self.state.hosts[terminal as usize];
+        if stage != Stage::Last {
+            return prefetch(host);
+        }
+        let operation = match host.agenda.first() {
+            Some(Happening::End { stream, operation }) => {
+                self.state.streams.approach(stream);
+                operation
+            }
+            Some(Happening::Arrive { tag } | Happening::Left { tag }) => parts(tag).1,
+            Some(Happening::Resume { .. }) | None => return,
+        };
+        self.schedule.approach(operation);
+        self.pairs.approach(operation);
+        prefetch(&self.state.waits[operation as usize]);
+    }
+
     /// A terminal has received a message.
     pub(in crate::traffic) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
         let (_, operation, kind) = parts(receipt.tag);
@@ -263,7 +284,7 @@ impl Application {
                 self.state.streams.at(stream).is_held = false;
                 self.state.streams.go_on(stream);
             }
-            Happening::End { stream } => {
+            Happening::End { stream, .. } => {
                 let &mut Stream { rank, ref mut running, .. } = self.state.streams.at(stream);
                 let (task, start) = running.take().expect("it has just ended");
                 self.finish(terminal, rank, task, start, now);
@@ -374,7 +395,7 @@ impl Application {
                     continue;
                 }
                 self.state.streams.at(number).running = Some((task, now));
-                let end = Happening::End { stream: number };
+                let end = Happening::End { stream: number, operation: task.operation };
                 self.state.hosts[terminal as usize].agenda.add(now + busy, end);
                 break;
             }

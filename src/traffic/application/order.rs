@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::{ANY, Action, Schedule};
 use crate::mix::Mix;
+use crate::prefetch::prefetch;
 
 /// The pairs of ranks one of which sends the other something.
 #[derive(Clone, Debug)]
@@ -44,6 +45,12 @@ impl Pairs {
     #[inline]
     pub(super) fn of(&self, message: u32) -> u32 {
         self.of_operation[message as usize]
+    }
+
+    /// Has the memory of [`of`](Self::of) fetched.
+    #[inline]
+    pub(super) fn approach(&self, message: u32) {
+        prefetch(&self.of_operation[message as usize]);
     }
 
     pub(super) fn memory(&self) -> usize {

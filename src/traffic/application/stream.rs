@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::JobKind;
 use crate::application::{Line, Lines};
+use crate::prefetch::prefetch;
 use crate::units::Picoseconds;
 
 /// What a stream is to do.
@@ -67,6 +68,12 @@ impl Streams {
     #[inline]
     pub(super) fn at(&mut self, stream: u32) -> &mut Stream {
         &mut self.streams[stream as usize]
+    }
+
+    /// Has a stream's memory fetched.
+    #[inline]
+    pub(super) fn approach(&self, stream: u32) {
+        prefetch(&self.streams[stream as usize]);
     }
 
     /// Gives a stream something to do when it is done with all else.

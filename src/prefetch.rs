@@ -1,5 +1,14 @@
-//! Asks for memory some time before it is needed. In a large network nearly all that a router needs is far from the
-//! processor, and what the next routers need can come while this one is at work.
+//! Asks for memory some time before it is needed. In a large network nearly all that a router and its hosts need is far
+//! from the processor, and what the next routers need can come while this one is at work.
+
+/// How near the use of what is fetched is. What a later stage fetches is found in what an earlier one has fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Far,
+    Near,
+    Next,
+    Last,
+}
 
 /// Has the cache lines of a value fetched, where the processor can be asked to.
 #[inline(always)]
@@ -7,7 +16,7 @@
     unsafe_code,
     reason = "a hint to the processor, of which the program notices nothing but time"
 )]
-pub(super) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

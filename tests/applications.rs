@@ -504,7 +504,7 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
         }
         let network: Vec<&Leg> = outcome.records.legs.iter().filter(|leg| !leg.in_memory).collect();
         assert!(network.iter().all(|leg| leg.kind == LegKind::Eager));
-        let sends = schedule.operations().iter().filter(|it| it.action == Action::Send).count();
+        let sends = schedule.operations().filter(|it| it.action == Action::Send).count();
         assert_eq!(network.len(), sends, "every message is delivered once");
     }
 }

@@ -73,19 +73,32 @@ pub enum Until {
 /// A bit beside the number of an operation that waits for the beginning of another.
 const BEGUN: u32 = 1 << 31;
 
+/// In place of a dependant: there is none.
+const NO_DEPENDANT: u32 = u32::MAX;
+
+/// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there are several.
+const SEVERAL: u32 = 1 << 30;
+
+/// An operation, and what is asked along with it: half a cache line, since a large application has its operations
+/// nowhere near the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
+struct Step {
+    operation: Operation,
+    rank: u32,
+    /// The only operation that waits for it, [`NO_DEPENDANT`], or the place of a list with [`SEVERAL`].
+    dependant: u32,
+}
+
 /// What all ranks do. Operations have numbers, those of a rank in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// By rank, and behind the last one.
     first: Vec<u32>,
-    operations: Vec<Operation>,
-    /// By operation: its rank.
-    ranks: Vec<u32>,
+    steps: Vec<Step>,
     /// By operation: how many dependencies it has.
     waits: Vec<u32>,
-    /// By operation, and behind the last one: where its dependants begin.
-    first_dependant: Vec<u32>,
-    /// The operations that wait for one.
+    /// The operations that wait for one, if there are several: their count, then what they are.
     dependants: Vec<u32>,
     labels: Labels,
 }
@@ -122,8 +135,8 @@ impl Schedule {
 
     /// All operations, in the order of their ranks.
     #[must_use]
-    pub fn operations(&self) -> &[Operation] {
-        &self.operations
+    pub fn operations(&self) -> impl ExactSizeIterator<Item = &Operation> {
+        self.steps.iter().map(|step| &step.operation)
     }
 
     /// The numbers of a rank's operations.
@@ -136,23 +149,20 @@ impl Schedule {
     #[inline]
     #[must_use]
     pub fn operation(&self, number: u32) -> &Operation {
-        &self.operations[number as usize]
+        &self.steps[number as usize].operation
     }
 
     /// The rank whose operation has this number.
     #[inline]
     #[must_use]
     pub fn rank_of(&self, number: u32) -> u32 {
-        self.ranks[number as usize]
+        self.steps[number as usize].rank
     }
 
     /// Has the memory of an operation fetched.
     #[inline]
     pub(crate) fn approach(&self, number: u32) {
-        let number = number as usize;
-        prefetch(&self.operations[number]);
-        prefetch(&self.ranks[number]);
-        prefetch(&self.first_dependant[number]);
+        prefetch(&self.steps[number as usize]);
     }
 
     /// On how much an operation waits before it may begin.
@@ -165,10 +175,16 @@ impl Schedule {
     /// The operations that wait for one, and for what of it.
     #[inline]
     pub fn dependants(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, Until)> + '_ {
-        let number = number as usize;
-        let range =
-            self.first_dependant[number] as usize..self.first_dependant[number + 1] as usize;
-        self.dependants[range].iter().map(|&dependant| match dependant & BEGUN {
+        let dependant = &self.steps[number as usize].dependant;
+        let dependants = match *dependant {
+            NO_DEPENDANT => &[],
+            several if several & SEVERAL != 0 => {
+                let place = (several & !SEVERAL) as usize;
+                &self.dependants[place + 1..][..self.dependants[place] as usize]
+            }
+            _ => std::slice::from_ref(dependant),
+        };
+        dependants.iter().map(|&dependant| match dependant & BEGUN {
             0 => (dependant, Until::Done),
             _ => (dependant & !BEGUN, Until::Begun),
         })
@@ -204,10 +220,8 @@ impl Schedule {
     #[must_use]
     pub fn memory(&self) -> usize {
         size_of_val(&*self.first)
-            + size_of_val(&*self.operations)
-            + size_of_val(&*self.ranks)
+            + size_of_val(&*self.steps)
             + size_of_val(&*self.waits)
-            + size_of_val(&*self.first_dependant)
             + size_of_val(&*self.dependants)
             + self.labels.text.len()
             + size_of_val(&*self.labels.ends)
@@ -270,10 +284,8 @@ impl ScheduleBuilder {
     pub fn new() -> Self {
         let schedule = Schedule {
             first: vec![0],
-            operations: Vec::new(),
-            ranks: Vec::new(),
+            steps: Vec::new(),
             waits: Vec::new(),
-            first_dependant: vec![0],
             dependants: Vec::new(),
             labels: Labels::default(),
         };
@@ -293,19 +305,19 @@ impl ScheduleBuilder {
     /// How many operations the rank that is being made has.
     #[must_use]
     pub fn operations_of_rank(&self) -> u32 {
-        narrow::<u32>(self.schedule.operations.len()) - self.first_of_rank()
+        narrow::<u32>(self.schedule.steps.len()) - self.first_of_rank()
     }
 
     /// How many operations all ranks have so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        self.schedule.operations.len() as u64
+        self.schedule.steps.len() as u64
     }
 
     /// The operation of the rank that is being made at this place, to be changed.
     pub fn operation(&mut self, place: u32) -> &mut Operation {
         let place = self.first_of_rank() + place;
-        &mut self.schedule.operations[place as usize]
+        &mut self.schedule.steps[place as usize].operation
     }
 
     /// Gives the rank another operation. Its place in the rank.
@@ -313,16 +325,17 @@ impl ScheduleBuilder {
     /// # Errors
     /// If there are [`MOST_OPERATIONS`] of them.
     pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
-        if self.schedule.operations.len() >= MOST_OPERATIONS as usize {
+        if self.schedule.steps.len() >= MOST_OPERATIONS as usize {
             return Err(ScheduleError::TooMany);
         }
-        self.schedule.operations.push(operation);
+        let step = Step { operation, rank: self.rank(), dependant: NO_DEPENDANT };
+        self.schedule.steps.push(step);
         Ok(self.operations_of_rank() - 1)
     }
 
     /// Names the latest operation.
     pub fn label(&mut self, label: &str) {
-        let latest = narrow::<u32>(self.schedule.operations.len()) - 1;
+        let latest = narrow::<u32>(self.schedule.steps.len()) - 1;
         self.schedule.labels.set(latest, label);
     }
 
@@ -345,17 +358,23 @@ impl ScheduleBuilder {
         // Stable, so that dependants are woken in the order in which they were named.
         self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
         self.schedule.waits.resize((first + operations) as usize, 0);
-        let rank = self.rank();
-        self.schedule.ranks.resize((first + operations) as usize, rank);
-        let mut given = self.dependencies.iter().peekable();
-        for place in 0..operations {
-            while let Some(&&(_, until, waiting)) = given.peek().filter(|it| it.0 == place) {
-                let flag = if until == Until::Begun { BEGUN } else { 0 };
-                self.schedule.dependants.push((first + waiting) | flag);
-                self.schedule.waits[(first + waiting) as usize] += 1;
-                given.next();
+        let Schedule { steps, waits, dependants, .. } = &mut self.schedule;
+        for of_one in self.dependencies.chunk_by(|one, next| one.0 == next.0) {
+            let numbers = of_one.iter().map(|&(_, until, waiting)| {
+                waits[(first + waiting) as usize] += 1;
+                (first + waiting) | if until == Until::Begun { BEGUN } else { 0 }
+            });
+            let place = narrow::<u32>(dependants.len());
+            dependants.push(narrow(of_one.len()));
+            dependants.extend(numbers);
+            let dependant = &mut steps[(first + of_one[0].0) as usize].dependant;
+            if of_one.len() == 1 {
+                *dependant = dependants[place as usize + 1];
+                dependants.truncate(place as usize);
+            } else {
+                assert!(place < SEVERAL, "there are more dependencies than there is memory for");
+                *dependant = place | SEVERAL;
             }
-            self.schedule.first_dependant.push(narrow(self.schedule.dependants.len()));
         }
         self.dependencies.clear();
         self.schedule.first.push(first + operations);

@@ -140,7 +140,7 @@ fn read(text: &str) -> Scenario {
 fn computing(scenario: &Scenario) -> f64 {
     let WorkloadSpec::Application(application) = &scenario.workload else { return 0.0 };
     let schedule: &Schedule = &application.schedule;
-    let computing = schedule.operations().iter().filter(|it| it.action == Action::Compute);
+    let computing = schedule.operations().filter(|it| it.action == Action::Compute);
     computing.map(|it| it.amount as f64).sum()
 }
 

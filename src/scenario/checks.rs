@@ -470,7 +470,7 @@ impl Checks<'_> {
                 self.report(&keys, error.to_string(), "", help);
             }
         }
-        let sends = application.schedule.operations().iter();
+        let sends = application.schedule.operations();
         let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
         let table = "application";
         self.packets_of_messages(

@@ -113,7 +113,7 @@ impl Pace {
                 (packets, self.packet[1])
             }
             WorkloadSpec::Application(spec) => {
-                let bytes = spec.schedule.operations().iter();
+                let bytes = spec.schedule.operations();
                 let bytes = bytes.filter(|it| it.action == Action::Send).map(|it| it.amount);
                 let packets = bytes.map(|bytes| scenario.parameters.packets(bytes));
                 let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));

@@ -20,13 +20,13 @@ fn of_ranks(ranks: u32) -> Parameters {
 
 /// Messages and bytes of those that are sent with sizes in a range.
 fn sent(schedule: &Schedule, sizes: std::ops::RangeInclusive<u64>) -> (u64, u64) {
-    let sends = schedule.operations().iter().filter(|it| it.action == Action::Send);
+    let sends = schedule.operations().filter(|it| it.action == Action::Send);
     let sends = sends.filter(|it| sizes.contains(&it.amount));
     sends.fold((0, 0), |(count, bytes), it| (count + 1, bytes + it.amount))
 }
 
 fn computed(schedule: &Schedule) -> u64 {
-    let computes = schedule.operations().iter().filter(|it| it.action == Action::Compute);
+    let computes = schedule.operations().filter(|it| it.action == Action::Compute);
     computes.map(|it| it.amount).sum()
 }
 

@@ -235,8 +235,7 @@ impl Part<'_> {
 
 /// Writes a file.
 pub(super) fn write(schedule: &Schedule, output: &mut impl Write) -> io::Result<()> {
-    let largest =
-        |of: fn(&Operation) -> u8| schedule.operations().iter().map(of).max().unwrap_or(0);
+    let largest = |of: fn(&Operation) -> u8| schedule.operations().map(of).max().unwrap_or(0);
     output.write_all(&COOKIE.to_le_bytes())?;
     output.write_all(&schedule.ranks().to_le_bytes())?;
     output.write_all(&[largest(|it| it.stream), largest(|it| it.adapter)])?;

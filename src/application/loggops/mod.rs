@@ -102,8 +102,8 @@ struct Hosts<'s> {
 
 impl<'s> Hosts<'s> {
     fn new(schedule: &'s Schedule) -> Self {
-        let all = schedule.operations();
-        let most = |of: fn(&super::Operation) -> u8| all.iter().map(of).max().unwrap_or(0);
+        let all = || schedule.operations();
+        let most = |of: fn(&super::Operation) -> u8| all().map(of).max().unwrap_or(0);
         let streams = usize::from(most(|it| it.stream)) + 1;
         let adapters = usize::from(most(|it| it.adapter)) + 1;
         let ranks = schedule.ranks() as usize;
@@ -115,7 +115,7 @@ impl<'s> Hosts<'s> {
             stream_free: vec![0; ranks * streams],
             send_free: vec![0; ranks * adapters],
             receive_free: vec![0; ranks * adapters],
-            waits: (0..).zip(all).map(|(number, _)| schedule.waits(number)).collect(),
+            waits: (0..).zip(all()).map(|(number, _)| schedule.waits(number)).collect(),
             unexpected: receipts.clone(),
             receipts,
             begun: 0,

@@ -273,13 +273,13 @@ fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> Strin
 
 /// What ranks do, in numbers.
 fn application_text(application: &ApplicationSpec) -> String {
-    let operations = application.schedule.operations();
-    let of = |action| operations.iter().filter(move |it| it.action == action);
+    let schedule = &application.schedule;
+    let of = |action| schedule.operations().filter(move |it| it.action == action);
     let bytes: u128 = of(Action::Send).map(|it| u128::from(it.amount)).sum();
     format!(
         "{} ranks, {} operations: {} messages of {:.3} MB in all, {} receipts, {} computations",
-        application.schedule.ranks(),
-        operations.len(),
+        schedule.ranks(),
+        schedule.operations().len(),
         of(Action::Send).count(),
         bytes as f64 / 1e6,
         of(Action::Receive).count(),

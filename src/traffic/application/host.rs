@@ -174,7 +174,7 @@ impl Application {
 
     /// The payloads of all its messages, those that ask and answer included, in bytes.
     pub(in crate::traffic) fn message_sizes(&self) -> impl Iterator<Item = u64> + '_ {
-        let operations = self.schedule.operations().iter();
+        let operations = self.schedule.operations();
         let limit = self.host.eager_limit.0;
         let control = self.host.control_message.0;
         let sends = operations.filter(|it| it.action == Action::Send).map(|it| it.amount);

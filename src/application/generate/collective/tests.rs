@@ -164,7 +164,7 @@ fn combining_takes_time_only_if_that_is_said() {
     let computing = |combine_ns_per_byte: f64| {
         let call = Call { combine_ns_per_byte, ..Call::of(1_000) };
         let schedule = schedule(algorithm, 8, &call);
-        let operations = schedule.operations().iter();
+        let operations = schedule.operations();
         let times = operations.filter(|it| it.action == crate::application::Action::Compute);
         times.map(|it| it.amount).sum::<u64>()
     };

@@ -88,26 +88,30 @@ impl Header {
         if let Some(dimension) = self.last_step() {
             end = torus.neighbor(end, narrow(dimension))?;
         }
-        for positive in [true, false] {
-            for dimension in 0..dimensions {
-                let (from, to) =
-                    (torus.coordinate(start, dimension), torus.coordinate(end, dimension));
-                match self.direction(dimension) {
-                    None if from == to => {}
-                    None => return None,
-                    Some(plus) if plus != positive => {}
-                    Some(plus) => {
-                        let size = torus.sizes()[dimension];
-                        let ahead = if plus { to + size - from } else { from + size - to } % size;
-                        let crosses_edge = if plus { to < from } else { to > from };
-                        if ahead == 0 || crosses_edge && !torus.closed(dimension) {
-                            return None;
-                        }
-                        let port = dimension + if plus { 0 } else { dimensions };
-                        route.push(narrow(port), narrow(ahead));
-                    }
+        let mut negative = Route::default();
+        for dimension in 0..dimensions {
+            let (from, to) = (torus.coordinate(start, dimension), torus.coordinate(end, dimension));
+            let Some(plus) = self.direction(dimension) else {
+                if from == to {
+                    continue;
                 }
+                return None;
+            };
+            let size = torus.sizes()[dimension];
+            let (ahead, crosses_edge) =
+                if plus { (to + size - from, to < from) } else { (from + size - to, to > from) };
+            let ahead = if ahead < size { ahead } else { ahead - size };
+            if ahead == 0 || crosses_edge && !torus.closed(dimension) {
+                return None;
             }
+            if plus {
+                route.push(narrow(dimension), narrow(ahead));
+            } else {
+                negative.push(narrow(dimension + dimensions), narrow(ahead));
+            }
+        }
+        for run in negative.runs() {
+            route.push(run.port, run.hops);
         }
         if let Some(dimension) = self.last_step() {
             route.push(narrow(dimension + dimensions), 1);

@@ -5,6 +5,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `narrow` | numbers taken to a smaller type, with a check |
+//! | `prefetch` | memory fetched ahead, in networks larger than the caches |
 //! | [`units`] | time, rates and sizes, with their units |
 //! | [`memory`] | memory that something will take, compared with what there is |
 //! | [`printable`] | text of anybody, without control characters |

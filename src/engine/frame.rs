@@ -74,9 +74,12 @@ impl Schedule {
     }
 }
 
-/// How many visits before its own a router is approached.
-const AHEAD: [(usize, Stage); 4] =
-    [(6, Stage::Far), (4, Stage::Near), (2, Stage::Next), (1, Stage::Last)];
+/// How many visits before its own a router is approached first.
+const LEAD: usize = 6;
+
+/// How many visits after that each stage comes.
+const STAGES: [(usize, Stage); 4] =
+    [(0, Stage::Far), (2, Stage::Near), (4, Stage::Next), (5, Stage::Last)];
 
 /// How many routers are visited, about, before what they send is delivered.
 const A_GO: usize = 64;
@@ -148,12 +151,14 @@ impl<M: RouterModel, O: Observer> Part<M, O> {
             if due.is_empty() {
                 break;
             }
-            for (place, &router) in due.iter().enumerate() {
-                for (ahead, stage) in AHEAD {
-                    if let Some(&router) = due.get(place + ahead) {
+            for step in 0..due.len() + LEAD {
+                for (later, stage) in STAGES {
+                    if let Some(&router) = step.checked_sub(later).and_then(|at| due.get(at)) {
                         model.approach(router, stage);
                     }
                 }
+                let Some(place) = step.checked_sub(LEAD) else { continue };
+                let router = due[place];
                 let next = model.visit(router);
                 model.schedule().active.set(router, next);
             }

@@ -15,6 +15,9 @@ use super::tick::{NEVER, Tick};
 use crate::prefetch::{Stage, prefetch};
 use crate::topology::NONE;
 
+/// How many deliveries before its own what a delivery needs is fetched.
+const LEAD: usize = 8;
+
 /// A packet on its way to another router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -155,10 +158,10 @@ impl<'f> Model<'f> {
         }
     }
 
-    /// Has the memory fetched that delivering what is some places further in the outbox will need.
+    /// Has the memory fetched that is needed [`LEAD`] steps later to deliver what is at this place of the outbox.
     #[inline(always)]
     fn approach_delivery(&self, place: usize) {
-        if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place + 8)
+        if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
             && part as usize == self.schedule.part
         {
             prefetch(&self.ports.routers[router as usize]);
@@ -166,13 +169,14 @@ impl<'f> Model<'f> {
             prefetch(&self.packets.packets[slot as usize]);
             self.schedule.active.approach(router);
         }
-        if let Some(&Sent { router, pair, part, .. }) = self.outbox.sent.get(place + 4)
+        if let Some(nearer) = place.checked_sub(LEAD / 2)
+            && let Some(&Sent { router, pair, part, .. }) = self.outbox.sent.get(nearer)
             && part as usize == self.schedule.part
         {
             let router = &self.ports.routers[router as usize];
             prefetch(&self.ports.queues[self.ports.queue(router, pair)]);
         }
-        if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place + 4)
+        if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place)
             && feeder & AWAY == 0
         {
             prefetch(&self.credits.returning[feeder as usize + usize::from(lane)]);
@@ -259,10 +263,12 @@ impl<'f> Model<'f> {
 
     /// Delivers what visits have sent to other routers.
     pub(super) fn send_out(&mut self) {
-        for place in 0..self.outbox.sent.len() {
+        let lead = if self.is_large { LEAD } else { 0 };
+        for step in 0..self.outbox.sent.len() + lead {
             if self.is_large {
-                self.approach_delivery(place);
+                self.approach_delivery(step);
             }
+            let Some(place) = step.checked_sub(lead) else { continue };
             let Sent { slot, part, router, pair } = self.outbox.sent[place];
             if part as usize == self.schedule.part {
                 self.join(router, pair, slot);

@@ -79,10 +79,9 @@ const NO_DEPENDANT: u32 = u32::MAX;
 /// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there are several.
 const SEVERAL: u32 = 1 << 30;
 
-/// An operation, and what is asked along with it: half a cache line, since a large application has its operations
-/// nowhere near the processor.
+/// An operation, and what is asked along with it, in 32 bytes: a large application has its operations far from the
+/// processor, and an array for each would be waited for each. Not aligned to them: growing an aligned array copies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(32))]
 struct Step {
     operation: Operation,
     rank: u32,
@@ -359,22 +358,22 @@ impl ScheduleBuilder {
         self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
         self.schedule.waits.resize((first + operations) as usize, 0);
         let Schedule { steps, waits, dependants, .. } = &mut self.schedule;
+        for &(_, _, waiting) in &self.dependencies {
+            waits[(first + waiting) as usize] += 1;
+        }
+        let flagged = |&(_, until, waiting): &(u32, Until, u32)| {
+            (first + waiting) | if until == Until::Begun { BEGUN } else { 0 }
+        };
         for of_one in self.dependencies.chunk_by(|one, next| one.0 == next.0) {
-            let numbers = of_one.iter().map(|&(_, until, waiting)| {
-                waits[(first + waiting) as usize] += 1;
-                (first + waiting) | if until == Until::Begun { BEGUN } else { 0 }
-            });
-            let place = narrow::<u32>(dependants.len());
-            dependants.push(narrow(of_one.len()));
-            dependants.extend(numbers);
-            let dependant = &mut steps[(first + of_one[0].0) as usize].dependant;
-            if of_one.len() == 1 {
-                *dependant = dependants[place as usize + 1];
-                dependants.truncate(place as usize);
+            steps[(first + of_one[0].0) as usize].dependant = if let [only] = of_one {
+                flagged(only)
             } else {
-                assert!(place < SEVERAL, "there are more dependencies than there is memory for");
-                *dependant = place | SEVERAL;
-            }
+                let place = narrow::<u32>(dependants.len());
+                assert!(place < SEVERAL, "more dependencies than fit");
+                dependants.push(narrow(of_one.len()));
+                dependants.extend(of_one.iter().map(flagged));
+                place | SEVERAL
+            };
         }
         self.dependencies.clear();
         self.schedule.first.push(first + operations);

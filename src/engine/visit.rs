@@ -109,7 +109,7 @@ impl<'f> Model<'f> {
         next.min(links).min(decide)
     }
 
-    /// Has the memory fetched that the visit of a router will need.
+    /// Has the memory fetched that the visit of a router will need; of its hosts the first one's.
     #[inline(never)]
     pub(super) fn approach_router(&self, number: u32, stage: Stage) {
         let router = &self.ports.routers[number as usize];

@@ -133,7 +133,7 @@ impl Workload {
         }
     }
 
-    /// Has the memory fetched that a terminal will need which something is about to happen at.
+    /// Has the memory fetched that a terminal will need at which something is about to happen.
     #[inline]
     pub(crate) fn approach(&self, terminal: u32, stage: Stage) {
         if let Self::Application(application) = self {

@@ -14,7 +14,7 @@ pub(super) enum Happening {
     Arrive { tag: u64 },
     /// The last flit of a message of this tag has left.
     Left { tag: u64 },
-    /// A stream is done with its job, which is of this operation.
+    /// A stream is done with its job. The operation is said so that it can be fetched ahead; the stream knows it as well.
     End { stream: u32, operation: u32 },
     /// The adapter can take the message for which a stream waits.
     Resume { stream: u32 },

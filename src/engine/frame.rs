@@ -77,10 +77,6 @@ impl Schedule {
 /// How many visits before its own a router is approached first.
 const LEAD: usize = 6;
 
-/// How many visits after that each stage comes.
-const STAGES: [(usize, Stage); 4] =
-    [(0, Stage::Far), (2, Stage::Near), (4, Stage::Next), (5, Stage::Last)];
-
 /// How many routers are visited, about, before what they send is delivered.
 const A_GO: usize = 64;
 
@@ -90,6 +86,9 @@ pub(super) trait RouterModel: Send {
     type Mail: Letter;
 
     fn schedule(&mut self) -> &mut Schedule;
+
+    /// Whether its state is larger than the processor's nearer caches, so that visits are approached.
+    fn is_large(&self) -> bool;
 
     /// Has memory fetched that a visit soon to come will need; in several stages, as each tells what the next one
     /// needs.
@@ -151,13 +150,12 @@ impl<M: RouterModel, O: Observer> Part<M, O> {
             if due.is_empty() {
                 break;
             }
-            for step in 0..due.len() + LEAD {
-                for (later, stage) in STAGES {
-                    if let Some(&router) = step.checked_sub(later).and_then(|at| due.get(at)) {
-                        model.approach(router, stage);
-                    }
+            let lead = if model.is_large() { LEAD } else { 0 };
+            for step in 0..due.len() + lead {
+                if lead > 0 {
+                    approach(model, &due, step);
                 }
-                let Some(place) = step.checked_sub(LEAD) else { continue };
+                let Some(place) = step.checked_sub(lead) else { continue };
                 let router = due[place];
                 let next = model.visit(router);
                 model.schedule().active.set(router, next);
@@ -168,6 +166,21 @@ impl<M: RouterModel, O: Observer> Part<M, O> {
         model.schedule().due = due;
         model.tell(&mut self.observer);
     }
+}
+
+/// Approaches those of some routers whose turn it is at a step, each stage some visits nearer to the router's own.
+#[inline(always)]
+fn approach<M: RouterModel>(model: &M, due: &[u32], step: usize) {
+    let stage = |later: usize, stage| {
+        // Before the first router there is none, and none beyond the last.
+        if let Some(&router) = due.get(step.wrapping_sub(later)) {
+            model.approach(router, stage);
+        }
+    };
+    stage(0, Stage::Far);
+    stage(2, Stage::Near);
+    stage(4, Stage::Next);
+    stage(5, Stage::Last);
 }
 
 /// Simulates all parts, a thread each, up to and including `limit`, in windows of this length. Whether anything is
@@ -368,6 +381,10 @@ mod tests {
 
         fn schedule(&mut self) -> &mut Schedule {
             &mut self.schedule
+        }
+
+        fn is_large(&self) -> bool {
+            self.all % 2 == 0
         }
 
         fn approach(&self, router: u32, _: Stage) {

@@ -175,9 +175,18 @@ impl RouterModel for Model<'_> {
     }
 
     #[inline]
+    fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    #[inline]
     fn approach(&self, router: u32, stage: Stage) {
-        if self.is_large && (self.hosts_answer || stage != Stage::Last) {
-            self.approach_router(router, stage);
+        match stage {
+            Stage::Far => self.approach_router(router),
+            Stage::Near => self.approach_ports(router),
+            Stage::Next => self.approach_heads(router),
+            Stage::Last if self.hosts_answer => self.approach_host(router, stage),
+            Stage::Last => (),
         }
     }
 

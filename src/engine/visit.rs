@@ -7,7 +7,7 @@
 use super::credits::Credit;
 use super::model::Model;
 use super::octet::least;
-use super::ports::{AWAY, Ports};
+use super::ports::{AWAY, Ports, Queue};
 use super::router::Visit;
 use super::sink::Delivery;
 use super::size::{Size, Small};
@@ -109,51 +109,65 @@ impl<'f> Model<'f> {
         next.min(links).min(decide)
     }
 
-    /// Has the memory fetched that the visit of a router will need; of its hosts the first one's.
+    /// Has the memory fetched by which the next stages find what the visit of a router will need.
+    #[inline]
+    pub(super) fn approach_router(&self, number: u32) {
+        prefetch(&self.ports.routers[number as usize]);
+        prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
+    }
+
+    /// The same of its ports and terminals, and of the buffers that packets have come to.
     #[inline(never)]
-    pub(super) fn approach_router(&self, number: u32, stage: Stage) {
+    pub(super) fn approach_ports(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
-        let adapter = self.sources.adapters.get(router.first_terminal as usize);
-        if stage == Stage::Last {
-            return adapter.into_iter().for_each(|it| self.workload.approach(it.name, stage));
+        let output = router.first_output as usize;
+        self.ports.octets_of(router).iter().for_each(prefetch);
+        prefetch(&self.ports.asking[output * self.ports.size.words]);
+        prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
+        let terminal = router.first_terminal as usize;
+        self.sources.due.get(terminal).into_iter().for_each(prefetch);
+        if self.hosts_answer {
+            self.sources.adapters.get(terminal).into_iter().for_each(prefetch);
         }
+        self.for_each_arrival(number, prefetch);
+    }
+
+    /// The same of the packets in these buffers, of the first credits and of the first host.
+    #[inline(never)]
+    pub(super) fn approach_heads(&self, number: u32) {
+        let router = &self.ports.routers[number as usize];
+        if let Some(octet) = self.ports.octets_of(router).first() {
+            prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+        }
+        if self.hosts_answer {
+            self.approach_host(number, Stage::Next);
+        }
+        self.for_each_arrival(number, |queue| {
+            self.packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
+        });
+    }
+
+    /// The same of what its first host does next.
+    #[inline(never)]
+    pub(super) fn approach_host(&self, number: u32, stage: Stage) {
+        let terminal = self.ports.routers[number as usize].first_terminal;
+        if let Some(adapter) = self.sources.adapters.get(terminal as usize) {
+            self.workload.approach(adapter.name, stage);
+        }
+    }
+
+    /// Calls `see` with each buffer of a router that was empty and has got a packet since the last visit.
+    #[inline(always)]
+    fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
         let words = self.ports.size.words;
-        let arrived = &self.ports.arrived[number as usize * words..][..words];
-        if stage == Stage::Far {
-            prefetch(router);
-            return prefetch(&arrived[0]);
-        }
-        let (output, first) = (router.first_output as usize, self.ports.queue(router, 0));
-        let octets = &self.ports.octets[router.first_octet as usize..][..router.octets as usize];
-        if stage == Stage::Near {
-            octets.iter().for_each(prefetch);
-            prefetch(&self.ports.asking[output * words]);
-            prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
-            if let Some(due) = self.sources.due.get(router.first_terminal as usize) {
-                prefetch(due);
-            }
-            if self.hosts_answer {
-                adapter.into_iter().for_each(prefetch);
-            }
-        } else {
-            if let Some(octet) = octets.first() {
-                prefetch(&self.credits.room[octet.outputs[0].room as usize]);
-            }
-            if self.hosts_answer {
-                adapter.into_iter().for_each(|it| self.workload.approach(it.name, stage));
-            }
-        }
-        for (word, &arrived) in arrived.iter().enumerate() {
+        let first = self.ports.queue(&self.ports.routers[number as usize], 0);
+        for (word, &arrived) in
+            self.ports.arrived[number as usize * words..][..words].iter().enumerate()
+        {
             let mut bits = arrived;
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros() as usize;
+                see(&self.ports.queues[first + word * 64 + bits.trailing_zeros() as usize]);
                 bits &= bits - 1;
-                let queue = &self.ports.queues[first + pair];
-                if stage == Stage::Near {
-                    prefetch(queue);
-                } else if let Some(packet) = self.packets.packets.get(queue.head as usize) {
-                    prefetch(packet);
-                }
             }
         }
     }

@@ -384,7 +384,7 @@ mod tests {
         }
 
         fn is_large(&self) -> bool {
-            self.all % 2 == 0
+            self.all.is_multiple_of(2)
         }
 
         fn approach(&self, router: u32, _: Stage) {

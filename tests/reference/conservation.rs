@@ -1,4 +1,4 @@
-//! What must hold at every tick: no space is lost, made up or used twice.
+//! What must hold at any tick: no space is lost, made up or used twice.
 
 use std::collections::BTreeSet;
 

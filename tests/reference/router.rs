@@ -1,6 +1,6 @@
 //! Routers: which packet is granted which output.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use flitlab::{
     adaptive::drawn_at,
@@ -81,7 +81,7 @@ impl Simulator<'_> {
     pub fn grant_outputs(&mut self, router: usize, now: Picoseconds) {
         self.decide(router, now);
         let mut requests = self.requests(router, now);
-        if requests.iter().all(Option::is_none) {
+        if requests.is_empty() {
             return;
         }
         let outputs = self.routers[router].outputs.len();
@@ -95,7 +95,7 @@ impl Simulator<'_> {
                 }
                 let chosen = self.choose(router, output, &requests, turn);
                 let Some((pair, onto)) = chosen else { continue };
-                let request = requests[pair].take().expect("it was chosen");
+                let request = requests.remove(&pair).expect("it was chosen");
                 self.grant(router, pair, request.packet, (output, onto), now);
                 if turn == Turn::Escape && turns.is_empty() {
                     turns.push_back(turn);
@@ -137,33 +137,36 @@ impl Simulator<'_> {
         }
     }
 
-    /// For each pair of input port and virtual channel the request of the packet at its head.
-    fn requests(&self, router: usize, now: Picoseconds) -> Vec<Option<Request>> {
+    /// The requests of the packets at the heads of buffers, by pair of input port and virtual channel.
+    fn requests(&self, router: usize, now: Picoseconds) -> BTreeMap<usize, Request> {
         let inputs = self.routers[router].inputs.iter();
-        inputs
-            .flat_map(|&channel| {
-                (0..self.virtual_channels())
-                    .map(move |virtual_channel| Place { channel, virtual_channel })
-            })
-            .map(|place| {
-                let packet = self.asking(place, now)?;
-                if let Routes::Adaptive(adaptive) = self.routes
-                    && self.packets[packet].adaptive
-                    && let Some(request) = self.any_output(adaptive, router, place, packet)
-                {
-                    return Some(request);
-                }
-                if let Routes::Relation(routes) = self.routes
-                    && let Some(request) = self.hops(routes, router, place, packet)
-                {
-                    return Some(request);
-                }
-                let (output, lane) = self.next_output(router, packet);
-                let output = (output, lane.unwrap_or(place.virtual_channel));
-                let outputs = vec![output];
-                Some(Request { packet, outputs, escapes: Vec::new(), by_relation: false })
-            })
-            .collect()
+        let places = inputs.flat_map(|&channel| {
+            (0..self.virtual_channels())
+                .map(move |virtual_channel| Place { channel, virtual_channel })
+        });
+        let requests = places.enumerate().filter_map(|(pair, place)| {
+            let packet = self.asking(place, now)?;
+            Some((pair, self.request(router, place, packet)))
+        });
+        requests.collect()
+    }
+
+    /// What a packet asks for at a router where it is the head of a buffer.
+    fn request(&self, router: usize, place: Place, packet: usize) -> Request {
+        if let Routes::Adaptive(adaptive) = self.routes
+            && self.packets[packet].adaptive
+            && let Some(request) = self.any_output(adaptive, router, place, packet)
+        {
+            return request;
+        }
+        if let Routes::Relation(routes) = self.routes
+            && let Some(request) = self.hops(routes, router, place, packet)
+        {
+            return request;
+        }
+        let (output, lane) = self.next_output(router, packet);
+        let outputs = vec![(output, lane.unwrap_or(place.virtual_channel))];
+        Request { packet, outputs, escapes: Vec::new(), by_relation: false }
     }
 
     /// The outputs that lead an adaptive packet on; none at its destination.
@@ -335,14 +338,13 @@ impl Simulator<'_> {
         &self,
         router: usize,
         output: usize,
-        requests: &[Option<Request>],
+        requests: &BTreeMap<usize, Request>,
         turn: Turn,
     ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
         let walk = |may_be_served: fn(ChannelKind) -> bool| {
-            (0..requests.len()).map(|step| (start + step) % requests.len()).find_map(|pair| {
+            requests.range(start..).chain(requests.range(..start)).find_map(|(&pair, request)| {
                 let input = self.routers[router].inputs[pair / self.virtual_channels()];
-                let request = requests[pair].as_ref()?;
                 let room = |&(output, onto): &(usize, usize)| {
                     let from =
                         Place { channel: input, virtual_channel: pair % self.virtual_channels() };

@@ -53,7 +53,6 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
 }
 
 /// A name without keys, which stands for `value`; `doc` says in a sentence what it means.
-#[must_use]
 pub fn plain<'v, 'd, T: 'v>(name: &'static str, value: T, doc: &'static str) -> Variant<'v, 'd, T> {
     Variant::new(name, doc, Box::new(move |_| Some(value)))
 }
@@ -83,7 +82,6 @@ pub struct Choice {
 
 impl Choice {
     /// A key that is written as a value and has a default.
-    #[must_use]
     pub const fn usual(
         key: &'static str,
         noun: &'static str,

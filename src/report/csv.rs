@@ -156,7 +156,6 @@ impl<R: Row> RowWriter<R> {
 }
 
 /// Rows of plain fields as a whole CSV file, the fields' names as its header.
-#[must_use]
 pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -166,7 +165,6 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
 }
 
 /// Labelled rows as a whole CSV file.
-#[must_use]
 pub fn labelled_text<'r, R: Row + 'r>(
     labels: &Labels,
     rows: impl IntoIterator<Item = (&'r Label, &'r R)>,

@@ -13,7 +13,6 @@ use crate::topology::{Channel, Fabric};
 ///
 /// # Panics
 /// If the fabric is no torus.
-#[must_use]
 pub fn waiting_cycle(
     fabric: &Fabric,
     order: &DirectionOrder,

@@ -29,7 +29,6 @@ pub struct ForwardingQuality {
 
 impl ForwardingQuality {
     /// The figures of a table. Routes that lead nowhere or round in circles count as none.
-    #[must_use]
     pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
         let terminals: Vec<u32> = fabric.live_terminals().collect();
         let senders = fabric.terminals_by_router();

@@ -27,7 +27,6 @@ impl Quality {
     ///
     /// # Panics
     /// If one of them does not.
-    #[must_use]
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
         let sources = region.nodes().par_iter();
         let count = sources

@@ -44,13 +44,11 @@ pub enum RelationFlaw {
 
 impl RelationFlaw {
     /// Whether packets can wait for each other for ever, though each of them has a way.
-    #[must_use]
     pub fn is_cycle(&self) -> bool {
         matches!(self, Self::Cycle(_) | Self::NoEscape { .. })
     }
 
     /// What is wrong, with the names of routers and channels.
-    #[must_use]
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let place = |place: &LaneChannel| {
@@ -112,13 +110,11 @@ pub struct RelationProof {
 
 impl RelationProof {
     /// Whether the relation is right.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.flaws.is_empty()
     }
 
     /// The cycle of places that can wait for each other, if there is one.
-    #[must_use]
     pub fn cycle(&self) -> Option<&[LaneChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             RelationFlaw::Cycle(places) => Some(&places[..]),

@@ -60,7 +60,6 @@ pub enum SetupError {
 
 impl SetupError {
     /// The way out, where there is one to tell.
-    #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) | Self::Routing(RoutingError::Memory(shortage)) => {
@@ -176,7 +175,6 @@ impl Work {
     }
 
     /// CPU nanoseconds for each of `count` things.
-    #[must_use]
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
     }
@@ -266,12 +264,10 @@ impl Simulation {
         Self { traces_path: true, ..self }
     }
 
-    #[must_use]
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.scenario.network.fabric
     }
@@ -280,7 +276,6 @@ impl Simulation {
         self.scenario.network.routes().expect("or there would be no simulation")
     }
 
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
         match &self.traffic {
             Traffic::Load(load) => load.pattern(),
@@ -291,7 +286,6 @@ impl Simulation {
     }
 
     /// The traffic of a load point; `None` for a finite exchange.
-    #[must_use]
     pub fn load(&self) -> Option<&OpenLoad> {
         match &self.traffic {
             Traffic::Load(load) => Some(load),
@@ -301,7 +295,6 @@ impl Simulation {
     }
 
     /// The terminals that send something.
-    #[must_use]
     pub fn senders(&self) -> Vec<u32> {
         self.fabric()
             .live_terminals()
@@ -316,7 +309,6 @@ impl Simulation {
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
     /// messages would have to be looked at.
-    #[must_use]
     pub fn completion_bound(&self) -> Option<CompletionBound> {
         let parameters = &self.scenario.parameters;
         let (fabric, routes) = (self.fabric(), self.routes());

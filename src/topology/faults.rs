@@ -16,7 +16,6 @@ pub struct Faults {
 
 impl Faults {
     /// True if the fabric is the whole torus.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cables.is_empty() && self.lost_nodes().next().is_none()
     }

@@ -50,7 +50,6 @@ pub enum TopologyError {
 
 impl TopologyError {
     /// The way out, where there is one to tell.
-    #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) => Some(shortage.help()),

@@ -197,13 +197,11 @@ impl Candidates {
     }
 
     /// Number of virtual channels of each physical channel.
-    #[must_use]
     pub fn lanes(&self) -> u8 {
         self.lanes
     }
 
     /// Number of physical routes of all pairs together.
-    #[must_use]
     pub fn routes(&self) -> usize {
         self.bundles.len()
     }

@@ -83,13 +83,11 @@ impl PathSet {
     }
 
     /// Number of virtual channels of each physical channel.
-    #[must_use]
     pub fn lanes(&self) -> u8 {
         self.lanes
     }
 
     /// How one of several paths is chosen.
-    #[must_use]
     pub fn choice(&self) -> PathChoice {
         self.choice
     }
@@ -111,7 +109,6 @@ impl PathSet {
     }
 
     /// The numbers of the paths from one router to another, for [`path`](Self::path); empty if there are none.
-    #[must_use]
     #[inline]
     pub fn numbers(&self, source_router: u32, destination_router: u32) -> std::ops::Range<usize> {
         let places = [source_router, destination_router].map(|at| self.row[at as usize]);
@@ -123,20 +120,17 @@ impl PathSet {
     }
 
     /// A path by its number.
-    #[must_use]
     #[inline]
     pub fn path(&self, number: usize) -> &[Hop] {
         &self.hops[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
     /// Whether packets of some pair have several paths.
-    #[must_use]
     pub fn has_choice(&self) -> bool {
         self.pairs.windows(2).any(|ends| ends[1] - ends[0] > 1)
     }
 
     /// The most hops of any path.
-    #[must_use]
     pub fn longest(&self) -> u32 {
         let lengths = self.starts.windows(2).map(|ends| ends[1] - ends[0]);
         lengths.max().unwrap_or(0)

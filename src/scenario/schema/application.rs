@@ -27,18 +27,15 @@ pub(super) fn read(
 ) -> Option<ApplicationSpec> {
     let schedule = schedule(reader);
     let placement = placement(reader, places);
-    let ranks_per_node = reader.value(
-        "ranks_per_node",
-        &Whole { range: 1..=65536 },
-        1,
-        "The most ranks of a node; ranks of one node talk through its memory.",
-    );
+    let mut ranks_per_node = 1;
+    let doc = "The most ranks of a node; ranks of one node talk through its memory.";
+    reader.set("ranks_per_node", &Whole { range: 1..=65536 }, &mut ranks_per_node, doc);
     let host = host(reader, parameters);
     let carrier = carrier(reader);
     Some(ApplicationSpec {
         schedule: schedule?,
         placement: placement?,
-        ranks_per_node: narrow(ranks_per_node),
+        ranks_per_node,
         host: host?,
         carrier: carrier?,
     })
@@ -101,13 +98,9 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
 
 /// The schedule of a generator.
 fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
-    let choice = Choice {
-        key: "schedule",
-        noun: "schedule",
-        default: None,
-        doc: "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.",
-        sections: false,
-    };
+    let doc =
+        "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
+    let choice = Choice::required("schedule", "schedule", doc);
     let place = reader.place("schedule");
     let variants = GENERATORS.iter().map(|generator| {
         with_keys(generator.name, generator.doc, move |reader: &mut Reader<'_>| {
@@ -203,13 +196,9 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
 }
 
 fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {
-    let choice = Choice {
-        key: "placement",
-        noun: "placement",
-        default: Some("linear"),
-        doc: "Which node each rank is on. Failed nodes, and those outside topology.node_set, get none.",
-        sections: false,
-    };
+    let doc =
+        "Which node each rank is on. Failed nodes, and those outside topology.node_set, get none.";
+    let choice = Choice::usual("placement", "placement", "linear", doc);
     let linear =
         "the first `ranks_per_node` ranks on the first node, the next ones on the next node.";
     let in_turn = "one rank on each node in turn, and from the first node on again.";
@@ -252,35 +241,21 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
 }
 
 fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<HostParameters> {
-    let usual = HostParameters::default();
-    let eager_limit = reader.value(
-        "eager_limit",
-        &size(0, LARGEST_MESSAGE),
-        usual.eager_limit,
-        "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).",
-    );
-    let choice = Choice {
-        key: "rendezvous",
-        noun: "rule",
-        default: Some("adapter"),
-        doc: "Who sees to it that a large message comes once its receipt has begun.",
-        sections: false,
+    let mut host = HostParameters {
+        send_overhead: parameters.send_overhead,
+        receive_overhead: parameters.receive_overhead,
+        ..HostParameters::default()
     };
+    let doc = "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut host.eager_limit, doc);
+    let doc = "Who sees to it that a large message comes once its receipt has begun.";
     let adapter = "the adapters, at once, whatever their hosts are busy with.";
     let processor = "the ranks themselves, when the operation's stream is free; it takes them a send overhead each.";
-    let answer = reader.choice(
-        &choice,
-        vec![
-            plain("adapter", Answer::Adapter, adapter),
-            plain("processor", Answer::Processor, processor),
-        ],
-    );
-    let control_message = reader.value(
-        "control_message",
-        &size(0, 1 << 20),
-        usual.control_message,
-        "Payload of the messages by which sender and receiver agree on a large one.",
-    );
+    let rules =
+        [("adapter", Answer::Adapter, adapter), ("processor", Answer::Processor, processor)];
+    let answer = reader.one_of("rendezvous", "rule", doc, rules);
+    let doc = "Payload of the messages by which sender and receiver agree on a large one.";
+    reader.set("control_message", &size(0, 1 << 20), &mut host.control_message, doc);
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: false };
     let overhead_per_byte = reader.optional(
         "overhead_per_byte",
@@ -288,51 +263,21 @@ fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<Host
         "Nanoseconds for which a host is busy with each byte but the first of a message, at either end, besides \
          adapter.send_overhead and adapter.receive_overhead (LogGOPS' O). None if absent.",
     );
-    let gap = reader.value(
-        "gap",
-        &time(0),
-        usual.gap,
-        "The least time between the beginnings of two messages of a node (LogGOPS' g).",
-    );
-    let copy_rate = reader.optional(
-        "copy_rate",
-        &rate(),
-        "How fast a host copies a message that came before its receipt had begun; takes no time if absent.",
-    );
-    let memory_latency = reader.value(
-        "memory_latency",
-        &time(0),
-        usual.memory_latency,
-        "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.",
-    );
-    let memory_rate = reader.value(
-        "memory_rate",
-        &rate(),
-        usual.memory_rate,
-        "How fast ranks of one node send each other bytes. Assumed.",
-    );
-    Some(HostParameters {
-        send_overhead: parameters.send_overhead,
-        receive_overhead: parameters.receive_overhead,
-        overhead_per_byte: overhead_per_byte.unwrap_or(0.0) * 1e3,
-        gap,
-        eager_limit,
-        answer: answer?,
-        control_message,
-        copy_rate,
-        memory_latency,
-        memory_rate,
-    })
+    host.overhead_per_byte = overhead_per_byte.unwrap_or(0.0) * 1e3;
+    let doc = "The least time between the beginnings of two messages of a node (LogGOPS' g).";
+    reader.set("gap", &time(0), &mut host.gap, doc);
+    let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
+    host.copy_rate = reader.optional("copy_rate", &rate(), doc);
+    let doc = "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.";
+    reader.set("memory_latency", &time(0), &mut host.memory_latency, doc);
+    let doc = "How fast ranks of one node send each other bytes. Assumed.";
+    reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
+    Some(HostParameters { answer: answer?, ..host })
 }
 
 fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
-    let choice = Choice {
-        key: "network",
-        noun: "network",
-        default: Some("flits"),
-        doc: "What carries messages between ranks.",
-        sections: false,
-    };
+    let doc = "What carries messages between ranks.";
+    let choice = Choice::usual("network", "network", "flits", doc);
     let flits = "the network of this scenario, flit by flit.";
     let loggops = "no network: latencies, overheads and gaps alone, by the rules of LogGOPSim. The keys of hosts \
                    above mean nothing then.";
@@ -347,54 +292,33 @@ fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
 
 /// The parameters of LogGOPS; whole nanoseconds.
 fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
-    let usual = loggops::LogGops::CLASSIC;
-    let choice = Choice {
-        key: "dialect",
-        noun: "dialect",
-        default: Some("classic"),
-        doc: "Whose rules: for one schedule they give times up to eight times apart.",
-        sections: false,
-    };
+    let mut parameters = loggops::LogGops::CLASSIC;
+    let doc = "Whose rules: for one schedule they give times up to eight times apart.";
     let classic = "LogGOPSim's: a message's gap is charged at its receiver.";
     let atlahs = "those of the version in ATLAHS: it is charged at its sender.";
-    let dialect = reader.choice(
-        &choice,
-        vec![
-            plain("classic", loggops::Dialect::Classic, classic),
-            plain("atlahs", loggops::Dialect::Atlahs, atlahs),
-        ],
-    );
-    let mut whole = |key, default: u64, doc| -> u64 {
-        let time: Picoseconds = reader.value(key, &time(0), default * 1000, doc);
-        (time + 500) / 1000
+    let dialects = [
+        ("classic", loggops::Dialect::Classic, classic),
+        ("atlahs", loggops::Dialect::Atlahs, atlahs),
+    ];
+    let dialect = reader.one_of("dialect", "dialect", doc, dialects);
+    let mut whole = |key, nanoseconds: &mut u64, doc| {
+        let time: Picoseconds = reader.value(key, &time(0), *nanoseconds * 1000, doc);
+        *nanoseconds = (time + 500) / 1000;
     };
-    let latency = whole("latency", usual.latency, "L: how long a message's first byte travels.");
-    let overhead = whole(
-        "overhead",
-        usual.overhead,
-        "o: how long a host is busy with a message, at either end.",
-    );
-    let overhead_per_byte = whole(
-        "overhead_per_byte",
-        usual.overhead_per_byte,
-        "O: the same for each byte but the first.",
-    );
-    let gap = whole("gap", usual.gap, "g: the time between two messages of an adapter.");
+    whole("latency", &mut parameters.latency, "L: how long a message's first byte travels.");
+    let doc = "o: how long a host is busy with a message, at either end.";
+    whole("overhead", &mut parameters.overhead, doc);
+    let doc = "O: the same for each byte but the first.";
+    whole("overhead_per_byte", &mut parameters.overhead_per_byte, doc);
+    whole("gap", &mut parameters.gap, "g: the time between two messages of an adapter.");
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: true };
-    let gap_per_byte = reader.value(
-        "gap_per_byte",
-        &per_byte,
-        usual.gap_per_byte,
-        "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".",
-    );
-    let eager_limit = reader.value(
-        "eager_limit",
-        &size(0, LARGEST_MESSAGE),
-        Bytes(usual.eager_limit),
-        "S: larger messages wait for their receipt.",
-    );
+    let doc = "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".";
+    reader.set("gap_per_byte", &per_byte, &mut parameters.gap_per_byte, doc);
+    let mut eager_limit = Bytes(parameters.eager_limit);
+    let doc = "S: larger messages wait for their receipt.";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut eager_limit, doc);
     let dialect = dialect?;
-    if dialect == loggops::Dialect::Classic && gap_per_byte.fract() != 0.0 {
+    if dialect == loggops::Dialect::Classic && parameters.gap_per_byte.fract() != 0.0 {
         if let Some(place) = reader.place("gap_per_byte") {
             let message = "under \"classic\" `gap_per_byte` is a whole number of nanoseconds";
             let problem = Diagnostic::new(&place, message);
@@ -402,13 +326,5 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
         }
         return None;
     }
-    Some(loggops::LogGops {
-        dialect,
-        latency,
-        overhead,
-        overhead_per_byte,
-        gap,
-        gap_per_byte,
-        eager_limit: eager_limit.0,
-    })
+    Some(loggops::LogGops { dialect, eager_limit: eager_limit.0, ..parameters })
 }

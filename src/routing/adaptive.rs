@@ -12,8 +12,8 @@
 
 use rand::{Rng, RngExt};
 
-use super::adaptive_proof::{Errand, Head, Leg, Packets, prove_adaptive};
 use super::agnostic::Algorithm;
+use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
 use super::escape::EscapeTable;
 use super::relation::Hop;
 use super::{Derouter, DirectionOrder, HalfRing, RelationProof, Route};
@@ -362,7 +362,11 @@ impl Adaptive {
         let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
         let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
         let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
-        prove_adaptive(fabric, &Packets { lanes: highest + 1, escapes, turning, legs }, hops)
+        let lanes = highest + 1;
+        let of_channel = (0..lanes).map(|lane| escapes >> lane & 1 == 1);
+        let of_channel: Vec<bool> = of_channel.collect();
+        let escapes = of_channel.repeat(fabric.channel_slots() as usize);
+        prove_choices(fabric, &Packets { lanes, escapes, turning, legs }, hops)
     }
 
     /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice

@@ -208,9 +208,7 @@ impl<'a> Dependencies<'a> {
             })
         };
         let count = narrow(self.fabric.channel_slots() as usize * self.lanes);
-        let components = cycle::components(count, &successors);
-        let component = components.iter().find(|component| component.len() > 1)?;
-        let cycle = cycle::shortest(component, &successors, |_, _| true)?;
+        let cycle = cycle::any(count, &successors)?;
         Some(cycle.into_iter().map(place).collect())
     }
 }

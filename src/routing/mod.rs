@@ -5,13 +5,14 @@
 //! Where routers decide by the destination, it sees their [`ForwardingTable`].
 
 mod adaptive;
-mod adaptive_proof;
 pub mod agnostic;
 pub mod angara;
+mod choice_proof;
 mod choosing;
 mod cycle;
 mod derouter;
 mod direction_order;
+#[cfg(test)]
 mod direction_proof;
 mod direction_rules;
 mod escape;
@@ -37,7 +38,6 @@ pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
 pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
 pub use derouter::Derouter;
 pub use direction_order::DirectionOrder;
-pub use direction_proof::waiting_cycle;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;

@@ -4,7 +4,7 @@
 //! cut short: readers leave it out and say so, and a writer that goes on with the file removes it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -78,39 +78,6 @@ impl<R: Row> RowWriter<R> {
         let path = path.into();
         match OpenOptions::new().append(true).create_new(true).open(&path) {
             Ok(file) => Self { path, file, labels, row: PhantomData }.begin(),
-            Err(cause) => Err(ReportError::Write { path, cause }),
-        }
-    }
-
-    /// Goes on with a file that an earlier run began, or begins it. A last line that was cut short is
-    /// removed.
-    ///
-    /// # Errors
-    /// If the file can't be read or written, or its columns are not exactly those of `R`.
-    pub fn resume(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
-        let path = path.into();
-        let content = match fs::read(&path) {
-            Ok(content) => content,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path, labels),
-            Err(cause) => return Err(ReportError::Read { path, cause }),
-        };
-        let header = header_line::<R>(&labels, &path)?;
-        let ours = if content.contains(&b'\n') {
-            content.starts_with(&header)
-        } else {
-            header.starts_with(&content)
-        };
-        if !ours {
-            return Err(ReportError::Columns { path, missing: Vec::new() });
-        }
-        let whole = whole_lines(&content).len();
-        let file = OpenOptions::new().append(true).open(&path).and_then(|file| {
-            file.set_len(whole as u64)?;
-            Ok(file)
-        });
-        match file {
-            Ok(file) if whole == 0 => Self { path, file, labels, row: PhantomData }.begin(),
-            Ok(file) => Ok(Self { path, file, labels, row: PhantomData }),
             Err(cause) => Err(ReportError::Write { path, cause }),
         }
     }

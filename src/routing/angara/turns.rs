@@ -68,11 +68,6 @@ impl Turns {
     pub fn any(&self) -> bool {
         self.any
     }
-
-    /// How many turns are allowed.
-    pub fn count(&self) -> u32 {
-        self.allowed.iter().map(|departures| departures.count_ones()).sum()
-    }
 }
 
 struct Builder<'r, 'f> {
@@ -166,7 +161,8 @@ mod tests {
     fn a_torus_without_edges_allows_no_turn() {
         for sizes in [&[4, 4][..], &[3, 5, 4]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
-            assert_eq!(Turns::relaxed(&Region::new(&fabric)).count(), 0);
+            let turns = Turns::relaxed(&Region::new(&fabric));
+            assert!(turns.allowed.iter().all(|departures| *departures == 0));
         }
     }
 
@@ -233,7 +229,7 @@ mod tests {
             let fabric = Torus::new(sizes, open).unwrap().fabric(&faults).unwrap();
             let region = Region::new(&fabric);
             let turns = Turns::relaxed(&region);
-            assert!(turns.count() > 0, "{sizes:?}");
+            assert!(turns.allowed.iter().any(|departures| *departures != 0), "{sizes:?}");
             assert!(!closes_a_cycle(&region, &turns), "{sizes:?}");
         }
     }

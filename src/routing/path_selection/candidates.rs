@@ -201,11 +201,6 @@ impl Candidates {
         self.lanes
     }
 
-    /// Number of physical routes of all pairs together.
-    pub fn routes(&self) -> usize {
-        self.bundles.len()
-    }
-
     /// Number of (channel, lane).
     pub(super) fn places(&self) -> usize {
         self.slots as usize * usize::from(self.lanes)

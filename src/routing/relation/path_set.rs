@@ -129,10 +129,4 @@ impl PathSet {
     pub fn has_choice(&self) -> bool {
         self.pairs.windows(2).any(|ends| ends[1] - ends[0] > 1)
     }
-
-    /// The most hops of any path.
-    pub fn longest(&self) -> u32 {
-        let lengths = self.starts.windows(2).map(|ends| ends[1] - ends[0]);
-        lengths.max().unwrap_or(0)
-    }
 }

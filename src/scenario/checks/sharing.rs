@@ -89,7 +89,6 @@ impl Checks<'_> {
         }
     }
 
-    /// Reports a broken rule, unless one of the keys is wrong by itself.
     /// The least buffer of a network channel, and of an injection channel, in flits: what it has to hold.
     pub(super) fn least_buffers(parameters: &Parameters) -> [(u32, &'static str); 2] {
         let packet = parameters.maximum_packet();

@@ -70,9 +70,7 @@ pub(super) fn prove_choices(
     packets: &Packets,
     hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
 ) -> RelationProof {
-    let terminals = fabric.terminals_by_router();
-    let ends: Vec<u32> =
-        (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+    let ends = fabric.ends();
     let errands: Vec<Errand> = ends
         .iter()
         .flat_map(|&to| packets.legs.iter().map(move |&leg| Errand { to, leg }))

@@ -131,6 +131,11 @@ impl Fabric {
         self.first_channel[router as usize]..self.first_channel[router as usize + 1]
     }
 
+    /// The routers to which a router's outputs lead, by output.
+    pub(crate) fn neighbors(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+        self.outputs(router).filter_map(|channel| self.target(channel))
+    }
+
     /// The router at the channel's far end; `None` for a vacant port.
     #[inline]
     pub fn target(&self, channel: Channel) -> Option<u32> {
@@ -165,6 +170,12 @@ impl Fabric {
     /// The terminals that have not failed, in ascending order.
     pub fn live_terminals(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.terminals()).filter(|&terminal| self.terminal_router[terminal as usize] != NONE)
+    }
+
+    /// The routers with live terminals, ascending.
+    pub(crate) fn ends(&self) -> Vec<u32> {
+        let all = (0..).zip(self.terminals_by_router());
+        all.filter(|(_, terminals)| !terminals.is_empty()).map(|(router, _)| router).collect()
     }
 
     /// The terminals of each router that have not failed, in ascending order.

@@ -19,6 +19,7 @@ mod spanning_tree;
 mod torus;
 
 pub use cabling::{Cabling, Port};
+pub(crate) use connectivity::breadth_first;
 pub use fabric::{Channel, Fabric, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;

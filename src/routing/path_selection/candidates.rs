@@ -90,9 +90,7 @@ impl Candidates {
     /// # Errors
     /// If a pair has no path or there are too many routes.
     pub fn new(fabric: &Fabric, relation: &Relation) -> Result<Self, NoCandidates> {
-        let terminals = fabric.terminals_by_router();
-        let ends: Vec<u32> =
-            (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+        let ends = fabric.ends();
         let mut listing = Listing {
             fabric,
             relation,

@@ -49,12 +49,9 @@ impl PathSet {
     ) -> Result<Self, Shortage> {
         assert!((1..=crate::routing::MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
         let mut row = vec![NONE; fabric.routers() as usize];
-        let mut routers = Vec::new();
-        for (router, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
-            if !terminals.is_empty() {
-                row[router as usize] = narrow(routers.len());
-                routers.push(router);
-            }
+        let routers = fabric.ends();
+        for (place, &router) in (0..).zip(&routers) {
+            row[router as usize] = place;
         }
         let ends = routers.len() as u64;
         // The number of a pair, and a path of some ten hops.

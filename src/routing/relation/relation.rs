@@ -150,13 +150,11 @@ impl<'f> Builder<'f> {
         assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
         let mut row = vec![NONE; routers as usize];
-        let mut rows = 0;
-        for (router, terminals) in fabric.terminals_by_router().iter().enumerate() {
-            if !terminals.is_empty() {
-                row[router] = rows;
-                rows += 1;
-            }
+        let ends = fabric.ends();
+        for (place, &router) in (0..).zip(&ends) {
+            row[router as usize] = place;
         }
+        let rows: u32 = narrow(ends.len());
         let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
         // List numbers; the lists themselves are a router's ports and lanes a few times over.
         let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;

@@ -10,8 +10,8 @@ use crate::{
         goal, loggops,
     },
     document::{
-        Choice, Diagnostic, InputFile, List, Listed, Number, Reader, Text, Whole, plain, rate,
-        read_other, size, time, with_keys,
+        Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain,
+        rate, read_other, size, time, with_keys,
     },
     engine,
     narrow::narrow,
@@ -123,7 +123,6 @@ fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
 
 /// The parameters that a generator takes.
 fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
-    let takes = |key: &str| generator.takes.contains(&key);
     let count = |range| Whole { range };
     let mut parameters = Parameters::default();
     let doc = "How many ranks there are.";
@@ -133,41 +132,29 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     let iterations = reader.optional("iterations", &count(1..=1_000_000_000), doc);
     parameters.iterations = iterations.map(narrow);
     let name = |example| Text { what: "a name", example };
-    if takes("algorithm") {
-        let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
-        parameters.algorithm = reader.optional("algorithm", &name("ring"), doc);
-    }
-    if takes("bytes") {
-        let doc = "Bytes of each rank's contribution.";
-        let bytes = reader.optional("bytes", &size(0, LARGEST_MESSAGE), doc);
-        parameters.bytes = bytes.map(|bytes| bytes.0);
-    }
-    if takes("root") {
-        let doc = "The rank that all comes from, or goes to: 0 if absent.";
-        parameters.root = reader.optional("root", &count(0..=1 << 27), doc).map(narrow);
-    }
-    if takes("segment") {
-        let doc = "The most bytes that algorithms in segments send at once.";
-        let segment = reader.optional("segment", &size(1, LARGEST_MESSAGE), doc);
-        parameters.segment = segment.map(|bytes| bytes.0);
-    }
+    let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
+    parameters.algorithm = taken(reader, generator, "algorithm", &name("ring"), doc);
+    let doc = "Bytes of each rank's contribution.";
+    let bytes = taken(reader, generator, "bytes", &size(0, LARGEST_MESSAGE), doc);
+    parameters.bytes = bytes.map(|bytes| bytes.0);
+    let doc = "The rank that all comes from, or goes to: 0 if absent.";
+    parameters.root = taken(reader, generator, "root", &count(0..=1 << 27), doc).map(narrow);
+    let doc = "The most bytes that algorithms in segments send at once.";
+    let segment = taken(reader, generator, "segment", &size(1, LARGEST_MESSAGE), doc);
+    parameters.segment = segment.map(|bytes| bytes.0);
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
-    if takes("combine_ns_per_byte") {
-        let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
-        parameters.combine_ns_per_byte = reader.optional("combine_ns_per_byte", &rate, doc);
-    }
-    if takes("benchmark") {
+    let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
+    parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &rate, doc);
+    if generator.takes.contains(&"benchmark") {
         let doc = "The benchmark: lu, mg, cg, ft or is.";
         parameters.benchmark = reader.required("benchmark", &name("ft"), doc);
     }
-    if takes("class") {
+    if generator.takes.contains(&"class") {
         let doc = "Its class: S, W, A, B, C or D.";
         parameters.class = reader.required("class", &name("C"), doc);
     }
-    if takes("flops_per_second") {
-        let doc = "Operations that a rank computes a second; computing takes no time if absent.";
-        parameters.flops_per_second = reader.optional("flops_per_second", &rate, doc);
-    }
+    let doc = "Operations that a rank computes a second; computing takes no time if absent.";
+    parameters.flops_per_second = taken(reader, generator, "flops_per_second", &rate, doc);
     let list = |noun, example| List {
         kind: Whole { range: 1..=1 << 27 },
         noun,
@@ -175,24 +162,29 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
         example: Some(example),
     };
     let numbers = |list: Vec<Listed<u64>>| Listed::values(list).into_iter().map(narrow).collect();
-    if takes("points") {
-        let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
-        let points = reader.optional("points", &list("points", "[100, 100, 100]"), doc);
-        parameters.points = points.map(numbers);
-    }
-    if takes("grid") {
-        let doc = "Ranks by dimension; as near to equal as possible if absent.";
-        parameters.grid = reader.optional("grid", &list("ranks", "[4, 4, 8]"), doc).map(numbers);
-    }
-    if takes("fields") {
-        let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
-        parameters.fields = reader.optional("fields", &count(1..=1_000_000), doc).map(narrow);
-    }
-    if takes("block") {
-        let doc = "Planes that are computed and sent together: 1 if absent.";
-        parameters.block = reader.optional("block", &count(1..=1_000_000), doc).map(narrow);
-    }
+    let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
+    let points = taken(reader, generator, "points", &list("points", "[100, 100, 100]"), doc);
+    parameters.points = points.map(numbers);
+    let doc = "Ranks by dimension; as near to equal as possible if absent.";
+    let grid = taken(reader, generator, "grid", &list("ranks", "[4, 4, 8]"), doc);
+    parameters.grid = grid.map(numbers);
+    let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
+    let few = count(1..=1_000_000);
+    parameters.fields = taken(reader, generator, "fields", &few, doc).map(narrow);
+    let doc = "Planes that are computed and sent together: 1 if absent.";
+    parameters.block = taken(reader, generator, "block", &few, doc).map(narrow);
     parameters
+}
+
+/// A key that may be absent, of a generator that takes it.
+fn taken<K: Kind>(
+    reader: &mut Reader<'_>,
+    generator: &Generator,
+    key: &'static str,
+    kind: &K,
+    doc: &'static str,
+) -> Option<K::Value> {
+    generator.takes.contains(&key).then(|| reader.optional(key, kind, doc)).flatten()
 }
 
 fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {

@@ -146,11 +146,12 @@ pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
 /// Whether a (channel, lane) is an escape to some destination, by state.
 fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
     let mut found = vec![false; relation.states() as usize];
-    for state in 0..relation.states() {
-        let Some(at) = relation.router(fabric, state) else { continue };
-        for destination in 0..fabric.routers() {
+    for destination in fabric.ends() {
+        for state in 0..relation.states() {
             for hop in relation.hops(state, destination).iter().filter(|hop| hop.escape) {
-                if let Some((channel, _)) = go(fabric, relation.lanes(), at, *hop) {
+                let at = relation.router(fabric, state);
+                let after = at.and_then(|at| go(fabric, relation.lanes(), at, *hop));
+                if let Some((channel, _)) = after {
                     found[relation.arrived(channel, hop.lane) as usize] = true;
                 }
             }

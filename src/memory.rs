@@ -42,7 +42,6 @@ pub enum Shortage {
 
 impl Shortage {
     /// The way out.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::Little { set: true, .. } => {

@@ -6,19 +6,16 @@
 use std::borrow::Cow;
 
 /// The text with a picture in place of each control character: `␛` for an escape.
-#[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
 
 /// The same for text of several lines: line breaks and tabs stay.
-#[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
 /// The text without the numbers that the system has for its errors, as in "No such file or directory (os error 2)".
-#[must_use]
 pub fn without_error_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let start = parts.next().unwrap_or_default().to_owned();
@@ -27,7 +24,6 @@ pub fn without_error_numbers(text: &str) -> String {
 
 /// Text in which what control characters there are beyond ASCII are other characters of as many bytes, so that places
 /// in it stay where they are.
-#[must_use]
 pub fn in_place(text: &str) -> Cow<'_, str> {
     const BEYOND_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
     if !text.contains(|letter| BEYOND_ASCII.contains(&letter)) {

@@ -170,7 +170,6 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
 /// assert!(error < 0.0 && error > -2e-4);
 /// ```
 #[inline]
-#[must_use]
 pub fn flit_time(flit: Bytes, rate: Rate) -> (Picoseconds, f64) {
     let exact = u128::from(flit.0) * 8 * 1_000_000_000_000;
     let rate_bits = u128::from(rate.0);
@@ -181,13 +180,11 @@ pub fn flit_time(flit: Bytes, rate: Rate) -> (Picoseconds, f64) {
 }
 
 /// A time as text that [`parse_time`] reads back, in the largest unit that stays exact.
-#[must_use]
 pub fn time_text(time: Picoseconds) -> String {
     decimal_text(time, &TIME_UNITS[..4], 1_000)
 }
 
 /// A time on the clock as text that [`parse_clock_time`] reads back.
-#[must_use]
 pub fn clock_time_text(ClockTime(seconds): ClockTime) -> String {
     let fits = |unit: &&(&str, u64)| seconds >= unit.1 && seconds.is_multiple_of(unit.1);
     let (name, factor) = CLOCK_UNITS.iter().rev().find(fits).unwrap_or(&CLOCK_UNITS[0]);
@@ -195,13 +192,11 @@ pub fn clock_time_text(ClockTime(seconds): ClockTime) -> String {
 }
 
 /// A rate as text that [`parse_rate`] reads back.
-#[must_use]
 pub fn rate_text(rate: Rate) -> String {
     decimal_text(rate.0, &RATE_UNITS[..4], 1_000)
 }
 
 /// A size as text that [`parse_bytes`] reads back.
-#[must_use]
 pub fn bytes_text(size: Bytes) -> String {
     let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match binary.iter().find(|unit| size.0 != 0 && size.0.is_multiple_of(unit.1)) {
@@ -211,7 +206,6 @@ pub fn bytes_text(size: Bytes) -> String {
 }
 
 /// Memory for people: `1.7 GB`, `12 MB`.
-#[must_use]
 pub fn memory_text(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),

@@ -4,8 +4,8 @@ use std::fs;
 
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    ChannelRow, Label, Labels, Measured, Point, ReportError, ResultFolder, ResultRows, RowWriter,
-    Status, Sustained, SustainedLoad, read,
+    ChannelRow, Label, Labels, Measured, Point, ResultFolder, ResultRows, RowWriter, Status,
+    Sustained, SustainedLoad, read,
 };
 
 use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details};
@@ -157,7 +157,7 @@ fn numbers_too_large_for_six_decimals_are_read_as_written() {
 }
 
 #[test]
-fn a_row_cut_short_is_left_out_and_replaced() {
+fn a_row_cut_short_is_left_out() {
     let folder = Folder::new("cut");
     let path = folder.file("points.csv");
     let rows = sweep("a", 0.7, 600.0, 0.25);
@@ -170,26 +170,13 @@ fn a_row_cut_short_is_left_out_and_replaced() {
 
     let read = read::<Measured>(&path, &all()).unwrap();
     assert_eq!((read.rows.len(), read.incomplete_line), (1, Some(3)));
-
-    let mut writer = RowWriter::resume(&path, all()).unwrap();
-    writer.write(&rows[1].label, &rows[1].measured).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), whole);
-
-    // Cut in the header.
-    fs::write(&path, &whole[..30]).unwrap();
-    let mut writer = RowWriter::resume(&path, all()).unwrap();
-    writer.write(&rows[0].label, &rows[0].measured).unwrap();
-    writer.write(&rows[1].label, &rows[1].measured).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), whole);
 }
 
 #[test]
-fn a_foreign_file_is_neither_read_nor_continued() {
+fn a_foreign_file_is_neither_read_nor_replaced() {
     let folder = Folder::new("foreign");
     let path = folder.file("points.csv");
     fs::write(&path, "name,load\nx,1\nno line break").unwrap();
-    let error = RowWriter::<Measured>::resume(&path, all()).unwrap_err();
-    assert!(matches!(error, ReportError::Columns { .. }), "{error}");
     assert!(RowWriter::<Measured>::create(&path, all()).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
     let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
@@ -197,8 +184,6 @@ fn a_foreign_file_is_neither_read_nor_continued() {
 
     fs::write(&path, "").unwrap();
     assert!(read::<Measured>(&path, &all()).is_err());
-    assert!(RowWriter::<Measured>::resume(&path, all()).is_ok());
-    assert_eq!(read::<Measured>(&path, &all()).unwrap().rows, []);
 }
 
 #[test]

@@ -27,7 +27,6 @@ pub struct Compass {
 impl Compass {
     /// With `both_halves`, both ways round lead on where they are equally long; else the one that a
     /// packet's heading says.
-    #[must_use]
     pub fn new(torus: &Torus, both_halves: bool) -> Self {
         let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
         let dimensions = torus.dimensions();
@@ -59,7 +58,6 @@ impl Compass {
     }
 
     /// How many dimensions there are.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         self.sizes.len()
     }
@@ -70,7 +68,6 @@ impl Compass {
 
     /// Whether two nodes have the same coordinate in a dimension.
     #[inline]
-    #[must_use]
     pub fn level(&self, one: u32, other: u32, dimension: u32) -> bool {
         self.at(one)[dimension as usize] == self.at(other)[dimension as usize]
     }
@@ -95,7 +92,6 @@ impl Compass {
     /// The ports, a bit each, that bring a packet nearer to another router: all those of shortest ways, but
     /// where its heading binds it. Positive directions are the low ones.
     #[inline]
-    #[must_use]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         if heading.bound != 0 {
             return self.bound_ports(router, to, heading);
@@ -135,7 +131,6 @@ impl Compass {
     /// A set of directions that has both where a ring's halves are as long, with the one that a heading's
     /// `negative` tells if only one is to be taken.
     #[inline]
-    #[must_use]
     pub fn of_both_halves(&self, directions: u16, negative: u8) -> u16 {
         if self.both_halves {
             return directions;
@@ -148,7 +143,6 @@ impl Compass {
 
     /// Hops from one node to another by such ports.
     #[inline]
-    #[must_use]
     pub fn distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
         let bound = |dimension: usize, ahead, behind| {
             let (negative, bound) =
@@ -169,7 +163,6 @@ impl Compass {
     }
 
     /// Whether such steps from a node leave no open dimension.
-    #[must_use]
     pub fn stays(&self, node: u32, steps: &[i16]) -> bool {
         let places = self.at(node).iter().zip(&self.sizes).zip(steps).zip(&self.closed);
         places.into_iter().all(|(((&from, &size), &step), &closed)| {
@@ -179,7 +172,6 @@ impl Compass {
 
     /// The node at an offset from another: steps in each dimension, round the rings; it must not leave an
     /// open dimension.
-    #[must_use]
     pub fn away(&self, node: u32, steps: &[i16]) -> u32 {
         let mut stride = 1;
         let mut result = 0;
@@ -194,7 +186,6 @@ impl Compass {
     /// A number for each way that two nodes can lie to one another: equal for pairs with equal hops. Lies
     /// below [`offsets`](Self::offsets).
     #[inline]
-    #[must_use]
     pub fn offset(&self, from: u32, to: u32) -> usize {
         let mut offset = 0;
         for (dimension, (&from, &to)) in self.at(from).iter().zip(self.at(to)).enumerate().rev() {
@@ -211,7 +202,6 @@ impl Compass {
     }
 
     /// How many offsets there are.
-    #[must_use]
     pub fn offsets(&self) -> usize {
         let count = |(&size, &closed): (&u16, &bool)| {
             if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
@@ -220,7 +210,6 @@ impl Compass {
     }
 
     /// How many offsets the nodes of a torus have.
-    #[must_use]
     pub fn offsets_of(torus: &Torus) -> u64 {
         let count = |dimension: usize| {
             let size = u64::from(torus.sizes()[dimension]);

@@ -80,7 +80,6 @@ pub struct Detours {
 
 impl Detours {
     /// Bytes that they take, about: of an offset a pair that has it, and what a few dozen detours take.
-    #[must_use]
     pub fn memory_needed(torus: &Torus) -> u64 {
         // A torus with margins has a few times as many nodes, of a few coordinates each.
         let margins = u64::from(torus.nodes()) * torus.dimensions() as u64 * 8;
@@ -134,7 +133,6 @@ impl Detours {
     ///
     /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a way's directions those
     /// count that are `live`, and detours through nodes that are not are left out.
-    #[must_use]
     pub fn decide(
         &self,
         compass: &Compass,

@@ -102,7 +102,6 @@ pub struct Candidate {
 
 impl Candidate {
     /// Hops in all.
-    #[must_use]
     pub fn distance(&self) -> u32 {
         self.first.distance() + self.second.distance()
     }

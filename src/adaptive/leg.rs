@@ -27,7 +27,6 @@ pub struct Bearing {
 impl Bearing {
     /// Whether nothing is left.
     #[inline]
-    #[must_use]
     pub fn is_done(self) -> bool {
         self.open == 0
     }
@@ -62,7 +61,6 @@ pub struct Leg {
 impl Leg {
     /// The shortest leg between two nodes of a torus. Where both ways round a ring are equally long, it
     /// goes in the negative direction if the dimension's bit in `negative_ties` is set.
-    #[must_use]
     pub fn minimal(torus: &Torus, from: u32, to: u32, negative_ties: u32) -> Self {
         let mut leg = Self::default();
         for (dimension, &size) in torus.sizes().iter().enumerate() {
@@ -102,21 +100,18 @@ impl Leg {
     }
 
     /// Hops in all.
-    #[must_use]
     pub fn distance(&self) -> u32 {
         self.hops.iter().map(|&hops| u32::from(hops)).sum()
     }
 
     /// The directions that lead to its end.
     #[inline]
-    #[must_use]
     pub fn bearing(&self) -> Bearing {
         self.bearing
     }
 
     /// The directions that lead on as a set of bits, numbered as [`Torus`] does.
     #[inline]
-    #[must_use]
     pub fn direction_set(&self, dimensions: u32) -> u32 {
         let Bearing { negative, open } = self.bearing;
         let (open, negative) = (u32::from(open), u32::from(negative));

@@ -44,7 +44,6 @@ pub fn goal(compass: &Compass, source: u32, destination: u32, random: &mut impl 
 
 /// Decides the ways round by CQR's products; `used` counts the used slots of each direction, of one that leads nowhere
 /// more than any other can have.
-#[must_use]
 pub fn channel_queue(compass: &Compass, source: u32, destination: u32, used: &[u32]) -> Heading {
     bind(compass, source, destination, |dimension, ahead, behind| {
         let product = |port: usize, hops: u16| u64::from(used[port]) * u64::from(hops);

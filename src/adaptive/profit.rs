@@ -50,7 +50,6 @@ pub struct Way {
 
 impl Way {
     /// The minimal way.
-    #[must_use]
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
         let divisor = directions.count_ones();
@@ -59,7 +58,6 @@ impl Way {
     }
 
     /// A detour from the ends of `minimal`.
-    #[must_use]
     pub fn detour(
         candidate: &Candidate,
         minimal: &Leg,
@@ -79,7 +77,6 @@ impl Way {
 
     /// A way that leaves by so many directions, and is so much longer than the shortest: the ratio of the
     /// shortest distance to its own, 1 for the minimal way.
-    #[must_use]
     pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
         let divisor = directions.count_ones();
         Self { directions, divisor, free: false, distance: weights.distance * ratio }
@@ -139,7 +136,6 @@ impl<'u, Slots: Copy + Ord + Into<u32>> Congestion<'u, Slots> {
 /// The most profitable detour, if it is better than the minimal way; the first of equals (17).
 ///
 /// `used` counts the used slots of each direction; from `full` on nothing is free.
-#[must_use]
 pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     minimal: &Way,
     detours: impl IntoIterator<Item = Way>,

@@ -24,7 +24,6 @@ impl Selection {
     ];
 
     /// Whether it needs a random number of each packet.
-    #[must_use]
     pub fn draws(self) -> bool {
         self == Self::Random
     }
@@ -68,7 +67,6 @@ impl Selection {
 
 /// A packet's random number at a router, from the one it was given.
 #[inline]
-#[must_use]
 pub fn drawn_at(router: u32, drawn: u16) -> u32 {
     // Multiplicative hashing: the upper half depends on all bits.
     (u32::from(drawn) << 16 ^ router).wrapping_mul(0x9E37_79B1) >> 16

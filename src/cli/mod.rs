@@ -80,7 +80,6 @@ enum Command {
 
 impl Arguments {
     /// Does what was asked for; says on standard error what went wrong.
-    #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Init(init) => init.execute(),

@@ -44,67 +44,46 @@ pub(super) struct Reproduce {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Published {
     /// Angara routing tables of parts of Desmos (Mukosey et al., Table 2)
-    #[value(name = "angara-table2")]
     AngaraTable2,
     /// NAS Parallel Benchmarks on Desmos under the tables of three algorithms (Table 3)
-    #[value(name = "angara-table3")]
     AngaraTable3,
     /// How often SSSP searches, on 1,571 tori (Figure 4)
-    #[value(name = "angara-fig4")]
     AngaraFig4,
     /// Loads and run times of all algorithms on 1,571 tori (Figure 5)
-    #[value(name = "angara-fig5")]
     AngaraFig5,
     /// Four communication patterns on parts of Desmos under each table (Figure 6)
-    #[value(name = "angara-fig6")]
     AngaraFig6,
     /// Operations of the collective subnetwork beside the same by messages, over size and nodes
-    #[value(name = "angara-collectives")]
     AngaraCollectives,
     /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
-    #[value(name = "outflank-table2")]
     OutflankTable2,
     /// Shares of packets that were derouted (Table 3)
-    #[value(name = "outflank-table3")]
     OutflankTable3,
     /// Mean packet lifetimes over load (Figure 4)
-    #[value(name = "outflank-fig4")]
     OutflankFig4,
     /// Share of derouted packets over load, butterfly (Figure 5)
-    #[value(name = "outflank-fig5")]
     OutflankFig5,
     /// The same comparison on the Angara router, in three and four dimensions
-    #[value(name = "outflank-angara")]
     OutflankAngara,
     /// Which algorithms route 25 tori with 1% of the cables failed, and how fast (Domke et al., Nue)
-    #[value(name = "nue-faults")]
     NueFaults,
     /// Throughput of all-to-all exchanges on the slides' seven fabrics, under Nue and OpenSM's algorithms
-    #[value(name = "nue-throughput")]
     NueThroughput,
     /// Throughput of selected paths on 16 switches, one virtual channel (Koibuchi et al., Figure 4)
-    #[value(name = "path-selection-fig4")]
     PathSelectionFig4,
     /// The same with five virtual channels, under Up*/Down* and UDWM (Figure 5)
-    #[value(name = "path-selection-fig5")]
     PathSelectionFig5,
     /// The same on an 8x8 torus, with one and five (Figure 6)
-    #[value(name = "path-selection-fig6")]
     PathSelectionFig6,
     /// How the torus' channels are used at these throughputs (Figure 7)
-    #[value(name = "path-selection-fig7")]
     PathSelectionFig7,
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
-    #[value(name = "nue-runtime")]
     NueRuntime,
     /// Spread of paths over irregular networks by path selection, one virtual channel (Koibuchi et al., Table 2)
-    #[value(name = "path-selection-table2")]
     PathSelectionTable2,
     /// The same with five virtual channels, under Up*/Down* and UDWM (Table 3)
-    #[value(name = "path-selection-table3")]
     PathSelectionTable3,
     /// Spread of paths over an 8x8 torus (Table 4)
-    #[value(name = "path-selection-table4")]
     PathSelectionTable4,
 }
 

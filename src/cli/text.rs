@@ -66,40 +66,31 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);
-    line(
-        "state",
-        match row.status {
-            Status::Steady => format!(
-                "steady; {:.1} us warm-up, then {} windows in {:.1} us",
-                microseconds(row.warm_up),
-                row.windows.unwrap_or(0),
-                microseconds(row.simulated_time) - microseconds(row.warm_up)
-            ),
-            Status::NotSteady => "not steady (see the warning)".into(),
-            Status::Undecided => "undecided (see the warning)".into(),
-            Status::Deadlock => {
-                format!("deadlock, found at {:.1} us", microseconds(row.simulated_time))
-            }
-            Status::Completed => "completed".into(),
-            Status::Stuck => format!(
-                "stuck: ranks wait for what never comes, since {:.1} us",
-                microseconds(row.simulated_time)
-            ),
-        },
-    );
+    let (warm_up, end) = (microseconds(row.warm_up), microseconds(row.simulated_time));
+    let state = match row.status {
+        Status::Steady => format!(
+            "steady; {warm_up:.1} us warm-up, then {} windows in {:.1} us",
+            row.windows.unwrap_or(0),
+            end - warm_up
+        ),
+        Status::NotSteady => "not steady (see the warning)".into(),
+        Status::Undecided => "undecided (see the warning)".into(),
+        Status::Deadlock => format!("deadlock, found at {end:.1} us"),
+        Status::Completed => "completed".into(),
+        Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
+    };
+    line("state", state);
     if let (Some(load), Some(payload)) = (row.offered_load, row.offered_payload) {
         line("offered", format!("load {load:.4}, {payload:.3} GB/s of payload a sending node"));
     }
     if let (Some(load), Some(payload)) = (row.accepted_load, row.accepted_payload) {
-        line(
-            "accepted",
-            format!(
-                "load {load:.4}, {payload:.3} GB/s of payload a sending node (least served {:.3}, Jain \
-                 fairness {:.4})",
-                row.accepted_minimum_source.unwrap_or(0.0),
-                row.jain_fairness.unwrap_or(0.0)
-            ),
+        let least = row.accepted_minimum_source.unwrap_or(0.0);
+        let fairness = row.jain_fairness.unwrap_or(0.0);
+        let accepted = format!(
+            "load {load:.4}, {payload:.3} GB/s of payload a sending node (least served {least:.3}, Jain \
+             fairness {fairness:.4})"
         );
+        line("accepted", accepted);
     }
     if let Some(time) = row.completion_time {
         line("completion time", format!("{:.3} us", time as f64 / 1e6));
@@ -188,21 +179,17 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line("recovered", after(row.recovery));
     }
     if let (Some(damaged), Some(resent)) = (row.damaged_packets, row.resent_flits) {
-        line(
-            "links that err",
-            format!(
-                "{:.3}% of packets damaged on a channel, {:.3}% of flits sent again",
-                100.0 * damaged,
-                100.0 * resent
-            ),
+        let (damaged, resent) = (100.0 * damaged, 100.0 * resent);
+        let text = format!(
+            "{damaged:.3}% of packets damaged on a channel, {resent:.3}% of flits sent again"
         );
+        line("links that err", text);
     }
     if let (Some(share), Some(buffer)) = (row.overtaken, row.reorder_buffer) {
         let kept = if buffer == 1 { "1 packet" } else { &format!("{buffer} packets") };
-        line(
-            "overtaken",
-            format!("{:.2}% of packets; for order a sink keeps {kept} of a pair", 100.0 * share),
-        );
+        let share = 100.0 * share;
+        let text = format!("{share:.2}% of packets; for order a sink keeps {kept} of a pair");
+        line("overtaken", text);
     }
     if !derouted.is_empty() {
         line("derouted packets", derouted.join(", "));
@@ -210,33 +197,24 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     let busiest = busiest(channels);
     let width = busiest.iter().map(|channel| channel.channel.chars().count()).max().unwrap_or(0);
     for (place, channel) in busiest.iter().enumerate() {
-        line(
-            if place == 0 { "busiest channels" } else { "" },
-            format!(
-                "{:<width$} {:5.1}% used{}",
-                channel.channel,
-                channel.utilisation * 100.0,
-                waited(channel)
-            ),
-        );
+        let (name, used) = (&channel.channel, channel.utilisation * 100.0);
+        let text = format!("{name:<width$} {used:5.1}% used{}", waited(channel));
+        line(if place == 0 { "busiest channels" } else { "" }, text);
     }
     if work.counters.grants == 0 {
         let time = work.elapsed.as_secs_f64();
         line("simulated", format!("no network, in {time:.2} s"));
         return text;
     }
-    line(
-        "simulated",
-        format!(
-            "{} packet-hops in {:.2} s, {:.2} s of CPU: {:.0} ns each, {:.2} million a second; digest {:016x}",
-            work.counters.packet_hops,
-            work.elapsed.as_secs_f64(),
-            work.simulating.as_secs_f64(),
-            work.nanoseconds_each(work.counters.packet_hops),
-            work.counters.packet_hops as f64 / work.simulating.as_secs_f64().max(1e-9) / 1e6,
-            row.digest.unwrap_or(0)
-        ),
+    let (hops, cpu) = (work.counters.packet_hops, work.simulating.as_secs_f64());
+    let simulated = format!(
+        "{hops} packet-hops in {:.2} s, {cpu:.2} s of CPU: {:.0} ns each, {:.2} million a second; digest {:016x}",
+        work.elapsed.as_secs_f64(),
+        work.nanoseconds_each(hops),
+        hops as f64 / cpu.max(1e-9) / 1e6,
+        row.digest.unwrap_or(0)
     );
+    line("simulated", simulated);
     text
 }
 

@@ -53,7 +53,6 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
 }
 
 /// A name without keys, which stands for `value`; `doc` says in a sentence what it means.
-#[must_use]
 pub fn plain<'v, 'd, T: 'v>(name: &'static str, value: T, doc: &'static str) -> Variant<'v, 'd, T> {
     Variant::new(name, doc, Box::new(move |_| Some(value)))
 }
@@ -83,7 +82,6 @@ pub struct Choice {
 
 impl Choice {
     /// A key that is written as a value and has a default.
-    #[must_use]
     pub const fn usual(
         key: &'static str,
         noun: &'static str,
@@ -92,9 +90,28 @@ impl Choice {
     ) -> Self {
         Self { key, noun, default: Some(default), doc, sections: false }
     }
+
+    /// A key that is written as a value and must be there.
+    pub const fn required(key: &'static str, noun: &'static str, doc: &'static str) -> Self {
+        Self { key, noun, default: None, doc, sections: false }
+    }
 }
 
 impl<'d> Reader<'d> {
+    /// Reads a key that takes one of several names without keys: each with what it stands for, and a sentence that says
+    /// what it means. The first is the default. `None` if it is wrong, which is reported.
+    pub(crate) fn one_of<T>(
+        &mut self,
+        key: &'static str,
+        noun: &'static str,
+        doc: &'static str,
+        names: impl IntoIterator<Item = (&'static str, T, &'static str)>,
+    ) -> Option<T> {
+        let variants: Vec<_> =
+            names.into_iter().map(|(name, value, doc)| plain(name, value, doc)).collect();
+        self.choice(&Choice::usual(key, noun, variants[0].name(), doc), variants)
+    }
+
     /// Reads a key that takes one of several names, some of which have keys of their own. `None` if it is missing
     /// or wrong, which is reported.
     pub fn choice<T>(&mut self, choice: &Choice, variants: Vec<Variant<'_, 'd, T>>) -> Option<T> {

@@ -35,13 +35,11 @@ pub struct Location {
 
 impl Location {
     /// The piece itself.
-    #[must_use]
     pub fn text(&self) -> &str {
         self.source.text.get(self.span.clone()).unwrap_or("")
     }
 
     /// Line number, from 1.
-    #[must_use]
     pub fn line(&self) -> usize {
         let before = self.source.text.get(..self.span.start).unwrap_or("");
         before.matches('\n').count() + self.source.first_line
@@ -150,19 +148,16 @@ impl Diagnostics {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
     /// As text without colour, a blank line between two mistakes, without a final line break.
-    #[must_use]
     pub fn plain(&self) -> String {
         self.render(&Renderer::plain())
     }
 
     /// As text with the colour codes of a terminal.
-    #[must_use]
     pub fn colored(&self) -> String {
         self.render(&Renderer::styled())
     }

@@ -178,6 +178,22 @@ impl<'d> Reader<'d> {
         self.key(key, kind, presence, doc).unwrap_or(default)
     }
 
+    /// Reads a key whose default is what `target` holds, and leaves there what it says.
+    pub(crate) fn set<K: Kind, T>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        target: &mut T,
+        doc: &'static str,
+    ) where
+        T: Clone + TryFrom<K::Value>,
+        K::Value: From<T>,
+    {
+        let value = self.value(key, kind, target.clone().into(), doc);
+        let Ok(value) = value.try_into() else { unreachable!("`{key}` takes what fits its field") };
+        *target = value;
+    }
+
     /// Reads a key whose default follows from other keys, as `note` says: "as router.maximum_payload".
     pub fn value_from<K: Kind>(
         &mut self,

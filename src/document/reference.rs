@@ -70,7 +70,6 @@ impl KeyDoc {
     }
 
     /// The last part of the path.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
@@ -93,7 +92,6 @@ pub struct Reference {
 
 impl Reference {
     /// The part of the page that is about a word, such as `router`.
-    #[must_use]
     pub fn about(&self, word: &str) -> ReferencePart<'_> {
         ReferencePart { reference: self, word: word.to_lowercase() }
     }
@@ -191,13 +189,11 @@ impl ReferencePart<'_> {
     }
 
     /// Whether no key has the word.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.reference.keys().any(|key| self.has(key))
     }
 
     /// The part of a path, or the name, that is most like the word.
-    #[must_use]
     pub fn nearest(&self) -> Option<&str> {
         let parts = self.reference.keys().flat_map(|key| {
             let names = key.variants.iter().map(|variant| variant.name);

@@ -127,7 +127,6 @@ impl Toml {
     }
 
     /// Takes a text. `path` is what messages call it; files that it names are looked for beside it.
-    #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file = Arc::new(Source {
@@ -148,7 +147,6 @@ impl Toml {
     }
 
     /// The file's text, without what was set on top of it.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.file.text
     }

@@ -33,13 +33,11 @@ pub struct Measured {
 
 impl Measured {
     /// Mean lifetime of a packet in picoseconds.
-    #[must_use]
     pub fn mean_lifetime(&self) -> f64 {
         self.lifetime_sum as f64 / self.packets as f64 / 1e3
     }
 
     /// Packets that did not go the minimal way.
-    #[must_use]
     pub fn derouted(&self) -> u64 {
         self.outflanked + self.wrapped_around + self.other_orthant
     }

@@ -112,13 +112,6 @@ impl Routing {
         idle: IdleRatio::AnyIdle,
     });
 
-    /// Pick Orthant Routing as the paper describes it.
-    pub const PICK_ORTHANT: Self = Self::PickOrthant(Weights {
-        distance: 1.0,
-        average: Average::Directions,
-        idle: IdleRatio::CandidateIdle,
-    });
-
     /// OutFlank Routing with the author's midpoints, averages and intermediate nodes.
     pub const OUTFLANK_PUBLISHED: Self = Self::OutFlank {
         outflank: OutFlank {
@@ -131,17 +124,6 @@ impl Routing {
             distance: 2.0,
             average: Average::FreeOverSecondLeg,
             idle: IdleRatio::AnyIdle,
-        },
-    };
-
-    /// OutFlank Routing as the paper describes it.
-    pub const OUTFLANK: Self = Self::OutFlank {
-        outflank: OutFlank { steps: 2, midpoint: Midpoint::Exact, nodes: Nodes::Example },
-        wraparound: Midpoint::Exact,
-        weights: Weights {
-            distance: 2.0,
-            average: Average::Directions,
-            idle: IdleRatio::CandidateIdle,
         },
     };
 }

@@ -1,14 +1,33 @@
 //! Every packet arrives, equal runs are equal, and what can be computed by hand comes out.
 
 use super::*;
-use crate::adaptive::Tie;
+use crate::adaptive::profit::{Average, IdleRatio, Weights};
+use crate::adaptive::{Midpoint, Nodes, OutFlank, Tie};
 use crate::traffic::PatternSpec;
+
+/// Pick Orthant Routing as the paper describes it.
+const PICK_ORTHANT: Routing = Routing::PickOrthant(Weights {
+    distance: 1.0,
+    average: Average::Directions,
+    idle: IdleRatio::CandidateIdle,
+});
+
+/// OutFlank Routing as the paper describes it.
+const OUTFLANK: Routing = Routing::OutFlank {
+    outflank: OutFlank { steps: 2, midpoint: Midpoint::Exact, nodes: Nodes::Example },
+    wraparound: Midpoint::Exact,
+    weights: Weights {
+        distance: 2.0,
+        average: Average::Directions,
+        idle: IdleRatio::CandidateIdle,
+    },
+};
 
 const ROUTINGS: [Routing; 5] = [
     Routing::AdaptiveBubble,
-    Routing::PICK_ORTHANT,
+    PICK_ORTHANT,
     Routing::PICK_ORTHANT_PUBLISHED,
-    Routing::OUTFLANK,
+    OUTFLANK,
     Routing::OUTFLANK_PUBLISHED,
 ];
 

@@ -65,7 +65,6 @@ pub struct Explained {
 }
 
 impl Explained {
-    #[must_use]
     pub fn new(explanation: &Explanation, finished: &[Picoseconds], schedule: &Schedule) -> Self {
         Self {
             ranks: ActivityRow::of_ranks(explanation, finished),
@@ -90,7 +89,6 @@ table! {
 
 impl PathChannelRow {
     /// Of the channels that were granted to the path's packets; what was waited for longest comes first.
-    #[must_use]
     pub fn of(grants: &[Grant]) -> Vec<Self> {
         let mut rows: BTreeMap<&str, Self> = BTreeMap::new();
         for grant in grants {

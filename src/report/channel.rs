@@ -65,7 +65,6 @@ table! {
 
 impl ChannelRow {
     /// The row of a channel of the engine.
-    #[must_use]
     pub fn new(channel: &ChannelReport) -> Self {
         let stalled = |reason: Stall| channel.stalled.map(|stalled| stalled[reason as usize]);
         let flits = &channel.statistics.flits;

@@ -4,7 +4,7 @@
 //! cut short: readers leave it out and say so, and a writer that goes on with the file removes it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -82,39 +82,6 @@ impl<R: Row> RowWriter<R> {
         }
     }
 
-    /// Goes on with a file that an earlier run began, or begins it. A last line that was cut short is
-    /// removed.
-    ///
-    /// # Errors
-    /// If the file can't be read or written, or its columns are not exactly those of `R`.
-    pub fn resume(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
-        let path = path.into();
-        let content = match fs::read(&path) {
-            Ok(content) => content,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path, labels),
-            Err(cause) => return Err(ReportError::Read { path, cause }),
-        };
-        let header = header_line::<R>(&labels, &path)?;
-        let ours = if content.contains(&b'\n') {
-            content.starts_with(&header)
-        } else {
-            header.starts_with(&content)
-        };
-        if !ours {
-            return Err(ReportError::Columns { path, missing: Vec::new() });
-        }
-        let whole = whole_lines(&content).len();
-        let file = OpenOptions::new().append(true).open(&path).and_then(|file| {
-            file.set_len(whole as u64)?;
-            Ok(file)
-        });
-        match file {
-            Ok(file) if whole == 0 => Self { path, file, labels, row: PhantomData }.begin(),
-            Ok(file) => Ok(Self { path, file, labels, row: PhantomData }),
-            Err(cause) => Err(ReportError::Write { path, cause }),
-        }
-    }
-
     /// Adds a row; when this returns, the whole line has been handed to the operating system. Line
     /// breaks inside texts become spaces.
     ///
@@ -156,7 +123,6 @@ impl<R: Row> RowWriter<R> {
 }
 
 /// Rows of plain fields as a whole CSV file, the fields' names as its header.
-#[must_use]
 pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -166,7 +132,6 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
 }
 
 /// Labelled rows as a whole CSV file.
-#[must_use]
 pub fn labelled_text<'r, R: Row + 'r>(
     labels: &Labels,
     rows: impl IntoIterator<Item = (&'r Label, &'r R)>,

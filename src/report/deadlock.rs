@@ -15,7 +15,6 @@ pub struct DeadlockNote {
 
 impl DeadlockNote {
     /// Of a point's deadlock.
-    #[must_use]
     pub fn new(point: u32, found: &FoundDeadlock) -> Self {
         let lines = found.text.lines().skip(1);
         Self {

@@ -54,7 +54,6 @@ impl Serialize for Point {
 
 impl Point {
     /// A finding under its name, without its warnings.
-    #[must_use]
     pub fn new(label: Label, found: Finding) -> Self {
         let Finding { measured, channels, latencies, windows, explained, .. } = found;
         Self { label, measured, channels, latencies, windows, explained }

@@ -139,7 +139,6 @@ impl<'p> Rewrite<'p> {
 }
 
 /// The keys of a sweep that its points give values, in the order in which they come.
-#[must_use]
 pub fn keys_of<'l>(labels: impl IntoIterator<Item = &'l Label>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (key, _) in labels.into_iter().flat_map(|label| &label.settings) {

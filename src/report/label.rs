@@ -82,7 +82,6 @@ impl Serialize for Settings<'_> {
 }
 
 impl<'r, R: Serialize> Labelled<'r, R> {
-    #[must_use]
     pub fn new(label: &'r Label, row: &'r R) -> Self {
         Self { label, settings: Settings(label), row }
     }
@@ -90,7 +89,6 @@ impl<'r, R: Serialize> Labelled<'r, R> {
 
 impl Label {
     /// The series' name without the part that names the seed, which a sweep over seeds gives it.
-    #[must_use]
     pub fn series_without_seed(&self) -> String {
         let seed = format!("seed {}", self.seed);
         let parts: Vec<&str> = self.series.split(", ").filter(|part| *part != seed).collect();
@@ -98,7 +96,6 @@ impl Label {
     }
 
     /// What tells a point of a result from the others.
-    #[must_use]
     pub fn place(&self) -> (&str, u32, u32) {
         (&self.series, self.point, self.repetition)
     }
@@ -111,7 +108,6 @@ impl Label {
     }
 
     /// The value that a key of the sweep has here.
-    #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
     }

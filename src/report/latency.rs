@@ -17,7 +17,6 @@ table! {
 
 impl LatencyRow {
     /// The row of a step of a measurement.
-    #[must_use]
     pub fn new(quantile: &Quantile) -> Self {
         Self { packet_latency: quantile.value, share: quantile.share }
     }

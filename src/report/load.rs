@@ -16,7 +16,6 @@ table! {
 
 impl LoadRow {
     /// The rows of a table, a channel each.
-    #[must_use]
     pub fn of(fabric: &Fabric, loads: impl Iterator<Item = (Channel, u64)>) -> Vec<Self> {
         let row =
             |(channel, load_routes)| Self { channel: fabric.channel_name(channel), load_routes };

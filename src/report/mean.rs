@@ -15,7 +15,6 @@ const LABELS: [&str; 3] = ["series", "figure", "point"];
 /// interval (Student's t over the repetitions), whose name has `_ci95`. A cell is empty if no repetition has the value,
 /// or, for an interval, fewer than two have. `point` is the number of the first repetition's point, `steady` how many
 /// repetitions reached a steady state, or ran to their end.
-#[must_use]
 pub fn means_text(points: &[Point]) -> Option<String> {
     if points.iter().all(|point| point.label.repetition == 0) {
         return None;

@@ -31,19 +31,16 @@ pub enum Status {
 
 impl Measured {
     /// What was offered, as a fraction of capacity or, without one, as payload; `None` for finite exchanges.
-    #[must_use]
     pub fn offered(&self) -> Option<f64> {
         self.offered_load.or(self.offered_payload)
     }
 
     /// What was accepted, likewise.
-    #[must_use]
     pub fn accepted(&self) -> Option<f64> {
         self.accepted_load.or(self.accepted_payload)
     }
 
     /// The column of this name, if there is one.
-    #[must_use]
     pub fn column(name: &str) -> Option<&'static Column<Self>> {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
@@ -96,7 +93,6 @@ impl Status {
     ];
 
     /// In files, and for people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Steady => "steady",
@@ -109,13 +105,11 @@ impl Status {
     }
 
     /// Whether what was measured is all there is: of a steady state, or of a workload that ran to its end.
-    #[must_use]
     pub fn is_good(self) -> bool {
         matches!(self, Self::Steady | Self::Completed)
     }
 
     /// Whether a load ran on without being shown to be steady.
-    #[must_use]
     pub fn lacks_steady_state(self) -> bool {
         matches!(self, Self::NotSteady | Self::Undecided)
     }

@@ -39,7 +39,6 @@ pub enum Role {
 
 impl Role {
     /// Whether it is a measured value, which can be compared and averaged.
-    #[must_use]
     pub fn is_measured(self) -> bool {
         matches!(self, Self::Latency | Self::Throughput | Self::Completion)
     }
@@ -93,19 +92,16 @@ impl<R> Column<R> {
     }
 
     /// What it holds, in a sentence or two.
-    #[must_use]
     pub fn meaning(&self) -> &'static str {
         self.meaning.trim()
     }
 
     /// The name without its unit.
-    #[must_use]
     pub fn stem(&self) -> &'static str {
         self.name.strip_suffix(self.suffix).unwrap_or(self.name)
     }
 
     /// The title with its unit.
-    #[must_use]
     pub fn full_title(&self) -> String {
         if self.unit.is_empty() {
             self.title.into()
@@ -115,7 +111,6 @@ impl<R> Column<R> {
     }
 
     /// The name of the column that holds the half width of its confidence interval, if there is one.
-    #[must_use]
     pub fn interval(&self) -> String {
         format!("{}_ci95{}", self.stem(), self.suffix)
     }
@@ -133,7 +128,6 @@ pub enum Cell {
 
 impl Cell {
     /// Its number, if it has one.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match *self {
             Self::Whole(whole) => Some(whole as f64),

@@ -81,7 +81,6 @@ struct Row {
 ///
 /// # Panics
 /// If a scenario of this module is none.
-#[must_use]
 pub fn angara_collectives(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
     let note =

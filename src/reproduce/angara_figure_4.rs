@@ -19,7 +19,6 @@ struct Row {
 }
 
 /// The calls for all systems.
-#[must_use]
 pub fn angara_figure_4(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let every = if extent.quick { QUICK } else { 1 };
     let jobs: Vec<Vec<u32>> = SETS

@@ -153,7 +153,6 @@ struct Job {
 }
 
 /// All patterns on all parts under all tables; a quick run leaves out parts of more than 8 nodes.
-#[must_use]
 pub fn angara_figure_6(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let most = if extent.quick { 8 } else { u32::MAX };
     let mut jobs = Vec::new();

@@ -53,7 +53,6 @@ struct Row {
 }
 
 /// All five benchmarks under all tables; a quick run takes one or two time steps of each.
-#[must_use]
 pub fn angara_table_3(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let note = |rows: &Vec<Row>| {
         let gains: Vec<String> = rows[1..]

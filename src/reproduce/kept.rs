@@ -73,7 +73,6 @@ impl Kept {
     }
 
     /// Whether a folder of results is that of an interrupted reproduction.
-    #[must_use]
     pub fn is_in(results: &Path) -> bool {
         results.join(FOLDER).is_dir()
     }
@@ -85,7 +84,6 @@ impl Kept {
     }
 
     /// How many simulations are kept.
-    #[must_use]
     pub fn count(&self) -> usize {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         files.filter(|it| it.path().extension().is_some_and(|it| it == EXTENSION)).count()

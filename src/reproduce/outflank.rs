@@ -168,7 +168,6 @@ struct Found {
 }
 
 /// Simulates what a result needs; a quick run on 8x8x8 alone.
-#[must_use]
 pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let sizes: &[u32] = match (result, extent.quick) {
         (_, true) => &[8],

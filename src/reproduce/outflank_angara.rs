@@ -80,7 +80,6 @@ struct Found {
 ///
 /// # Panics
 /// If a scenario of this module is none.
-#[must_use]
 pub fn outflank_angara(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
     let cases = cases(extent.quick);
     let found =

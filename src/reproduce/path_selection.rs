@@ -368,7 +368,8 @@ fn rows(table: PathSelectionTable, found: &[Vec<Found>]) -> Vec<Row> {
             .into_iter()
             .find(|(routing, _)| routing.name() == first.routing)
             .expect("a routing of the table");
-        let selection = first.selection.parse().expect("a selection of the list");
+        let selection = PATH_SELECTIONS.into_iter().find(|it| it.name == first.selection);
+        let selection = selection.expect("a selection of the list");
         let published = routing.published(table, selection);
         rows.push(Row {
             links: first.links,

@@ -12,8 +12,8 @@
 
 use rand::{Rng, RngExt};
 
-use super::adaptive_proof::{Errand, Head, Leg, Packets, prove_adaptive};
 use super::agnostic::Algorithm;
+use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
 use super::escape::EscapeTable;
 use super::relation::Hop;
 use super::{Derouter, DirectionOrder, HalfRing, RelationProof, Route};
@@ -73,7 +73,6 @@ impl AdaptiveChannels {
     }
 
     /// What each virtual channel is for, as far as adaptive packets use it.
-    #[must_use]
     pub fn purpose(&self, virtual_channel: u8, derouter: &Derouter) -> Option<&'static str> {
         if virtual_channel == self.adaptive {
             Some("adaptive packets")
@@ -119,7 +118,6 @@ impl Default for AdaptiveRules {
 
 impl AdaptiveRules {
     /// Whether packets get random numbers.
-    #[must_use]
     pub fn is_random(&self) -> bool {
         self.tie == Some(Tie::Random) || self.selection.draws() || self.derouter.draws()
     }
@@ -208,12 +206,10 @@ impl Adaptive {
         escape + coordinates + detours
     }
 
-    #[must_use]
     pub fn rules(&self) -> &AdaptiveRules {
         &self.rules
     }
 
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -221,7 +217,6 @@ impl Adaptive {
     /// The output ports, a bit each, that lead a packet on. Direction order takes the lowest: positive
     /// directions come first, and are chosen where both ways round lead on.
     #[inline]
-    #[must_use]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         self.compass.ports(router, to, heading)
     }
@@ -229,7 +224,6 @@ impl Adaptive {
     /// Whether the escape follows a table: there is no bubble then, and a packet that has entered it keeps to it as far
     /// as its leg goes.
     #[inline]
-    #[must_use]
     pub fn has_table(&self) -> bool {
         matches!(self.escape, Escape::Table(_))
     }
@@ -237,7 +231,6 @@ impl Adaptive {
     /// How a packet goes on from a router where its leg to `to` does not end; `escaped` says whether it has come on the
     /// escape channel of this leg.
     #[inline]
-    #[must_use]
     pub fn onward(&self, router: u32, to: u32, heading: Heading, escaped: bool) -> Onward {
         match &self.escape {
             Escape::DirectionOrder(_) => {
@@ -273,7 +266,6 @@ impl Adaptive {
     }
 
     /// Whether source routers decide anything.
-    #[must_use]
     pub fn decides(&self) -> bool {
         self.rules.derouter.decides()
     }
@@ -281,7 +273,6 @@ impl Adaptive {
     /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
     /// the adaptive channel, and from `full` on there is no room for the packet. A port without a channel
     /// counts as more than full.
-    #[must_use]
     pub fn decide(&self, source: u32, course: Course, used: &[u32], full: u32) -> Course {
         let to = course.to;
         if let Some(detours) = &self.detours {
@@ -314,7 +305,6 @@ impl Adaptive {
     }
 
     /// Hops of a packet on its course, an intermediate node included.
-    #[must_use]
     pub fn hops(&self, source: u32, destination: u32, course: &Course) -> u16 {
         let first = self.compass.distance(source, course.to, course.heading);
         first + self.compass.distance(course.to, destination, Heading::default())
@@ -372,7 +362,11 @@ impl Adaptive {
         let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
         let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
         let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
-        prove_adaptive(fabric, &Packets { lanes: highest + 1, escapes, turning, legs }, hops)
+        let lanes = highest + 1;
+        let of_channel = (0..lanes).map(|lane| escapes >> lane & 1 == 1);
+        let of_channel: Vec<bool> = of_channel.collect();
+        let escapes = of_channel.repeat(fabric.channel_slots() as usize);
+        prove_choices(fabric, &Packets { lanes, escapes, turning, legs }, hops)
     }
 
     /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice

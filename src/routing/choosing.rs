@@ -19,7 +19,6 @@ pub struct RelationRoutes {
 
 impl RelationRoutes {
     /// The random number of a packet by its source and its number there.
-    #[must_use]
     pub fn drawn(&self, source: u32, sequence: u32) -> u16 {
         narrow(drawn(self.seed, source, sequence) >> 48)
     }
@@ -62,21 +61,18 @@ pub const MOST_PATHS: usize = u8::MAX as usize;
 impl PathRoutes {
     /// Which path of a pair a source's packet of some number takes, if it is drawn; 0 of a single one.
     #[inline]
-    #[must_use]
     pub fn drawn(&self, source: u32, sequence: u32, paths: usize) -> u8 {
         let high = drawn(self.seed, source, sequence) >> 32;
         narrow((high * paths as u64) >> 32)
     }
 
     /// Whether paths are taken in turn.
-    #[must_use]
     pub fn in_turn(&self) -> bool {
         self.paths.choice() == PathChoice::RoundRobin
     }
 
     /// A path from one router to another by its number among those of the pair; empty if they are the same.
     #[inline]
-    #[must_use]
     pub fn path(&self, source: u32, destination: u32, number: u8) -> &[Hop] {
         let numbers = self.paths.numbers(source, destination);
         if numbers.is_empty() {

@@ -62,6 +62,16 @@ pub(super) fn components<I: Iterator<Item = u32>>(
     found
 }
 
+/// A short cycle of two vertices or more, if there is one.
+pub(super) fn any<I: Iterator<Item = u32>>(
+    count: u32,
+    successors: &impl Fn(u32) -> I,
+) -> Option<Vec<u32>> {
+    let components = components(count, successors);
+    let component = components.iter().find(|component| component.len() > 1)?;
+    shortest(component, successors, |_, _| true)
+}
+
 /// A short cycle in a strongly connected component: from its first edge that `wanted` likes, the shortest way
 /// back. `None` if it likes none.
 pub(super) fn shortest<I: Iterator<Item = u32>>(

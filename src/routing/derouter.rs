@@ -35,7 +35,6 @@ impl Derouter {
     ];
 
     /// What a routing with it is called.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "adaptive routing",
@@ -47,7 +46,6 @@ impl Derouter {
     }
 
     /// The kinds of detours that there may be.
-    #[must_use]
     pub fn kinds(&self) -> &'static [Derouting] {
         match self {
             Self::None => &[],
@@ -57,13 +55,11 @@ impl Derouter {
     }
 
     /// Whether packets may go through an intermediate node.
-    #[must_use]
     pub fn leads_round(&self) -> bool {
         matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
     }
 
     /// The family of detours and the weights of their profit, if that is what decides.
-    #[must_use]
     pub fn profit(&self) -> Option<(Family, Weights)> {
         match *self {
             Self::Profit(family, weights) => Some((family, weights)),
@@ -72,13 +68,11 @@ impl Derouter {
     }
 
     /// Whether it draws random numbers.
-    #[must_use]
     pub fn draws(&self) -> bool {
         *self == Self::Goal
     }
 
     /// Whether it decides at the source's router, by what is used there.
-    #[must_use]
     pub fn decides(&self) -> bool {
         matches!(self, Self::Profit(..) | Self::ChannelQueue)
     }

@@ -115,20 +115,17 @@ impl DirectionOrder {
     }
 
     /// What it was made by.
-    #[must_use]
     pub fn rules(&self) -> &DirectionRules {
         &self.rules
     }
 
     /// The seed of half rings that are drawn.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// Whether there are two classes of packets on each ring instead of the bubble.
     #[inline]
-    #[must_use]
     pub fn has_dateline(&self) -> bool {
         self.rules.dateline
     }
@@ -139,14 +136,12 @@ impl DirectionOrder {
     }
 
     /// Whether packets between the same nodes may go different ways, by chance.
-    #[must_use]
     pub fn draws(&self) -> bool {
         self.drawn_dimensions != 0
     }
 
     /// The dimensions in whose rings a route passes the dateline, the cable between the last coordinate and the
     /// first, in either direction: a bit each.
-    #[must_use]
     pub fn datelines(&self, source: u32, route: &Route) -> u16 {
         let dimensions = self.sizes.len();
         route.runs().iter().fold(0, |set, run| {
@@ -220,7 +215,6 @@ impl DirectionOrder {
     /// # Panics
     /// If there is no route between the routers.
     #[inline]
-    #[must_use]
     pub fn packet_route(
         &self,
         fabric: &Fabric,

@@ -45,7 +45,6 @@ impl DirectionRules {
     ///
     /// # Panics
     /// If a port is named twice, or is none of that torus.
-    #[must_use]
     pub fn ports(&self, dimensions: usize) -> Vec<u16> {
         let all = 0..narrow::<u16>(2 * dimensions);
         let rest = all.filter(|port| !self.order.contains(port));
@@ -83,7 +82,6 @@ pub enum OrderError {
 /// A number for each packet of each node, which looks random: the output number `source * 2^32 + sequence`, counted from
 /// 0, of the generator SplitMix64 that starts with the mixed seed (Steele, Lea and Flood, "Fast splittable pseudorandom
 /// number generators", 2014).
-#[must_use]
 pub(super) fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let number = u64::from(source) << 32 | u64::from(sequence);

@@ -34,7 +34,6 @@ impl PartialEq for TableFile {
 
 impl TableFile {
     /// A table that was made for a fabric of this torus.
-    #[must_use]
     pub fn new(torus: Torus, faults: Faults, fabric: Fabric, table: RouteTable) -> Self {
         Self { torus, faults, fabric, table, lines: Vec::new() }
     }
@@ -59,7 +58,6 @@ impl TableFile {
     }
 
     /// The line of the route that is wrong, if it has one.
-    #[must_use]
     pub fn line(&self, flaw: &Flaw) -> Option<usize> {
         let routers = self.fabric.routers() as usize;
         let place =

@@ -47,7 +47,6 @@ pub struct ForwardingTable {
 
 impl ForwardingTable {
     /// A table without any route, and only one lane.
-    #[must_use]
     pub fn empty(fabric: &Fabric) -> Self {
         let (routers, terminals) = (fabric.routers(), fabric.terminals());
         let ports = vec![NO_PORT; routers as usize * terminals as usize];
@@ -60,18 +59,15 @@ impl ForwardingTable {
         }
     }
 
-    #[must_use]
     pub fn routers(&self) -> u32 {
         self.routers
     }
 
-    #[must_use]
     pub fn terminals(&self) -> u32 {
         self.terminals
     }
 
     /// The output port to a terminal; `None` if there is no way, and at the terminal's own router.
-    #[must_use]
     #[inline]
     pub fn port(&self, router: u32, terminal: u32) -> Option<u16> {
         let port = self.ports[self.place(router, terminal)];
@@ -79,7 +75,6 @@ impl ForwardingTable {
     }
 
     /// The channel that packets for a terminal take out of a router.
-    #[must_use]
     #[inline]
     pub fn channel(&self, fabric: &Fabric, router: u32, terminal: u32) -> Option<Channel> {
         self.port(router, terminal).map(|port| fabric.outputs(router).start + u32::from(port))
@@ -101,7 +96,6 @@ impl ForwardingTable {
     }
 
     /// Whether a terminal's own router hands it its packets.
-    #[must_use]
     pub fn delivers(&self, terminal: u32) -> bool {
         !self.withheld[terminal as usize]
     }
@@ -112,13 +106,11 @@ impl ForwardingTable {
         &mut self.ports[start..start + self.routers as usize]
     }
 
-    #[must_use]
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }
 
     /// One more than the highest lane that stands in the table.
-    #[must_use]
     pub fn lane_count(&self) -> u8 {
         let lanes = match &self.lanes {
             Lanes::One => &[][..],
@@ -149,7 +141,6 @@ impl ForwardingTable {
     ///
     /// # Panics
     /// If the source has failed.
-    #[must_use]
     pub fn class(&self, fabric: &Fabric, source: u32, terminal: u32) -> u8 {
         match &self.lanes {
             Lanes::One | Lanes::ByHop(_) => 0,
@@ -163,7 +154,6 @@ impl ForwardingTable {
     }
 
     /// Whether routers drop packets that would take this lane: management's, where service levels lead to it.
-    #[must_use]
     pub fn discards(&self, lane: u8) -> bool {
         lane == MANAGEMENT_LANE && matches!(self.lanes, Lanes::ByServiceLevel(_))
     }
@@ -171,7 +161,6 @@ impl ForwardingTable {
     /// The lane of the channel out of a router through `output`, of a packet of this [class](Self::class) that
     /// came through input port `input` (`None`: from a terminal of this router). An input port has the number
     /// of the same cable's output port.
-    #[must_use]
     pub fn lane(
         &self,
         router: u32,

@@ -40,7 +40,6 @@ pub enum ForwardingFlaw {
 
 impl ForwardingFlaw {
     /// What is wrong, with the names of routers and channels.
-    #[must_use]
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let list = |names: Vec<String>| names.join(", ");
@@ -96,13 +95,11 @@ pub struct ForwardingProof {
 
 impl ForwardingProof {
     /// Whether the table is right.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.flaws.is_empty()
     }
 
     /// The cycle of channels that can wait for each other, if there is one.
-    #[must_use]
     pub fn cycle(&self) -> Option<&[LaneChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             ForwardingFlaw::Cycle(places) => Some(&places[..]),
@@ -111,7 +108,6 @@ impl ForwardingProof {
     }
 
     /// Lanes that packets take.
-    #[must_use]
     pub fn lanes_used(&self) -> u32 {
         self.lanes.iter().map(|&used| u32::from(used)).sum()
     }
@@ -212,9 +208,7 @@ impl<'a> Dependencies<'a> {
             })
         };
         let count = narrow(self.fabric.channel_slots() as usize * self.lanes);
-        let components = cycle::components(count, &successors);
-        let component = components.iter().find(|component| component.len() > 1)?;
-        let cycle = cycle::shortest(component, &successors, |_, _| true)?;
+        let cycle = cycle::any(count, &successors)?;
         Some(cycle.into_iter().map(place).collect())
     }
 }

@@ -1,12 +1,10 @@
 //! How good a forwarding table is: the load of each channel if every terminal sends one unit to every other.
 
-use std::collections::VecDeque;
-
 use rayon::prelude::*;
 
 use super::ForwardingTable;
 use super::load_figures::{LoadFigures, add_loads};
-use crate::topology::{Channel, Fabric};
+use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
 /// Figures of a forwarding table whose routes lead where they should. The load of a channel between routers is
 /// the number of ordered pairs of terminals whose path takes it.
@@ -29,7 +27,6 @@ pub struct ForwardingQuality {
 
 impl ForwardingQuality {
     /// The figures of a table. Routes that lead nowhere or round in circles count as none.
-    #[must_use]
     pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
         let terminals: Vec<u32> = fabric.live_terminals().collect();
         let senders = fabric.terminals_by_router();
@@ -72,8 +69,6 @@ struct Count {
     loads: Vec<u64>,
 }
 
-const NONE: u32 = u32::MAX;
-
 impl Count {
     fn with_destination(
         mut self,
@@ -95,21 +90,14 @@ impl Count {
             (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
             Some(channel)
         };
-        let mut hops = vec![NONE; senders.len()];
-        hops[end as usize] = 0;
-        let mut order = vec![end];
-        let mut place = 0;
-        while let Some(&router) = order.get(place) {
-            place += 1;
-            for back in fabric.outputs(router) {
-                let Some(from) = fabric.target(back) else { continue };
-                let leads_here = way(from) == fabric.opposite(back);
-                if leads_here && hops[from as usize] == NONE {
-                    hops[from as usize] = hops[router as usize] + 1;
-                    order.push(from);
-                }
-            }
-        }
+        let leading_here = |router: u32| {
+            let leads_here = |back: &Channel| {
+                fabric.target(*back).is_some_and(|from| way(from) == fabric.opposite(*back))
+            };
+            fabric.outputs(router).filter(leads_here).filter_map(|back| fabric.target(back))
+        };
+        let (mut hops, mut order) = (vec![NONE; senders.len()], Vec::new());
+        breadth_first(end, &mut hops, &mut order, leading_here);
         let mut flow = senders.to_vec();
         flow[end as usize] -= 1;
         for &router in order.iter().rev() {
@@ -149,15 +137,6 @@ impl Count {
 /// Hops from every router to one, by any way.
 fn least_hops(fabric: &Fabric, end: u32) -> Vec<u32> {
     let mut hops = vec![NONE; fabric.routers() as usize];
-    hops[end as usize] = 0;
-    let mut queue = VecDeque::from([end]);
-    while let Some(router) = queue.pop_front() {
-        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
-            if hops[next as usize] == NONE {
-                hops[next as usize] = hops[router as usize] + 1;
-                queue.push_back(next);
-            }
-        }
-    }
+    breadth_first(end, &mut hops, &mut Vec::new(), |at| fabric.neighbors(at));
     hops
 }

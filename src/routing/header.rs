@@ -53,7 +53,6 @@ impl Header {
     }
 
     /// Whether the packet goes plus in this dimension; `None` if it does not move in it.
-    #[must_use]
     pub fn direction(self, dimension: usize) -> Option<bool> {
         match self.0.get() >> (BITS + 2 * narrow::<u32>(dimension)) & 3 {
             0 => None,
@@ -62,13 +61,11 @@ impl Header {
     }
 
     /// The dimension of the first step.
-    #[must_use]
     pub fn first_step(self) -> Option<usize> {
         (self.0.get() >> FIRST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
     /// The dimension of the last step.
-    #[must_use]
     pub fn last_step(self) -> Option<usize> {
         (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
@@ -76,7 +73,6 @@ impl Header {
     /// The hops that a packet with this header makes from `source` to reach `destination`: first step,
     /// positive directions in order, negative ones in order, last step. `None` if the header does not
     /// lead there.
-    #[must_use]
     pub fn route(self, torus: &Torus, source: u32, destination: u32) -> Option<Route> {
         let mut route = Route::default();
         let dimensions = torus.dimensions();

@@ -41,7 +41,6 @@ pub struct LoadBound {
 
 impl LoadBound {
     /// Looks for lengths with a high bound. Equal fabrics give equal bounds, on any number of threads.
-    #[must_use]
     pub fn new(fabric: &Fabric, paths: Paths) -> Self {
         let graph = Graph::new(fabric);
         let work = graph.ends.len() as u64 * graph.edges.len() as u64;
@@ -71,13 +70,11 @@ impl LoadBound {
     }
 
     /// The quotient before rounding up.
-    #[must_use]
     pub fn value(&self) -> f64 {
         self.paths as f64 / self.channels.max(1) as f64
     }
 
     /// The least load that the fullest channel can have: loads are whole numbers.
-    #[must_use]
     pub fn rounded(&self) -> u64 {
         narrow(self.paths.div_ceil(self.channels.max(1)))
     }

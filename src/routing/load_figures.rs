@@ -27,7 +27,6 @@ pub struct LoadFigures {
 
 impl LoadFigures {
     /// The figures of these loads, of routes that have at least so many hops all together.
-    #[must_use]
     pub fn new(loads: &[(Channel, u64)], least_hops: u64) -> Self {
         let channels = loads.len().max(1) as f64;
         let load = || loads.iter().map(|&(_, load)| load);

@@ -5,13 +5,14 @@
 //! Where routers decide by the destination, it sees their [`ForwardingTable`].
 
 mod adaptive;
-mod adaptive_proof;
 pub mod agnostic;
 pub mod angara;
+mod choice_proof;
 mod choosing;
 mod cycle;
 mod derouter;
 mod direction_order;
+#[cfg(test)]
 mod direction_proof;
 mod direction_rules;
 mod escape;
@@ -37,7 +38,6 @@ pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
 pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
 pub use derouter::Derouter;
 pub use direction_order::DirectionOrder;
-pub use direction_proof::waiting_cycle;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
@@ -83,7 +83,6 @@ impl Routes {
     /// # Panics
     /// If the pair has none; the constructors refuse fabrics with such a pair.
     #[inline]
-    #[must_use]
     pub fn source_route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match self {
             Self::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
@@ -99,7 +98,6 @@ impl Routes {
     /// # Panics
     /// If the pair has none.
     #[inline]
-    #[must_use]
     pub fn packet_route(
         &self,
         fabric: &Fabric,
@@ -116,7 +114,6 @@ impl Routes {
     }
 
     /// Whether packets between the same nodes may go different ways by chance that is known in advance.
-    #[must_use]
     pub fn draws(&self) -> bool {
         match self {
             Self::DirectionOrder(order) => order.draws(),
@@ -126,7 +123,6 @@ impl Routes {
     }
 
     /// Whether packets of a pair may go different ways, so that one may overtake another, on routings of any fabric.
-    #[must_use]
     pub fn reorders(&self) -> bool {
         match self {
             Self::Relation(_) => true,
@@ -136,7 +132,6 @@ impl Routes {
     }
 
     /// Whether this is so between these terminals.
-    #[must_use]
     pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
         match self {

@@ -31,7 +31,6 @@ pub enum Flaw {
 
 impl Flaw {
     /// The pair whose route is wrong.
-    #[must_use]
     pub fn pair(&self) -> Option<(u32, u32)> {
         match *self {
             Self::Missing { source, destination }
@@ -43,7 +42,6 @@ impl Flaw {
     }
 
     /// What is wrong, with the names of nodes and channels.
-    #[must_use]
     pub fn describe(&self, fabric: &Fabric) -> String {
         let pair = |source: &u32, destination: &u32| {
             let name = |&node: &u32| fabric.router_name(node);
@@ -93,7 +91,6 @@ pub struct Proof {
 
 impl Proof {
     /// Whether the table is right.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.flaws.is_empty()
     }

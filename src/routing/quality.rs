@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::load_figures::{LoadFigures, add_loads};
 use super::{Region, RouteTable};
-use crate::topology::Channel;
+use crate::topology::{Channel, NONE, breadth_first};
 
 /// Figures of a table. Loads are routes that cross a channel, over the channels inside the region.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,6 @@ impl Quality {
     ///
     /// # Panics
     /// If one of them does not.
-    #[must_use]
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
         let sources = region.nodes().par_iter();
         let count = sources
@@ -107,19 +106,9 @@ impl Count {
 /// Hops from a node to every other inside, by any way.
 fn distances(region: &Region<'_>, source: u32) -> Vec<u32> {
     let directions = region.torus().directions();
-    let mut distances = vec![u32::MAX; region.fabric().routers() as usize];
-    distances[source as usize] = 0;
-    let mut reached = vec![source];
-    let mut place = 0;
-    while let Some(&node) = reached.get(place) {
-        place += 1;
-        for next in (0..directions).filter_map(|direction| region.step(node, direction)) {
-            if distances[next as usize] == u32::MAX {
-                distances[next as usize] = distances[node as usize] + 1;
-                reached.push(next);
-            }
-        }
-    }
+    let mut distances = vec![NONE; region.fabric().routers() as usize];
+    let next = |node| (0..directions).filter_map(move |direction| region.step(node, direction));
+    breadth_first(source, &mut distances, &mut Vec::new(), next);
     distances
 }
 

@@ -12,33 +12,28 @@ pub struct Region<'f> {
 impl<'f> Region<'f> {
     /// # Panics
     /// If the fabric is no torus.
-    #[must_use]
     pub fn new(fabric: &'f Fabric) -> Self {
         fabric.coordinates();
         let nodes = fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
         Self { fabric, nodes }
     }
 
-    #[must_use]
     pub fn fabric(&self) -> &'f Fabric {
         self.fabric
     }
 
     /// The fabric's coordinates.
-    #[must_use]
     pub fn torus(&self) -> &'f Torus {
         self.fabric.coordinates()
     }
 
     /// The nodes, in ascending order.
-    #[must_use]
     pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
 
     /// Whether the region is the whole torus and nothing has failed, so that every route of the torus
     /// lies in it.
-    #[must_use]
     pub fn is_whole_torus(&self) -> bool {
         let torus = self.torus();
         let directions = torus.directions();
@@ -50,13 +45,11 @@ impl<'f> Region<'f> {
     }
 
     /// The channel that leaves a node in a direction.
-    #[must_use]
     pub fn channel(&self, node: u32, direction: u32) -> Channel {
         self.fabric.outputs(node).start + direction
     }
 
     /// Where a step leads, if its channel exists.
-    #[must_use]
     pub fn step(&self, node: u32, direction: u32) -> Option<u32> {
         self.fabric.target(self.channel(node, direction))
     }

@@ -2,7 +2,8 @@
 //! ever, none gets to where it can't go on, and no packets can wait for each other for ever.
 //!
 //! This shares nothing with what makes relations. For each destination it follows all choices of packets from all
-//! sources, state by state. What a packet may hold and then ask for is a dependency between two (channel, lane).
+//! sources, state by state (choice_proof.rs). What a packet may hold and then ask for is a dependency between two
+//! (channel, lane).
 //!
 //! A relation without an escape must have no cycle of dependencies at all: then some packet always finds a free
 //! place (W. J. Dally, C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
@@ -14,12 +15,10 @@
 //! escape, at once (direct) or after more hops that are not (indirect). All these count for wormhole and for
 //! virtual cut-through switching alike, of which the latter could do without the indirect ones.
 
-use std::collections::HashSet;
-
-use rayon::prelude::*;
-
+use super::LaneChannel;
+use super::choice_proof::{Leg, Packets, go, prove_choices};
 use super::relation::{Hop, Relation};
-use super::{LaneChannel, cycle};
+use crate::adaptive::Heading;
 use crate::topology::Fabric;
 
 #[cfg(test)]
@@ -44,13 +43,11 @@ pub enum RelationFlaw {
 
 impl RelationFlaw {
     /// Whether packets can wait for each other for ever, though each of them has a way.
-    #[must_use]
     pub fn is_cycle(&self) -> bool {
         matches!(self, Self::Cycle(_) | Self::NoEscape { .. })
     }
 
     /// What is wrong, with the names of routers and channels.
-    #[must_use]
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let place = |place: &LaneChannel| {
@@ -112,13 +109,11 @@ pub struct RelationProof {
 
 impl RelationProof {
     /// Whether the relation is right.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.flaws.is_empty()
     }
 
     /// The cycle of places that can wait for each other, if there is one.
-    #[must_use]
     pub fn cycle(&self) -> Option<&[LaneChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             RelationFlaw::Cycle(places) => Some(&places[..]),
@@ -130,221 +125,37 @@ impl RelationProof {
 /// Follows all choices of packets between all routers with live terminals, and looks for cycles.
 #[must_use]
 pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
-    let terminals = fabric.terminals_by_router();
-    let ends: Vec<u32> =
-        (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
-    // The (channel, lane) that are an escape to some destination, by state.
-    let escapes = if relation.has_escape() { escapes(fabric, relation, &ends) } else { Vec::new() };
-    let new = || Walk::new(fabric, relation, &escapes);
-    let walk = ends
-        .par_iter()
-        .fold(new, |mut walk, &destination| {
-            walk.follow_all(&ends, destination);
-            walk
-        })
-        .reduce(new, Walk::merge);
-    let Walk { pairs, longest, edges, mut flaws, .. } = walk;
-    let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
-    edges.sort_unstable();
-    flaws.extend(find_cycle(relation, &edges).map(RelationFlaw::Cycle));
-    RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
+    // Where there is no escape, all hops have to be without a cycle as if they were one.
+    let all = !relation.has_escape();
+    let escapes = match all {
+        true => vec![true; fabric.channel_slots() as usize * usize::from(relation.lanes())],
+        false => escapes(fabric, relation),
+    };
+    let legs = vec![Leg::Last { heading: Heading::default() }];
+    let packets = Packets { lanes: relation.lanes(), escapes, turning: 0, legs };
+    prove_choices(fabric, &packets, |head, errand, hops| {
+        let state = match head.came {
+            Some(came) => relation.arrived(came.channel, came.lane),
+            None => relation.injected(head.router),
+        };
+        let own = relation.hops(state, errand.to).iter();
+        hops.extend(own.map(|&hop| Hop { escape: hop.escape || all, ..hop }));
+    })
 }
 
-/// Which states of arrival are reached by an escape hop to some destination.
-fn escapes(fabric: &Fabric, relation: &Relation, ends: &[u32]) -> Vec<bool> {
+/// Whether a (channel, lane) is an escape to some destination, by state.
+fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
     let mut found = vec![false; relation.states() as usize];
-    for &destination in ends {
+    for destination in fabric.ends() {
         for state in 0..relation.states() {
             for hop in relation.hops(state, destination).iter().filter(|hop| hop.escape) {
-                let after =
-                    relation.router(fabric, state).and_then(|at| go(fabric, relation, at, *hop));
-                if let Some((state, _)) = after {
-                    found[state as usize] = true;
+                let at = relation.router(fabric, state);
+                let after = at.and_then(|at| go(fabric, relation.lanes(), at, *hop));
+                if let Some((channel, _)) = after {
+                    found[relation.arrived(channel, hop.lane) as usize] = true;
                 }
             }
         }
     }
     found
-}
-
-/// The state after a hop of a router, and the router there; `None` if there is no such channel or lane.
-fn go(fabric: &Fabric, relation: &Relation, at: u32, hop: Hop) -> Option<(u32, u32)> {
-    let outputs = fabric.outputs(at);
-    let exists = usize::from(hop.port) < outputs.len() && hop.lane < relation.lanes();
-    let channel = outputs.start + u32::from(hop.port);
-    let target = exists.then(|| fabric.target(channel)).flatten()?;
-    Some((relation.arrived(channel, hop.lane), target))
-}
-
-fn find_cycle(relation: &Relation, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>> {
-    let successors = |vertex: u32| {
-        let start = edges.partition_point(|edge| edge.0 < vertex);
-        edges[start..].iter().take_while(move |edge| edge.0 == vertex).map(|edge| edge.1)
-    };
-    // A place that waits for itself would be a component of one.
-    if let Some(&(own, _)) = edges.iter().find(|(from, to)| from == to) {
-        return Some(relation.place(own).into_iter().collect());
-    }
-    let components = cycle::components(relation.states(), &successors);
-    let component = components.iter().find(|component| component.len() > 1)?;
-    let cycle = cycle::shortest(component, &successors, |_, _| true)?;
-    Some(cycle.into_iter().filter_map(|state| relation.place(state)).collect())
-}
-
-/// What is known of a state.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Nothing,
-    /// The present walk came through it.
-    Open,
-    /// All that follows has been looked at: so many hops to the end at most.
-    Done(u32),
-}
-
-/// Packets on their way, and what they have shown.
-struct Walk<'a> {
-    fabric: &'a Fabric,
-    relation: &'a Relation,
-    /// By state, or empty without an escape.
-    escapes: &'a [bool],
-    known: Vec<Known>,
-    edges: HashSet<(u32, u32)>,
-    pairs: u64,
-    longest: u32,
-    flaws: Vec<RelationFlaw>,
-}
-
-/// A state that the present walk came through.
-struct Step {
-    state: u32,
-    router: u32,
-    /// Its hop that is looked at next.
-    next: usize,
-    deepest: u32,
-}
-
-impl<'a> Walk<'a> {
-    fn new(fabric: &'a Fabric, relation: &'a Relation, escapes: &'a [bool]) -> Self {
-        Self {
-            fabric,
-            relation,
-            escapes,
-            known: vec![Known::Nothing; relation.states() as usize],
-            edges: HashSet::new(),
-            pairs: 0,
-            longest: 0,
-            flaws: Vec::new(),
-        }
-    }
-
-    fn merge(mut self, other: Self) -> Self {
-        self.edges.extend(other.edges);
-        self.pairs += other.pairs;
-        self.longest = self.longest.max(other.longest);
-        self.flaws.extend(other.flaws);
-        self
-    }
-
-    /// Follows packets from all other routers to one.
-    fn follow_all(&mut self, ends: &[u32], destination: u32) {
-        self.known.fill(Known::Nothing);
-        let before = self.flaws.len();
-        for &source in ends.iter().filter(|&&source| source != destination) {
-            let start = self.relation.injected(source);
-            self.follow(start, source, destination);
-            if let Known::Done(hops) = self.known[start as usize] {
-                self.longest = self.longest.max(hops);
-            }
-            self.pairs += u64::from(!self.relation.hops(start, destination).is_empty());
-        }
-        if self.flaws.len() == before && !self.escapes.is_empty() {
-            self.extend_escapes(destination);
-        }
-    }
-
-    fn follow(&mut self, start: u32, source: u32, destination: u32) {
-        self.known[start as usize] = Known::Open;
-        self.look_at(start, source, destination);
-        let mut way = vec![Step { state: start, router: source, next: 0, deepest: 0 }];
-        while let Some(step) = way.last_mut() {
-            let (state, router) = (step.state, step.router);
-            let Some(&hop) = self.relation.hops(state, destination).get(step.next) else {
-                let deepest = step.deepest;
-                self.known[state as usize] = Known::Done(deepest);
-                way.pop();
-                if let Some(before) = way.last_mut() {
-                    before.deepest = before.deepest.max(deepest + 1);
-                }
-                continue;
-            };
-            step.next += 1;
-            let Some((after, target)) = go(self.fabric, self.relation, router, hop) else {
-                self.flaws.push(RelationFlaw::NoChannel { destination, at: router, hop });
-                continue;
-            };
-            if self.escapes.is_empty() && self.relation.place(state).is_some() {
-                self.edges.insert((state, after));
-            }
-            match self.known[after as usize] {
-                Known::Done(hops) => step.deepest = step.deepest.max(hops + 1),
-                Known::Nothing if target == destination => {
-                    self.known[after as usize] = Known::Done(0);
-                    step.deepest = step.deepest.max(1);
-                }
-                Known::Nothing => {
-                    self.known[after as usize] = Known::Open;
-                    self.look_at(after, target, destination);
-                    way.push(Step { state: after, router: target, next: 0, deepest: 0 });
-                }
-                Known::Open => {
-                    let first = way.iter().position(|step| step.state == after).unwrap_or(0);
-                    let round = way[first..].iter();
-                    let places = round.filter_map(|step| self.relation.place(step.state));
-                    let places = places.collect();
-                    self.flaws.push(RelationFlaw::Loop { destination, places });
-                }
-            }
-        }
-    }
-
-    /// Whether a packet can go on, and escape, where it has come to.
-    fn look_at(&mut self, state: u32, at: u32, destination: u32) {
-        let hops = self.relation.hops(state, destination);
-        let after = self.relation.place(state);
-        if hops.is_empty() {
-            self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
-        } else if !self.escapes.is_empty() && !hops.iter().any(|hop| hop.escape) {
-            self.flaws.push(RelationFlaw::NoEscape { destination, at, after });
-        }
-    }
-
-    /// The edges of the extended dependency graph that packets to one destination give, of the states that they came
-    /// to.
-    fn extend_escapes(&mut self, destination: u32) {
-        let mut met = vec![u32::MAX; self.relation.states() as usize];
-        let mut open = Vec::new();
-        for holder in 0..self.relation.states() {
-            let reached = matches!(self.known[holder as usize], Known::Done(_));
-            if !reached || !self.escapes[holder as usize] {
-                continue;
-            }
-            open.push(holder);
-            while let Some(state) = open.pop() {
-                let router = self.relation.router(self.fabric, state).expect("it was reached");
-                if router == destination {
-                    continue;
-                }
-                for &hop in self.relation.hops(state, destination) {
-                    let after = go(self.fabric, self.relation, router, hop);
-                    let (after, _) = after.expect("no flaw was found");
-                    if hop.escape {
-                        self.edges.insert((holder, after));
-                    } else if met[after as usize] != holder {
-                        met[after as usize] = holder;
-                        open.push(after);
-                    }
-                }
-            }
-        }
-    }
 }

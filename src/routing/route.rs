@@ -47,14 +47,12 @@ impl Route {
     }
 
     /// The runs, in order.
-    #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs[..self.length as usize]
     }
 
     /// Number of hops between routers.
     #[inline]
-    #[must_use]
     pub fn hops(&self) -> u32 {
         self.runs().iter().map(|run| u32::from(run.hops)).sum()
     }

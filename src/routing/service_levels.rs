@@ -31,14 +31,12 @@ pub struct ServiceLevels {
 
 impl ServiceLevels {
     /// Service level 0 for all paths, lane 0 for all; all terminals of a router share their levels.
-    #[must_use]
     pub fn by_router(fabric: &Fabric) -> Self {
         let router = |terminal| fabric.terminal_router(terminal).unwrap_or(0);
         Self::new(fabric, fabric.routers(), (0..fabric.terminals()).map(router).collect())
     }
 
     /// The same, with levels of its own for each source terminal.
-    #[must_use]
     pub fn by_terminal(fabric: &Fabric) -> Self {
         Self::new(fabric, fabric.terminals(), (0..fabric.terminals()).collect())
     }
@@ -79,7 +77,6 @@ impl ServiceLevels {
     }
 
     /// The service level of the path from one terminal to another.
-    #[must_use]
     pub fn level(&self, source: u32, terminal: u32) -> u8 {
         self.levels[self.pair(self.row_of[source as usize], terminal)]
     }
@@ -89,7 +86,6 @@ impl ServiceLevels {
     }
 
     /// The lane in which a packet goes on; `input` is `None` for packets from the router's own terminals.
-    #[must_use]
     pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
         self.lanes[self.place(router, input, output, level)]
     }

@@ -12,14 +12,12 @@ pub struct RouteTable {
 
 impl RouteTable {
     /// A table without any route.
-    #[must_use]
     pub fn empty(fabric: &Fabric) -> Self {
         let routers = fabric.routers();
         Self { routers, headers: vec![None; routers as usize * routers as usize] }
     }
 
     /// A table in which `header` gives the header from one router to another.
-    #[must_use]
     pub fn new(fabric: &Fabric, mut header: impl FnMut(u32, u32) -> Header) -> Self {
         let mut table = Self::empty(fabric);
         for source in 0..table.routers {
@@ -37,7 +35,6 @@ impl RouteTable {
     }
 
     /// The header that the source writes for this destination, if there is one.
-    #[must_use]
     pub fn header(&self, source: u32, destination: u32) -> Option<Header> {
         self.headers[self.place(source, destination)]
     }

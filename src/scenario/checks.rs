@@ -229,7 +229,13 @@ impl Checks<'_> {
     }
 
     /// Reports a broken rule at the first of the keys that is written.
-    fn report(&mut self, keys: &[&str], message: String, label: &str, help: Option<String>) {
+    fn report(
+        &mut self,
+        keys: &[&str],
+        message: impl Into<String>,
+        label: &str,
+        help: Option<String>,
+    ) {
         let (place, written) = self.document.blame(keys);
         let label = if written.as_deref() == Some(keys[0]) { label } else { "" };
         let mut problem = Diagnostic::new(&place, message).label(label);
@@ -237,30 +243,31 @@ impl Checks<'_> {
         self.problems.push(problem);
     }
 
+    /// The same with a way out and without a label, unless one of the keys has been reported.
+    fn refuse(&mut self, keys: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        if self.sound(keys) {
+            self.report(keys, message, "", Some(help.into()));
+        }
+    }
+
     /// What the routing needs of the routers.
     fn forwarding(&mut self, draft: &Draft) {
         let Some(routing) = &draft.routing else { return };
         let (bubble, has) = (draft.parameters.bubble, draft.parameters.virtual_channels);
-        if routing.is_of_any_fabric() && bubble && self.sound(&["router.bubble"]) {
-            self.report(
-                &["router.bubble"],
-                "a routing of any fabric has no rings into which packets could keep a bubble"
-                    .into(),
-                "must be false",
-                Some("leave `bubble` out: here its default is false".into()),
-            );
-        }
-        if routing.has_dateline() && bubble && self.sound(&["router.bubble"]) {
-            self.report(
-                &["router.bubble"],
-                "with a dateline no ring needs a bubble".into(),
-                "must be false",
-                Some(
-                    "leave `bubble` out: here its default is false; or leave out `dateline`, and the bubble keeps rings \
-                     from deadlock"
-                        .into(),
-                ),
-            );
+        if bubble && self.sound(&["router.bubble"]) {
+            let mut one = |message, help: &str| {
+                self.report(&["router.bubble"], message, "must be false", Some(help.into()));
+            };
+            if routing.is_of_any_fabric() {
+                let message =
+                    "a routing of any fabric has no rings into which packets could keep a bubble";
+                one(message, "leave `bubble` out: here its default is false");
+            }
+            if routing.has_dateline() {
+                let help = "leave `bubble` out: here its default is false; or leave out `dateline`, and the bubble keeps rings \
+                            from deadlock";
+                one("with a dateline no ring needs a bubble", help);
+            }
         }
         let keys = [
             "router.virtual_channels",
@@ -284,19 +291,16 @@ impl Checks<'_> {
             }
             Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
             None if draft.parameters.sharing.is_some() => return,
-            None => (
-                narrow(VIRTUAL_CHANNELS),
-                "this routing takes Angara's five: request, response, adaptive, two collective"
-                    .into(),
-            ),
+            None => {
+                let why =
+                    "this routing takes Angara's five: request, response, adaptive, two collective";
+                (narrow(VIRTUAL_CHANNELS), why.into())
+            }
         };
-        if has < needs && self.sound(&keys) {
-            self.report(
-                &keys,
-                format!("the routers have {has} virtual channels, and {needs} are needed"),
-                "",
-                Some(why),
-            );
+        if has < needs {
+            let message =
+                format!("the routers have {has} virtual channels, and {needs} are needed");
+            self.refuse(&keys, message, why);
         }
     }
 
@@ -309,12 +313,8 @@ impl Checks<'_> {
         let written = |key: &&String| self.document.blame(&[key]).1.as_deref() == Some(key);
         let key = keys.iter().find(written).unwrap_or(&keys[0]);
         let message = format!("with this virtual channel packets could deadlock: {reason}");
-        self.report(
-            &[key],
-            message,
-            "",
-            Some("leave it out: with the default layout they can't".into()),
-        );
+        let help = "leave it out: with the default layout they can't";
+        self.report(&[key], message, "", Some(help.into()));
     }
 
     /// Whether something can fail during this workload, and new tables lead round it.
@@ -329,13 +329,13 @@ impl Checks<'_> {
             let message = "nothing can fail during an exchange, an application, collective or remote memory operations, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";
             let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
-            self.report(&["interruption"], message.into(), "", Some(help.into()));
+            self.report(&["interruption"], message, "", Some(help.into()));
         }
         let agnostic = |it: &RoutingSpec| matches!(it, RoutingSpec::Agnostic { .. });
         if draft.routing.as_ref().is_some_and(|routing| !agnostic(routing)) {
             let message = "new tables need an algorithm that makes them for any fabric";
             let help = "choose the routing in [routing.agnostic]";
-            self.report(&["interruption"], message.into(), "", Some(help.into()));
+            self.report(&["interruption"], message, "", Some(help.into()));
         }
         let Some(fabric) = fabric.filter(|_| self.sound(&["interruption"])) else { return };
         if let Err(error) = interruption.failures.apply(fabric) {
@@ -356,15 +356,10 @@ impl Checks<'_> {
             return true;
         }
         let most = (u64::from(MOST_FLITS) - around) * parameters.flit.0;
-        self.report(
-            &PACKET,
-            format!("the largest packet has {flits} flits, and {MOST_FLITS} is the most"),
-            "",
-            Some(format!(
-                "with flits of {}, `maximum_payload` can be at most {most} B",
-                bytes_text(parameters.flit)
-            )),
-        );
+        let message = format!("the largest packet has {flits} flits, and {MOST_FLITS} is the most");
+        let flit = bytes_text(parameters.flit);
+        let help = format!("with flits of {flit}, `maximum_payload` can be at most {most} B");
+        self.refuse(&PACKET, message, help);
         false
     }
 
@@ -382,12 +377,9 @@ impl Checks<'_> {
         {
             let (keys, key) = (keys(name), name.rsplit('.').next().unwrap_or_default());
             if self.sound(&keys) && self.sound(&["link.sharing"]) && has < least {
-                self.report(
-                    &keys,
-                    format!("a `{key}` of {has} flits does not hold {what}"),
-                    &format!("at least {least} flits"),
-                    Some(format!("{size}, so `{key}` must be at least \"{least} flits\"")),
-                );
+                let message = format!("a `{key}` of {has} flits does not hold {what}");
+                let help = format!("{size}, so `{key}` must be at least \"{least} flits\"");
+                self.report(&keys, message, &format!("at least {least} flits"), Some(help));
             }
         }
     }
@@ -396,21 +388,15 @@ impl Checks<'_> {
     fn ports(&mut self, parameters: &Parameters, fabric: &Fabric) {
         let keys = ["topology", "adapter.injection_channels", "router.virtual_channels"];
         let (buffers, router) = most_buffers(fabric, parameters);
-        if buffers > MOST_BUFFERS && self.sound(&keys) {
-            self.report(
-                &keys,
-                format!(
-                    "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \
-                     queues), and \
-                     {MOST_BUFFERS} is the most",
-                    fabric.router_name(router)
-                ),
-                "",
-                Some(
-                    "give routers fewer terminals or cables, or terminals fewer `injection_channels`"
-                        .into(),
-                ),
+        if buffers > MOST_BUFFERS {
+            let message = format!(
+                "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \
+                 queues), and {MOST_BUFFERS} is the most",
+                fabric.router_name(router)
             );
+            let help =
+                "give routers fewer terminals or cables, or terminals fewer `injection_channels`";
+            self.refuse(&keys, message, help);
         }
     }
 
@@ -432,14 +418,16 @@ impl Checks<'_> {
                 return;
             }
             let most = MOST_PACKETS.saturating_mul(parameters.maximum_payload.0);
+            let message = format!("a {what} of {} would be {packets} packets", bytes_text(size));
+            let help = format!(
+                "a message has at most {MOST_PACKETS} packets, each of up to {} (maximum_payload)",
+                bytes_text(parameters.maximum_payload)
+            );
             self.report(
                 &keys,
-                format!("a {what} of {} would be {packets} packets", bytes_text(size)),
+                message,
                 &format!("at most {}", bytes_text(Bytes(most))),
-                Some(format!(
-                    "a message has at most {MOST_PACKETS} packets, each of up to {} (maximum_payload)",
-                    bytes_text(parameters.maximum_payload)
-                )),
+                Some(help),
             );
         };
         one(&message_key, "message", message);
@@ -461,24 +449,15 @@ impl Checks<'_> {
             let (ranks, each) = (application.schedule.ranks(), application.ranks_per_node);
             if let Err(error) = application.placement.nodes(ranks, each, &live, draft.seed) {
                 let more = u64::from(ranks).div_ceil(live.len().max(1) as u64);
-                let help = match error {
-                    PlacementError::TooManyRanks { .. } => {
-                        Some(format!("with `ranks_per_node = {more}` there is room for all"))
-                    }
-                    _ => None,
-                };
+                let help = matches!(error, PlacementError::TooManyRanks { .. })
+                    .then(|| format!("with `ranks_per_node = {more}` there is room for all"));
                 self.report(&keys, error.to_string(), "", help);
             }
         }
         let sends = application.schedule.operations();
         let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
-        let table = "application";
-        self.packets_of_messages(
-            &draft.parameters,
-            Bytes(largest.unwrap_or(0)),
-            Access::Write,
-            table,
-        );
+        let largest = Bytes(largest.unwrap_or(0));
+        self.packets_of_messages(&draft.parameters, largest, Access::Write, "application");
     }
 
     /// Whether the steps and the flits of an exchange can be counted.
@@ -489,12 +468,9 @@ impl Checks<'_> {
         let Some(steps) = pattern.steps().map(|steps| u64::from(steps.max(1))) else { return };
         let most = u64::from(u32::MAX) / steps;
         if u64::from(exchange.rounds) > most {
-            self.report(
-                &keys,
-                format!("{} rounds of {steps} steps are too many", exchange.rounds),
-                &format!("at most {most}"),
-                Some(format!("an exchange has at most {} steps, rounds included", u32::MAX)),
-            );
+            let message = format!("{} rounds of {steps} steps are too many", exchange.rounds);
+            let help = format!("an exchange has at most {} steps, rounds included", u32::MAX);
+            self.report(&keys, message, &format!("at most {most}"), Some(help));
         }
         let (keys, parameters) = (["exchange.message", "exchange.rounds"], &draft.parameters);
         if !self.sound(&keys) || !self.sound(&PACKET) || !self.problems.is_empty() {
@@ -507,12 +483,11 @@ impl Checks<'_> {
             Access::Read { request } => parameters.message_flits(request.0),
         } + parameters.message_flits(exchange.message.0);
         if messages.checked_mul(a_message).is_none() {
-            self.report(
-                &keys,
-                format!("up to {messages} messages of {a_message} flits are more flits than can be counted"),
-                "",
-                Some("at most 2^64 flits are; make messages smaller, or do fewer rounds".into()),
+            let message = format!(
+                "up to {messages} messages of {a_message} flits are more flits than can be counted"
             );
+            let help = "at most 2^64 flits are; make messages smaller, or do fewer rounds";
+            self.refuse(&keys, message, help);
         }
     }
 
@@ -532,7 +507,7 @@ impl Checks<'_> {
             ("link.sharing", parameters.allocation_latency().max(parameters.output_wait())),
         ];
         let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("nine parts");
-        if stay <= LONGEST || !self.sound(&[key]) {
+        if stay <= LONGEST {
             return;
         }
         let size = if key == "link.sharing" { "output_buffer" } else { "maximum_payload" };
@@ -543,16 +518,13 @@ impl Checks<'_> {
         } else {
             format!("`{key}` is {}", time_text(most))
         };
-        self.report(
-            &[key],
-            format!(
-                "a packet may take {} from router to router, and {} is the most: {made_of}",
-                time_text(stay),
-                time_text(LONGEST)
-            ),
-            "",
-            Some(format!("shorten the latency, raise the rate, or make `{size}` less")),
+        let message = format!(
+            "a packet may take {} from router to router, and {} is the most: {made_of}",
+            time_text(stay),
+            time_text(LONGEST)
         );
+        let help = format!("shorten the latency, raise the rate, or make `{size}` less");
+        self.refuse(&[key], message, help);
     }
 
     fn latencies(&mut self, parameters: &Parameters) {
@@ -561,22 +533,17 @@ impl Checks<'_> {
                 return;
             }
             let key = keys[0].rsplit('.').next().unwrap_or_default();
-            self.report(
-                &keys,
-                format!(
-                    "`{key}` is {}, but a flit of {} at {} takes {}",
-                    time_text(latency),
-                    bytes_text(parameters.flit),
-                    rate_text(rate),
-                    time_text(flit)
-                ),
-                &format!("at least {}", time_text(flit)),
-                Some(format!(
-                    "a latency ends when all of the flit has arrived, so `{key}` must be at least \
-                     \"{}\"",
-                    time_text(flit)
-                )),
+            let least = time_text(flit);
+            let message = format!(
+                "`{key}` is {}, but a flit of {} at {} takes {least}",
+                time_text(latency),
+                bytes_text(parameters.flit),
+                rate_text(rate)
             );
+            let help = format!(
+                "a latency ends when all of the flit has arrived, so `{key}` must be at least \"{least}\""
+            );
+            self.report(&keys, message, &format!("at least {least}"), Some(help));
         };
         let p = parameters;
         let flit = "router.flit";
@@ -598,13 +565,10 @@ impl Checks<'_> {
     fn windows(&mut self, draft: &Draft) {
         let keys = ["measure.minimum_windows", "measure.maximum_windows"];
         let (least, most) = (draft.measure.minimum_windows, draft.measure.maximum_windows);
-        if self.sound(&keys) && least > most {
-            self.report(
-                &keys,
-                format!("`minimum_windows` is {least}, above `maximum_windows`, which is {most}"),
-                "",
-                Some("raise `maximum_windows` or lower `minimum_windows`".into()),
-            );
+        if least > most {
+            let message =
+                format!("`minimum_windows` is {least}, above `maximum_windows`, which is {most}");
+            self.refuse(&keys, message, "raise `maximum_windows` or lower `minimum_windows`");
         }
     }
 
@@ -638,16 +602,16 @@ impl Checks<'_> {
             Err(error) => {
                 self.report(&[key, "topology"], error.to_string(), "", None);
             }
-            Ok(bound) if key != "traffic.pattern" && bound.steps().is_none() => self.report(
-                &[key],
-                match key {
-                    "exchange.pattern" => "an exchange needs a pattern with steps, and this one draws its destinations",
-                    _ => "remote memory operations need a pattern with steps, and this one draws its destinations",
-                }
-                .into(),
-                "",
-                Some("use for example all-to-all, neighbor, tornado, transpose or pairs".into()),
-            ),
+            Ok(bound) if key != "traffic.pattern" && bound.steps().is_none() => {
+                let who = match key {
+                    "exchange.pattern" => "an exchange needs",
+                    _ => "remote memory operations need",
+                };
+                let message =
+                    format!("{who} a pattern with steps, and this one draws its destinations");
+                let help = "use for example all-to-all, neighbor, tornado, transpose or pairs";
+                self.refuse(&[key], message, help);
+            }
             Ok(_) => {}
         }
     }
@@ -669,12 +633,10 @@ impl Checks<'_> {
         };
         let keys = [key, PACKET[2], PACKET[3]];
         if self.sound(&keys) && parameters.header_flits + parameters.checksum_flits == 0 {
-            self.report(
-                &keys,
-                format!("a {what} of 0 B without header and checksum is a packet of no flits"),
-                "nothing to send",
-                Some("give it a size, or set `header_flits` to 1".into()),
-            );
+            let message =
+                format!("a {what} of 0 B without header and checksum is a packet of no flits");
+            let help = "give it a size, or set `header_flits` to 1";
+            self.report(&keys, message, "nothing to send", Some(help.into()));
         }
     }
 
@@ -734,13 +696,10 @@ impl Checks<'_> {
                 (fraction * capacity, largest, format!("; load 1 is {} here", gigabits(capacity)))
             }
             OfferedLoad::Payload(_) if load.message.0 == 0 => {
-                self.report(
-                    &["traffic.load", "traffic.message"],
-                    "messages of 0 B carry no payload, so their load can't be a rate".into(),
-                    "a rate of payload",
-                    Some("give the load as a fraction, such as `load = 0.3`".into()),
-                );
-                return;
+                let keys = ["traffic.load", "traffic.message"];
+                let message = "messages of 0 B carry no payload, so their load can't be a rate";
+                let help = "give the load as a fraction, such as `load = 0.3`";
+                return self.report(&keys, message, "a rate of payload", Some(help.into()));
             }
             OfferedLoad::Payload(rate) => {
                 let flits_a_byte = flits / load.message.0 as f64;
@@ -756,13 +715,10 @@ impl Checks<'_> {
             }
         };
         if offered > most * (1.0 + 1e-9) {
-            self.report(
-                &keys,
-                format!("a node would offer {}, more than it can inject", gigabits(offered)),
-                &format!("at most {largest}"),
-                Some(format!("{can}{why}; so `load` can be at most {largest}")),
-            );
-            return;
+            let message =
+                format!("a node would offer {}, more than it can inject", gigabits(offered));
+            let help = format!("{can}{why}; so `load` can be at most {largest}");
+            return self.report(&keys, message, &format!("at most {largest}"), Some(help));
         }
         // Messages a flit time of a network channel.
         let messages = offered * parameters.link_flit_time() as f64 / flits;
@@ -771,19 +727,12 @@ impl Checks<'_> {
                 OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
                 OfferedLoad::Payload(_) => String::new(),
             };
-            self.report(
-                &["traffic.load", "traffic.process", "traffic.message"],
-                format!(
-                    "a node would create {} messages in the time of one flit",
-                    significant(messages)
-                ),
-                &label,
-                Some(
-                    "the process \"bernoulli\" creates at most one: lower `load`, make `message` \
-                     larger, or set `process = \"periodic\"`"
-                        .into(),
-                ),
-            );
+            let keys = ["traffic.load", "traffic.process", "traffic.message"];
+            let count = significant(messages);
+            let message = format!("a node would create {count} messages in the time of one flit");
+            let help = "the process \"bernoulli\" creates at most one: lower `load`, make `message` \
+                        larger, or set `process = \"periodic\"`";
+            self.report(&keys, message, &label, Some(help.into()));
         }
     }
 }

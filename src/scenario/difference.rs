@@ -29,7 +29,6 @@ pub struct Difference {
 
 /// The keys that differ, those of `a` in their order, then those of `b` alone. `name` and `title` are left
 /// out: they change nothing that is simulated.
-#[must_use]
 pub fn differences(a: &Document, b: &Document) -> Vec<Difference> {
     let (of_a, of_b) = (Settings::of(a), Settings::of(b));
     let mut found = Vec::new();
@@ -50,7 +49,6 @@ pub fn differences(a: &Document, b: &Document) -> Vec<Difference> {
 
 /// A document's keys with their values, in the order in which they are written; a swept key has those of the
 /// sweep.
-#[must_use]
 pub fn settings(document: &Document) -> Vec<(String, Setting)> {
     let settings = Settings::of(document);
     let setting = |key: String| (key.clone(), settings.nodes[&key].setting());

@@ -29,7 +29,6 @@ impl Document {
 
     /// Takes a scenario's text. `path` is what messages call it; files that it names are looked for beside
     /// it, and its stem is the scenario's default name.
-    #[must_use]
     pub fn parse(path: &str, text: &str) -> Self {
         Self::of(Toml::parse(path, text))
     }
@@ -72,7 +71,6 @@ impl Document {
     }
 
     /// Whether the document has a `[sweep]`.
-    #[must_use]
     pub fn has_sweep(&self) -> bool {
         self.get("sweep").is_some()
     }

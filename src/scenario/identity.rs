@@ -64,7 +64,6 @@ impl Identity {
     }
 
     /// The beginning of the text of all identities that differ in the load only.
-    #[must_use]
     pub fn family(&self) -> String {
         hexadecimal(&self.rest[..8])
     }

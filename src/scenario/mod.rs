@@ -164,7 +164,6 @@ impl Scenario {
 
     /// Whether another seed gives the same result: this and `other`, the same with another seed, draw no random
     /// number. Of a load `false`, since its messages come at random times.
-    #[must_use]
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
         let fixed = match &self.workload {
             WorkloadSpec::Load(_) => false,
@@ -195,7 +194,6 @@ impl Scenario {
     }
 
     /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
-    #[must_use]
     pub fn deadlock_advice(&self) -> Option<String> {
         match &self.network.routing {
             RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(

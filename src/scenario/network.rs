@@ -56,7 +56,6 @@ impl Network {
     }
 
     /// The torus and what it lacks, if each port is a direction.
-    #[must_use]
     pub fn torus(&self) -> Option<(&Torus, &Faults)> {
         self.topology.torus()
     }
@@ -84,7 +83,6 @@ impl Network {
     }
 
     /// How packets can wait for each other for ever under the forwarding table, if they can.
-    #[must_use]
     pub fn cycle(&self) -> Option<String> {
         let flaws = &self.forwarding_proof()?.flaws;
         let cycle = flaws.iter().find(|flaw| matches!(flaw, ForwardingFlaw::Cycle(_)))?;

@@ -7,7 +7,6 @@ use crate::document::{Reader, Reference};
 
 /// The keys that this version reads. Made by the code that reads scenarios, walking without one, so that it says what
 /// is read.
-#[must_use]
 pub fn reference() -> &'static Reference {
     static BUILT_IN: OnceLock<Features> = OnceLock::new();
     BUILT_IN.get_or_init(Features::default).reference()

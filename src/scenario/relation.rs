@@ -34,7 +34,6 @@ pub struct PathsSpec {
 
 impl PathsSpec {
     /// One path a pair.
-    #[must_use]
     pub fn one(selection: PathSelection) -> Self {
         Self { selection, most: 1, choice: PathChoice::default() }
     }

@@ -185,19 +185,16 @@ impl RoutingSpec {
     }
 
     /// Whether it is one of any fabric, without rings and a bubble rule.
-    #[must_use]
     pub fn is_of_any_fabric(&self) -> bool {
         matches!(self, Self::Agnostic { .. } | Self::OpenSm(_) | Self::Relation(_))
     }
 
     /// Whether rings have two classes of packets instead of the bubble.
-    #[must_use]
     pub fn has_dateline(&self) -> bool {
         matches!(self, Self::DirectionOrder(rules) if rules.dateline)
     }
 
     /// The lanes that a forwarding table or a relation has, or may have.
-    #[must_use]
     pub fn lanes(&self) -> Option<u8> {
         match self {
             Self::Agnostic { parameters, .. } => Some(parameters.lanes),

@@ -69,7 +69,6 @@ impl Default for Starter {
 
 impl Starter {
     /// The topologies that need no file.
-    #[must_use]
     pub fn topologies() -> Vec<Offer> {
         let mut offers = sections("topology");
         offers.retain(|offer| !required("topology", &offer.name).iter().any(|key| key == "path"));
@@ -77,7 +76,6 @@ impl Starter {
     }
 
     /// The routings that need nothing else said.
-    #[must_use]
     pub fn routings() -> Vec<Offer> {
         let mut offers = sections("routing");
         offers.retain(|offer| required("routing", &offer.name).is_empty());
@@ -85,7 +83,6 @@ impl Starter {
     }
 
     /// The algorithms that make tables for any fabric, each a routing by its own name.
-    #[must_use]
     pub fn algorithms() -> Vec<Offer> {
         choices(ALGORITHM)
     }
@@ -96,25 +93,21 @@ impl Starter {
     }
 
     /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
-    #[must_use]
     pub fn usual_routing(topology: &str) -> &'static str {
         if topology == TORUS { "direction_order" } else { AGNOSTIC }
     }
 
     /// Whether a topology is one of `dimensions`.
-    #[must_use]
     pub fn has_dimensions(topology: &str) -> bool {
         required("topology", topology).iter().any(|key| key == "dimensions")
     }
 
     /// The patterns that need nothing else said.
-    #[must_use]
     pub fn patterns() -> Vec<Offer> {
         choices("traffic.pattern")
     }
 
     /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.
-    #[must_use]
     pub fn text(&self, path: &str) -> String {
         let mut page = String::new();
         self.write(&mut page, path).expect("a string takes all");

@@ -83,7 +83,6 @@ impl TopologySpec {
     }
 
     /// The torus whose ports are its directions, and what it lacks; `None` for other fabrics.
-    #[must_use]
     pub fn torus(&self) -> Option<(&Torus, &Faults)> {
         match self {
             Self::Torus(torus, faults) => Some((torus, faults)),

@@ -138,13 +138,11 @@ impl Checkpoint {
     }
 
     /// How many threads have to go on with it.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.engine.threads()
     }
 
     /// How far the run had come.
-    #[must_use]
     pub fn now(&self) -> Picoseconds {
         self.engine.now()
     }

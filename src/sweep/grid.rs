@@ -54,7 +54,6 @@ pub fn run_share<E: From<PointError>>(
 
 /// The places of all points in the order in which they are computed: a series that ends costs least if its
 /// low loads come first.
-#[must_use]
 pub fn low_loads_first(points: &[Point]) -> Vec<usize> {
     let places = places(points);
     let mut order: Vec<usize> = (0..points.len()).collect();

@@ -1,5 +1,6 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
+mod bound;
 mod checkpoint;
 mod claims;
 mod ends;

@@ -22,7 +22,6 @@ pub enum PointError {
 }
 
 /// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.
-#[must_use]
 pub fn label_of(point: &Point, number: u32) -> Label {
     Label {
         series: point.series.clone(),

@@ -3,12 +3,12 @@
 //! A [`Simulation`] is a scenario bound to its fabric, routes and traffic: what `flitlab check` prints and
 //! what `flitlab run` runs. Building it simulates nothing.
 
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
+use super::bound::Traffic;
 use super::checkpoint::Checkpoint;
 use super::rows::{
     application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
@@ -24,9 +24,8 @@ use crate::engine::{
 };
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
-    Outlook, Progress, Snapshot, Watch, ZeroLoad, application_bound, completion_bound, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
-    remote_memory_bound,
+    Outlook, Progress, Snapshot, Watch, ZeroLoad, explain, looks_at_all_pairs, measure_finite,
+    measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -37,30 +36,34 @@ use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
-use crate::topology::{Fabric, SpanningTree, TreeError};
+use crate::topology::{Fabric, TreeError};
 use crate::traffic::{
-    self, Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
-    Leg, LegKind, LoadError, LoadSpec, OpenLoad, Pattern, PatternError, PlacementError,
-    RemoteMemory, Workload,
+    self, Application, ApplicationSpec, Carrier, Collectives, Leg, LegKind, LoadError, LoadSpec,
+    OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 use crate::units::Picoseconds;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {
-    Routing(RoutingError),
-    Pattern(PatternError),
-    Load(LoadError),
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("{0}")]
     Placement(PlacementError),
-    Tree(TreeError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
     /// There is too little memory for the simulator's arrays.
-    Memory(Shortage),
+    #[error(transparent)]
+    Memory(#[from] Shortage),
 }
 
 impl SetupError {
     /// The way out, where there is one to tell.
-    #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) | Self::Routing(RoutingError::Memory(shortage)) => {
@@ -70,21 +73,6 @@ impl SetupError {
         }
     }
 }
-
-impl fmt::Display for SetupError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Routing(error) => error.fmt(formatter),
-            Self::Pattern(error) => error.fmt(formatter),
-            Self::Load(error) => error.fmt(formatter),
-            Self::Placement(error) => error.fmt(formatter),
-            Self::Tree(error) => error.fmt(formatter),
-            Self::Memory(shortage) => shortage.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for SetupError {}
 
 /// A scenario bound to its fabric, routes and traffic.
 #[derive(Debug)]
@@ -98,37 +86,6 @@ pub struct Simulation {
     traces_path: bool,
     log_filter: Option<LogFilter>,
     outlook: OnceLock<Outlook>,
-}
-
-/// The traffic, before anything has been sent.
-#[derive(Debug)]
-enum Traffic {
-    Load(OpenLoad),
-    Exchange(Pattern),
-    Application(Placed),
-    Collective(Gathered),
-    RemoteMemory(Pattern),
-}
-
-/// Collective operations, bound to the nodes that take part.
-#[derive(Debug)]
-struct Gathered {
-    trees: Vec<SpanningTree>,
-    /// What goes on beside them.
-    load: Option<OpenLoad>,
-    /// Who gives whom something, through trees.
-    pattern: Pattern,
-}
-
-/// An application whose ranks have their nodes.
-#[derive(Debug)]
-struct Placed {
-    /// The terminals of the ranks.
-    places: Vec<u32>,
-    /// Source, destination and payload of each message between nodes.
-    messages: Vec<(u32, u32, u64)>,
-    /// Who sends whom how much.
-    pattern: Pattern,
 }
 
 /// What a simulation gave.
@@ -176,7 +133,6 @@ impl Work {
     }
 
     /// CPU nanoseconds for each of `count` things.
-    #[must_use]
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
     }
@@ -188,47 +144,14 @@ impl Simulation {
     /// # Errors
     /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little memory.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
-        let fabric = &scenario.network.fabric;
-        let routes = scenario.network.routes();
-        let routes = routes.map_err(|error| SetupError::Routing(error.clone()))?;
-        let parameters = &scenario.parameters;
+        let network = &scenario.network;
+        let routes = network.routes().map_err(Clone::clone)?;
         let collective = matches!(scenario.workload, WorkloadSpec::Collective(_));
-        let engine = memory_needed(fabric, parameters, routes, collective);
-        let room = |traffic: u64| {
+        let engine = memory_needed(&network.fabric, &scenario.parameters, routes, collective);
+        let traffic = Traffic::new(scenario, |traffic| {
             claim("simulating this fabric", engine.saturating_add(traffic))
-                .map_err(SetupError::Memory)
-        };
-        let traffic = match &scenario.workload {
-            WorkloadSpec::Load(spec) => {
-                room(OpenLoad::memory_needed(fabric.terminals()))?;
-                Traffic::Load(open_load(spec, fabric, scenario)?)
-            }
-            WorkloadSpec::Collective(spec) => {
-                room(OpenLoad::memory_needed(fabric.terminals()))?;
-                let load = spec.load.as_ref().map(|it| open_load(it, fabric, scenario));
-                let trees = spec.trees(fabric).map_err(SetupError::Tree)?;
-                let pattern = gathering(spec, &trees, fabric)?;
-                Traffic::Collective(Gathered { trees, load: load.transpose()?, pattern })
-            }
-            WorkloadSpec::Exchange(spec) => {
-                let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed)
-                    .map_err(SetupError::Pattern)?;
-                let steps = pattern.steps().unwrap_or(0);
-                room(Exchange::memory_needed(spec, steps, fabric.terminals()))?;
-                Traffic::Exchange(pattern)
-            }
-            WorkloadSpec::RemoteMemory(spec) => {
-                room(RemoteMemory::memory_needed(spec, fabric.terminals()))?;
-                let pattern = Pattern::new(&spec.pattern, fabric, scenario.seed);
-                Traffic::RemoteMemory(pattern.map_err(SetupError::Pattern)?)
-            }
-            WorkloadSpec::Application(spec) => {
-                room(Application::memory_needed(spec, fabric.terminals()))?;
-                Traffic::Application(placed(spec, fabric, scenario.seed)?)
-            }
-        };
-        let interruption =
-            scenario.interruption.as_ref().map(|it| interruption(it, &scenario.network));
+        })?;
+        let interruption = scenario.interruption.as_ref().map(|it| interruption(it, network));
         Ok(Self {
             scenario: scenario.clone(),
             traffic,
@@ -266,12 +189,10 @@ impl Simulation {
         Self { traces_path: true, ..self }
     }
 
-    #[must_use]
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.scenario.network.fabric
     }
@@ -280,28 +201,16 @@ impl Simulation {
         self.scenario.network.routes().expect("or there would be no simulation")
     }
 
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
-        match &self.traffic {
-            Traffic::Load(load) => load.pattern(),
-            Traffic::Exchange(pattern) | Traffic::RemoteMemory(pattern) => pattern,
-            Traffic::Application(placed) => &placed.pattern,
-            Traffic::Collective(gathered) => &gathered.pattern,
-        }
+        self.traffic.pattern()
     }
 
     /// The traffic of a load point; `None` for a finite exchange.
-    #[must_use]
     pub fn load(&self) -> Option<&OpenLoad> {
-        match &self.traffic {
-            Traffic::Load(load) => Some(load),
-            Traffic::Collective(gathered) => gathered.load.as_ref(),
-            Traffic::Exchange(_) | Traffic::Application(_) | Traffic::RemoteMemory(_) => None,
-        }
+        self.traffic.load()
     }
 
     /// The terminals that send something.
-    #[must_use]
     pub fn senders(&self) -> Vec<u32> {
         self.fabric()
             .live_terminals()
@@ -316,40 +225,13 @@ impl Simulation {
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
     /// messages would have to be looked at.
-    #[must_use]
     pub fn completion_bound(&self) -> Option<CompletionBound> {
-        let parameters = &self.scenario.parameters;
         let (fabric, routes) = (self.fabric(), self.routes());
-        match (&self.traffic, &self.scenario.workload) {
-            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
-                completion_bound(fabric, routes, parameters, pattern, spec)
-            }
-            (Traffic::Application(placed), _) => {
-                application_bound(fabric, routes, parameters, &placed.messages)
-            }
-            (Traffic::RemoteMemory(pattern), WorkloadSpec::RemoteMemory(spec)) => {
-                remote_memory_bound(fabric, routes, parameters, pattern, spec)
-            }
-            _ => None,
-        }
+        self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
     }
 
     fn look_at_pairs(&self) -> Outlook {
-        let (bytes, access) = match &self.scenario.workload {
-            WorkloadSpec::Load(load) => (load.message.0, load.access),
-            WorkloadSpec::Exchange(exchange) => (exchange.message.0, exchange.access),
-            WorkloadSpec::Collective(collective) => (collective.message.0, Access::Write),
-            WorkloadSpec::RemoteMemory(operations) => operations.access(),
-            // Of messages of many sizes the mean.
-            WorkloadSpec::Application(_) => {
-                let Traffic::Application(placed) = &self.traffic else {
-                    unreachable!("so it was made")
-                };
-                let bytes: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
-                let mean = bytes / placed.messages.len().max(1) as u128;
-                (u64::try_from(mean).unwrap_or(u64::MAX), Access::Write)
-            }
-        };
+        let (bytes, access) = self.traffic.message();
         let parameters = &self.scenario.parameters;
         outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
@@ -376,11 +258,9 @@ impl Simulation {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
             ..Measured::default()
         };
-        match (&self.traffic, &self.scenario.workload) {
-            (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
-                self.run_load(load.clone(), spec, row, state, watch)
-            }
-            (Traffic::Application(_), WorkloadSpec::Application(spec)) => match &spec.carrier {
+        match &self.traffic {
+            Traffic::Load(load, spec) => self.run_load(load.clone(), spec, row, state, watch),
+            Traffic::Application(_, spec) => match &spec.carrier {
                 Carrier::Flits => self.run_finite(row, state, watch),
                 Carrier::LogGops(parameters) => super::loggops::run(spec, parameters, row),
             },
@@ -396,39 +276,13 @@ impl Simulation {
 
     /// The traffic from its beginning.
     pub(super) fn workload(&self) -> Workload {
-        match (&self.traffic, &self.scenario.workload) {
-            (Traffic::Load(load), _) => Workload::Load(load.clone()),
-            (Traffic::Exchange(pattern), WorkloadSpec::Exchange(spec)) => {
-                Workload::Exchange(Exchange::new(spec, pattern.clone(), self.fabric()))
-            }
-            (Traffic::Application(placed), WorkloadSpec::Application(spec)) => {
-                let terminals = self.fabric().terminals();
-                Workload::Application(Box::new(Application::new(
-                    spec,
-                    &placed.places,
-                    terminals,
-                    Application::keeps_records(spec),
-                )))
-            }
-            (Traffic::Collective(gathered), WorkloadSpec::Collective(spec)) => {
-                let (trees, load) = (gathered.trees.clone(), gathered.load.clone());
-                let terminals = self.fabric().terminals();
-                Workload::Collectives(Box::new(Collectives::new(spec, trees, load, terminals)))
-            }
-            (Traffic::RemoteMemory(pattern), WorkloadSpec::RemoteMemory(spec)) => {
-                let operations = RemoteMemory::new(spec, pattern.clone(), self.fabric());
-                Workload::RemoteMemory(Box::new(operations))
-            }
-            _ => unreachable!("the traffic was made from the scenario's workload"),
-        }
+        self.traffic.workload(self.fabric())
     }
 
     /// What the measurement has to know of the load; `None` for a finite exchange.
     pub(super) fn offered_load(&self) -> Option<Offered> {
-        match (&self.traffic, &self.scenario.workload) {
-            (Traffic::Load(load), WorkloadSpec::Load(spec)) => {
-                Some(self.offered(load, spec, self.senders().len()))
-            }
+        match &self.traffic {
+            Traffic::Load(load, spec) => Some(self.offered(load, spec, self.senders().len())),
             _ => None,
         }
     }
@@ -443,7 +297,7 @@ impl Simulation {
         }
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
-        if let Traffic::Application(_) = self.traffic {
+        if let Traffic::Application(..) = self.traffic {
             // The ranks' streams are busy for so long, which the engine knows nothing of.
             (parameters.send_overhead, parameters.receive_overhead) = (0, 0);
         }
@@ -631,8 +485,7 @@ impl Simulation {
         outcome: &traffic::Outcome,
         explanation: &Explanation,
     ) -> Vec<PathChannelRow> {
-        let Traffic::Application(placed) = &self.traffic else { return Vec::new() };
-        let WorkloadSpec::Application(spec) = &self.scenario.workload else { return Vec::new() };
+        let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
         let legs = explanation.path.iter().filter_map(|stretch| stretch.leg);
         let packet = |number: u32| {
             let leg = &outcome.records.legs[number as usize];
@@ -650,17 +503,6 @@ impl Simulation {
         PathChannelRow::of(&engine.traced())
     }
 
-    /// How many messages a finite workload sends, about.
-    fn messages(&self, workload: &Workload) -> u64 {
-        match (workload, &self.traffic) {
-            (Workload::Exchange(exchange), _) => exchange.messages(),
-            (_, Traffic::Application(placed)) => placed.messages.len() as u64,
-            (Workload::Collectives(collectives), _) => collectives.all_receipts(),
-            (Workload::RemoteMemory(operations), _) => operations.operations(),
-            _ => 0,
-        }
-    }
-
     fn run_finite(
         &self,
         row: Measured,
@@ -669,7 +511,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let workload = self.workload();
-        let messages = self.messages(&workload);
+        let messages = self.traffic.messages(&workload);
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
@@ -700,7 +542,11 @@ impl Simulation {
         };
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
-        if let WorkloadSpec::Application(spec) = &self.scenario.workload {
+        let stuck = |warning| {
+            let measured = unfinished(Status::Stuck, engine.now());
+            Finding { measured, warnings: vec![warning], ..Finding::default() }
+        };
+        if let Traffic::Application(_, spec) = &self.traffic {
             match Application::outcome(engine.applications()) {
                 Ok(outcome) => {
                     let kept = Application::keeps_records(spec);
@@ -713,15 +559,13 @@ impl Simulation {
                         }
                     }
                 }
-                Err(stuck) => {
-                    let measured = unfinished(Status::Stuck, engine.now());
-                    let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
-                    let found = Finding { measured, warnings, ..Finding::default() };
+                Err(ranks) => {
+                    let found = stuck(stuck_warning(&ranks, &spec.schedule));
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
         }
-        if let WorkloadSpec::Collective(spec) = &self.scenario.workload {
+        if let Traffic::Collective(_, spec) = &self.traffic {
             match Collectives::outcome(engine.collectives()) {
                 Ok(done) => {
                     let last = done.into_iter().max().unwrap_or(spec.start);
@@ -729,14 +573,12 @@ impl Simulation {
                     row = collective_row(row, last - spec.start, bytes);
                 }
                 Err(hangs) => {
-                    let measured = unfinished(Status::Stuck, engine.now());
-                    let warnings = vec![collective_warning(hangs)];
-                    let found = Finding { measured, warnings, ..Finding::default() };
+                    let found = stuck(collective_warning(hangs));
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
         }
-        if let WorkloadSpec::RemoteMemory(spec) = &self.scenario.workload {
+        if let Traffic::RemoteMemory(_, spec) = &self.traffic {
             row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
         }
         let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
@@ -745,7 +587,7 @@ impl Simulation {
         let channels = channel_rows(&measured.channels);
         let mut warnings: Vec<String> =
             channels_warning(channels.len(), measured.all_channels).into_iter().collect();
-        if let WorkloadSpec::Application(spec) = &self.scenario.workload {
+        if let Traffic::Application(_, spec) = &self.traffic {
             warnings.extend(records_warning(spec));
         }
         let found = Finding {
@@ -761,69 +603,17 @@ impl Simulation {
     }
 }
 
-/// A scenario's load on its fabric.
-fn open_load(
-    spec: &LoadSpec,
-    fabric: &Fabric,
-    scenario: &Scenario,
-) -> Result<OpenLoad, SetupError> {
-    let flits_of = |bytes| scenario.parameters.message_flits(bytes);
-    let slot = scenario.parameters.link_flit_time();
-    OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed).map_err(SetupError::Load)
-}
-
-/// Who gives whom something in collective operations: operands go to roots, broadcast messages come from them.
-fn gathering(
-    spec: &CollectiveSpec,
-    trees: &[SpanningTree],
-    fabric: &Fabric,
-) -> Result<Pattern, SetupError> {
-    let mut roots: Vec<u32> = trees.iter().map(SpanningTree::root).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    let pairs = roots.iter().flat_map(|&root| {
-        let others = trees[0].members().iter().filter(move |&&member| member != root);
-        others.flat_map(move |&member| {
-            let up = spec.kind.goes_up().then_some((member, root, 1.0));
-            let down = spec.kind.goes_down().then_some((root, member, 1.0));
-            up.into_iter().chain(down)
-        })
-    });
-    let mut pairs: Vec<_> = pairs.collect();
-    pairs.sort_unstable_by_key(|pair| (pair.0, pair.1));
-    pairs.dedup_by_key(|pair| (pair.0, pair.1));
-    Pattern::of_weights(&pairs, fabric).map_err(SetupError::Pattern)
-}
-
-/// The nodes of an application's ranks, and what they send each other.
-fn placed(spec: &ApplicationSpec, fabric: &Fabric, seed: u64) -> Result<Placed, SetupError> {
-    let live: Vec<u32> = fabric.live_terminals().collect();
-    let ranks = spec.schedule.ranks();
-    let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, seed);
-    let places = places.map_err(SetupError::Placement)?;
-    let messages = spec.messages(&places);
-    let mut sorted = messages.clone();
-    sorted.sort_unstable();
-    let weights = sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|same| {
-        let bytes: f64 = same.iter().map(|it| it.2.max(1) as f64).sum();
-        (same[0].0, same[0].1, bytes)
-    });
-    let weights: Vec<_> = weights.collect();
-    let pattern = Pattern::of_weights(&weights, fabric).map_err(SetupError::Pattern)?;
-    Ok(Placed { places, messages, pattern })
-}
-
 /// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
     let whole = &network.fabric;
     let left = spec.failures.apply(whole).map_err(|error| refuse(error.to_string()))?;
-    let routes = network.routing.routes(&left, network.seed).map_err(SetupError::Routing)?;
+    let routes = network.routing.routes(&left, network.seed)?;
     let Routes::Forwarding(table) = routes else {
         return Err(refuse("new tables need [routing.agnostic]".into()));
     };
     let times = (spec.time, spec.time + spec.new_tables_after);
-    Ok(Interruption::new(whole, &left, times, Arc::unwrap_or_clone(table)))
+    Ok(Interruption::new(whole, &left, times, std::sync::Arc::unwrap_or_clone(table)))
 }
 
 /// Brings an engine to where a checkpoint was taken, if it is to go on from one.

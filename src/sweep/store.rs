@@ -178,7 +178,6 @@ impl Store {
     }
 
     /// Whether a folder of results has a store.
-    #[must_use]
     pub fn is_in(results: &Path) -> bool {
         results.join(FOLDER).join(LOCK).is_file()
     }
@@ -209,7 +208,6 @@ impl Store {
     }
 
     /// The files that [`Store::find`] has found damaged so far.
-    #[must_use]
     pub fn damaged(&self) -> Vec<PathBuf> {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

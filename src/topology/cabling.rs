@@ -36,7 +36,6 @@ impl Cabling {
     }
 
     /// How many routers there are.
-    #[must_use]
     pub fn routers(&self) -> u32 {
         narrow(self.routers.len())
     }
@@ -70,7 +69,6 @@ impl Cabling {
     }
 
     /// The ends of the cables, in the order in which they were added.
-    #[must_use]
     pub fn cables(&self) -> &[(Port, Port)] {
         &self.cables
     }

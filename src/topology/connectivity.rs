@@ -1,8 +1,32 @@
-//! Whether every live terminal reaches every other.
+//! What reaches what: whether every live terminal reaches every other, and in how many hops.
 
 use std::collections::VecDeque;
 
-use super::{Fabric, TopologyError};
+use super::{Fabric, NONE, TopologyError};
+
+/// Hops from one router to each, or [`NONE`], by a breadth-first search among those that `next` gives for each. `order`
+/// gets the routers that are reached, the nearest first.
+pub(crate) fn breadth_first<N: Iterator<Item = u32>>(
+    start: u32,
+    hops: &mut [u32],
+    order: &mut Vec<u32>,
+    next: impl Fn(u32) -> N,
+) {
+    hops.fill(NONE);
+    order.clear();
+    hops[start as usize] = 0;
+    order.push(start);
+    let mut place = 0;
+    while let Some(&at) = order.get(place) {
+        place += 1;
+        for next in next(at) {
+            if hops[next as usize] == NONE {
+                hops[next as usize] = hops[at as usize] + 1;
+                order.push(next);
+            }
+        }
+    }
+}
 
 /// Cables fail both ways at once, so components are those of an undirected graph.
 ///
@@ -45,7 +69,7 @@ fn component(fabric: &Fabric, start: u32, terminals: &[u64], seen: &mut [bool]) 
     let mut size = 0;
     while let Some(router) = queue.pop_front() {
         size += terminals[router as usize];
-        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+        for next in fabric.neighbors(router) {
             if !seen[next as usize] {
                 seen[next as usize] = true;
                 queue.push_back(next);

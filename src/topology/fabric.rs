@@ -57,25 +57,21 @@ pub struct Fabric {
 
 impl Fabric {
     /// Number of routers, failed ones included.
-    #[must_use]
     pub fn routers(&self) -> u32 {
         narrow(self.first_channel.len() - 1)
     }
 
     /// Number of terminals, failed ones included: they keep their numbers.
-    #[must_use]
     pub fn terminals(&self) -> u32 {
         narrow(self.terminal_router.len())
     }
 
     /// Number of channel numbers, vacant ones included.
-    #[must_use]
     pub fn channel_slots(&self) -> u32 {
         narrow(self.target.len())
     }
 
     /// Number of channels that exist.
-    #[must_use]
     pub fn channels(&self) -> usize {
         self.target.iter().filter(|&&target| target != NONE).count()
     }
@@ -114,7 +110,6 @@ impl Fabric {
     }
 
     /// The router of this name.
-    #[must_use]
     pub fn router_named(&self, name: &str) -> Option<u32> {
         (0..self.routers()).find(|&router| match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(router) == name,
@@ -123,7 +118,6 @@ impl Fabric {
     }
 
     /// The terminal of this name.
-    #[must_use]
     pub fn terminal_named(&self, name: &str) -> Option<u32> {
         (0..self.terminals()).find(|&terminal| match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(terminal) == name,
@@ -132,14 +126,17 @@ impl Fabric {
     }
 
     /// The channel numbers of a router's output ports, in port order, vacant ones included.
-    #[must_use]
     #[inline]
     pub fn outputs(&self, router: u32) -> std::ops::Range<Channel> {
         self.first_channel[router as usize]..self.first_channel[router as usize + 1]
     }
 
+    /// The routers to which a router's outputs lead, by output.
+    pub(crate) fn neighbors(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+        self.outputs(router).filter_map(|channel| self.target(channel))
+    }
+
     /// The router at the channel's far end; `None` for a vacant port.
-    #[must_use]
     #[inline]
     pub fn target(&self, channel: Channel) -> Option<u32> {
         let target = self.target[channel as usize];
@@ -147,20 +144,17 @@ impl Fabric {
     }
 
     /// The same cable's channel in the other direction; `None` for a vacant port.
-    #[must_use]
     pub fn opposite(&self, channel: Channel) -> Option<Channel> {
         let opposite = self.opposite[channel as usize];
         (opposite != NONE).then_some(opposite)
     }
 
     /// The router that the channel leaves.
-    #[must_use]
     pub fn source(&self, channel: Channel) -> u32 {
         narrow(self.first_channel.partition_point(|&first| first <= channel) - 1)
     }
 
     /// The ring that the channel is part of: a closed cycle of channels in one direction.
-    #[must_use]
     pub fn ring(&self, channel: Channel) -> Option<u32> {
         let ring = self.ring[channel as usize];
         (ring != NONE).then_some(ring)
@@ -168,7 +162,6 @@ impl Fabric {
 
     /// The router of a terminal; `None` if it has failed.
     #[inline]
-    #[must_use]
     pub fn terminal_router(&self, terminal: u32) -> Option<u32> {
         let router = self.terminal_router[terminal as usize];
         (router != NONE).then_some(router)
@@ -179,8 +172,13 @@ impl Fabric {
         (0..self.terminals()).filter(|&terminal| self.terminal_router[terminal as usize] != NONE)
     }
 
+    /// The routers with live terminals, ascending.
+    pub(crate) fn ends(&self) -> Vec<u32> {
+        let all = (0..).zip(self.terminals_by_router());
+        all.filter(|(_, terminals)| !terminals.is_empty()).map(|(router, _)| router).collect()
+    }
+
     /// The terminals of each router that have not failed, in ascending order.
-    #[must_use]
     pub fn terminals_by_router(&self) -> Vec<Vec<u32>> {
         let mut terminals = vec![Vec::new(); self.routers() as usize];
         for terminal in self.live_terminals() {
@@ -193,14 +191,12 @@ impl Fabric {
     /// saturates the bisection of a torus under uniform traffic (8 B/k for its longest dimension k,
     /// 4 B/k for a mesh dimension). Of other fabrics, whose bisection is not known, it is the rate of a
     /// channel.
-    #[must_use]
     pub fn capacity(&self) -> f64 {
         f64::from(self.capacity.0) / f64::from(self.capacity.1)
     }
 
     /// The coordinates of a torus whose output ports are its directions, one terminal a router; `None` for
     /// other fabrics.
-    #[must_use]
     pub fn torus(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
@@ -209,7 +205,6 @@ impl Fabric {
     }
 
     /// The coordinates of routers that are arranged as a torus, however their ports are numbered.
-    #[must_use]
     pub fn grid(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
@@ -227,7 +222,6 @@ impl Fabric {
 
     /// The number that the hardware gives to the port that a channel leaves; of a torus the direction's,
     /// from 1.
-    #[must_use]
     pub fn port(&self, channel: Channel) -> u16 {
         match &self.arrangement {
             Arrangement::Torus(torus) => narrow(channel % torus.directions() + 1),
@@ -237,7 +231,6 @@ impl Fabric {
 
     /// The number that the hardware gives to the router port that a terminal is attached to; of a torus the
     /// one behind those of the directions.
-    #[must_use]
     pub fn terminal_port(&self, terminal: u32) -> u16 {
         match &self.arrangement {
             Arrangement::Torus(torus) => narrow(torus.directions() + 1),
@@ -247,7 +240,6 @@ impl Fabric {
 
     /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
     /// router, port, and where the channel leads, such as `S4 port 2 to S7`; a vacant port leads nowhere.
-    #[must_use]
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
         let name = self.router_name(router);
@@ -267,7 +259,6 @@ impl Fabric {
     }
 
     /// The router's name for people; of a torus its coordinates, such as `(0,3,1)`.
-    #[must_use]
     pub fn router_name(&self, router: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(router),
@@ -276,7 +267,6 @@ impl Fabric {
     }
 
     /// The terminal's name for people; of a torus the coordinates of its router.
-    #[must_use]
     pub fn terminal_name(&self, terminal: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(terminal),

@@ -118,7 +118,7 @@ fn live_routers(fabric: &Fabric) -> Vec<u32> {
 }
 
 fn neighbors(fabric: &Fabric, router: u32) -> BTreeSet<u32> {
-    fabric.outputs(router).filter_map(|channel| fabric.target(channel)).collect()
+    fabric.neighbors(router).collect()
 }
 
 fn enough(found: usize, wanted: usize, what: &str) -> Result<(), TopologyError> {
@@ -141,7 +141,7 @@ fn joined(fabric: &Fabric, mut routers: BTreeSet<u32>) -> bool {
         if routers.is_empty() {
             break;
         }
-        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+        for next in fabric.neighbors(router) {
             if !seen[next as usize] {
                 seen[next as usize] = true;
                 routers.remove(&next);

@@ -15,12 +15,6 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// True if the fabric is the whole torus.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.cables.is_empty() && self.lost_nodes().next().is_none()
-    }
-
     /// The nodes that neither send nor forward.
     pub fn lost_nodes(&self) -> impl Iterator<Item = u32> + '_ {
         self.nodes.iter().chain(&self.outside).copied()

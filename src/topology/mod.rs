@@ -19,6 +19,7 @@ mod spanning_tree;
 mod torus;
 
 pub use cabling::{Cabling, Port};
+pub(crate) use connectivity::breadth_first;
 pub use fabric::{Channel, Fabric, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
@@ -50,7 +51,6 @@ pub enum TopologyError {
 
 impl TopologyError {
     /// The way out, where there is one to tell.
-    #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) => Some(shortage.help()),

@@ -26,7 +26,6 @@ impl Places<'_> {
     }
 
     /// What a node is called.
-    #[must_use]
     pub fn name(self, node: u32) -> String {
         match self {
             Self::Torus(torus) => torus.node_name(node),

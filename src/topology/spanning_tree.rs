@@ -103,39 +103,33 @@ impl SpanningTree {
     }
 
     /// The terminal at its root.
-    #[must_use]
     pub fn root(&self) -> u32 {
         self.root
     }
 
     /// The terminals that it is for, in ascending order.
-    #[must_use]
     pub fn members(&self) -> &[u32] {
         &self.members
     }
 
     /// How many cables a router is away from the root's; `None` if it is not in the tree.
-    #[must_use]
     pub fn depth(&self, router: u32) -> Option<u32> {
         let depth = self.depths[router as usize];
         (depth != NONE).then_some(depth)
     }
 
     /// How many cables the farthest router is away from the root's.
-    #[must_use]
     pub fn height(&self) -> u32 {
         self.depths.iter().filter(|&&depth| depth != NONE).max().copied().unwrap_or(0)
     }
 
     /// The output port by which a router reaches its parent; `None` at the root's router and outside of the tree.
-    #[must_use]
     pub fn parent(&self, router: u32) -> Option<u32> {
         let port = self.parents[router as usize];
         (port != NONE).then_some(port)
     }
 
     /// The output ports by which a router reaches its children, in ascending order.
-    #[must_use]
     pub fn children(&self, router: u32) -> &[u32] {
         let first = |router: u32| self.first_child[router as usize] as usize;
         &self.children[first(router)..first(router + 1)]

@@ -70,55 +70,46 @@ impl Torus {
     }
 
     /// Nodes along each dimension.
-    #[must_use]
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
     /// Number of dimensions.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         self.sizes.len()
     }
 
     /// Number of directions: two a dimension.
-    #[must_use]
     pub fn directions(&self) -> u32 {
         narrow(2 * self.sizes.len())
     }
 
     /// Number of nodes.
-    #[must_use]
     pub fn nodes(&self) -> u32 {
         self.sizes.iter().product()
     }
 
     /// Whether the dimension closes into rings: more than 2 nodes, and not open.
-    #[must_use]
     pub fn closed(&self, dimension: usize) -> bool {
         self.closed[dimension]
     }
 
     /// Whether the dimension was declared open.
-    #[must_use]
     pub fn open(&self, dimension: usize) -> bool {
         self.open[dimension]
     }
 
     /// A node's coordinate in a dimension.
-    #[must_use]
     pub fn coordinate(&self, node: u32, dimension: usize) -> u32 {
         node / self.strides[dimension] % self.sizes[dimension]
     }
 
     /// A node's coordinates, first dimension first.
-    #[must_use]
     pub fn coordinates(&self, node: u32) -> Vec<u32> {
         (0..self.dimensions()).map(|dimension| self.coordinate(node, dimension)).collect()
     }
 
     /// The node at these coordinates; `None` if their number or one of them is out of range.
-    #[must_use]
     pub fn node(&self, coordinates: &[u32]) -> Option<u32> {
         let inside = coordinates.len() == self.dimensions()
             && coordinates.iter().zip(&self.sizes).all(|(coordinate, size)| coordinate < size);
@@ -127,7 +118,6 @@ impl Torus {
 
     /// The nodes of a box, ascending: `sizes[d]` nodes along each dimension from a corner on, going
     /// round where the dimension closes. `None` if it reaches beyond the torus.
-    #[must_use]
     pub fn part(&self, corner: u32, sizes: &[u32]) -> Option<Vec<u32>> {
         let mut nodes = vec![0];
         for (dimension, &size) in sizes.iter().enumerate() {
@@ -146,25 +136,21 @@ impl Torus {
     }
 
     /// The dimension of a direction.
-    #[must_use]
     pub fn dimension(&self, direction: u32) -> usize {
         direction as usize % self.dimensions()
     }
 
     /// Whether a direction is a positive one.
-    #[must_use]
     pub fn positive(&self, direction: u32) -> bool {
         (direction as usize) < self.dimensions()
     }
 
     /// The same dimension the other way.
-    #[must_use]
     pub fn opposite(&self, direction: u32) -> u32 {
         (direction + self.directions() / 2) % self.directions()
     }
 
     /// The node one step away; `None` at a mesh's edge and in a dimension of size 1.
-    #[must_use]
     pub fn neighbor(&self, node: u32, direction: u32) -> Option<u32> {
         let dimension = self.dimension(direction);
         let (size, stride) = (self.sizes[dimension], self.strides[dimension]);
@@ -183,7 +169,6 @@ impl Torus {
     }
 
     /// A node's name: its coordinates, such as `(0,3,1)`.
-    #[must_use]
     pub fn node_name(&self, node: u32) -> String {
         // Results may name a hundred thousand channels, each by its node: one allocation each, with room for what follows.
         let mut name = String::with_capacity(5 * self.dimensions() + 16);
@@ -196,14 +181,12 @@ impl Torus {
     }
 
     /// A direction's name, such as `+y`.
-    #[must_use]
     pub fn direction_name(&self, direction: u32) -> String {
         let sign = if self.positive(direction) { '+' } else { '-' };
         format!("{sign}{}", DIMENSION_NAMES[self.dimension(direction)])
     }
 
     /// The direction of this name (`+x` to `-m`); `None` if the torus has no such dimension.
-    #[must_use]
     pub fn direction(&self, name: &str) -> Option<u32> {
         (0..self.directions()).find(|&direction| self.direction_name(direction) == name)
     }

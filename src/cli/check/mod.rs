@@ -133,34 +133,28 @@ struct Checked<'a> {
 fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     let scenario: &Scenario = simulation.scenario();
     let parameters = &scenario.parameters;
-    let mut lines: Vec<(&str, String)> = vec![
-        ("channels", format!("{} between routers", expectation.channels)),
-        ("router", preset(scenario)),
-        ("virtual channels", virtual_channels(simulation)),
-        (
-            "largest packet",
-            format!(
-                "{} flits of {}, {} of payload; {} such packets fit a buffer",
-                parameters.maximum_packet(),
-                bytes_text(parameters.flit),
-                bytes_text(parameters.maximum_payload),
-                parameters.buffer / parameters.maximum_packet()
-            ),
-        ),
-        (
-            "hops",
-            format!("mean {:.3}, at most {}", expectation.hops_mean, expectation.hops_maximum),
-        ),
-        (
-            "zero-load latency",
-            format!(
-                "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
-                expectation.zero_load_latency_mean_ns,
-                expectation.zero_load_latency_maximum_ns,
-                time_text(parameters.send_overhead + parameters.receive_overhead)
-            ),
-        ),
-    ];
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
+    line("channels", format!("{} between routers", expectation.channels));
+    line("router", preset(scenario));
+    line("virtual channels", virtual_channels(simulation));
+    let packet = format!(
+        "{} flits of {}, {} of payload; {} such packets fit a buffer",
+        parameters.maximum_packet(),
+        bytes_text(parameters.flit),
+        bytes_text(parameters.maximum_payload),
+        parameters.buffer / parameters.maximum_packet()
+    );
+    line("largest packet", packet);
+    let (mean, most) = (expectation.hops_mean, expectation.hops_maximum);
+    line("hops", format!("mean {mean:.3}, at most {most}"));
+    let latency = format!(
+        "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
+        expectation.zero_load_latency_mean_ns,
+        expectation.zero_load_latency_maximum_ns,
+        time_text(parameters.send_overhead + parameters.receive_overhead)
+    );
+    line("zero-load latency", latency);
     if let Some((most, sent)) = parameters.packets_on_a_link() {
         let bound = f64::from(most) / sent;
         let bound = if bound < 1.0 {
@@ -172,63 +166,51 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             "replay buffer and numbers for {most} of the largest packets, of which {sent:.1} are sent until one is \
              acknowledged: {bound}"
         );
-        lines.push(("links that err", text));
+        line("links that err", text);
     }
     if scenario.network.forwarding_proof().is_some() {
         let deadlock = expectation.forwarding_cycle.clone();
         let deadlock =
             deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
-        lines.push(("forwarding table", deadlock));
+        line("forwarding table", deadlock);
     }
     if let RoutingSpec::Relation(spec) = &scenario.network.routing {
         let proved = match spec.unproved {
             true => "not proved to be free of deadlock",
             false => "no packets can wait for each other for ever",
         };
-        lines.push(("routing relation", proved.into()));
+        line("routing relation", proved.into());
     }
     if let Some(capacity) = expectation.capacity_payload {
-        lines.push((
-            "capacity",
-            format!(
-                "load 1 is {:.3} flits a flit time, {capacity:.3} GB/s of payload a node",
-                simulation.fabric().capacity()
-            ),
-        ));
+        let flits = simulation.fabric().capacity();
+        let text =
+            format!("load 1 is {flits:.3} flits a flit time, {capacity:.3} GB/s of payload a node");
+        line("capacity", text);
     }
     if let Some(load) = simulation.load() {
-        lines.push((
-            "offered",
-            format!(
-                "load {:.4}, {:.3} GB/s of payload a sending node",
-                load.offered_fraction(),
-                load.offered_payload() / 1e9
-            ),
-        ));
+        let (fraction, payload) = (load.offered_fraction(), load.offered_payload() / 1e9);
+        line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
-    if let WorkloadSpec::Application(application) = &scenario.workload {
-        lines.push(("application", application_text(application)));
-    }
-    if let WorkloadSpec::RemoteMemory(operations) = &scenario.workload {
-        lines.push(("remote memory", remote_memory_text(simulation, operations)));
-    }
-    if let WorkloadSpec::Collective(collective) = &scenario.workload {
-        lines.push(("collective", collective_text(simulation, collective)));
-    } else if let WorkloadSpec::Exchange(_)
-    | WorkloadSpec::Application(_)
-    | WorkloadSpec::RemoteMemory(_) = scenario.workload
-    {
-        lines.push((
-            "completion time",
-            match (expectation.completion_bound_ns, &expectation.bottleneck) {
-                (Some(bound), Some(bottleneck)) => {
-                    format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
-                }
-                _ => "no bound computed: too many messages to look at".into(),
-            },
-        ));
-    } else {
-        lines.push(("throughput bound", throughput_bound(simulation, expectation)));
+    let completion = || match (expectation.completion_bound_ns, &expectation.bottleneck) {
+        (Some(bound), Some(bottleneck)) => {
+            format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
+        }
+        _ => "no bound computed: too many messages to look at".into(),
+    };
+    match &scenario.workload {
+        WorkloadSpec::Load(_) => {
+            line("throughput bound", throughput_bound(simulation, expectation));
+        }
+        WorkloadSpec::Collective(spec) => line("collective", collective_text(simulation, spec)),
+        WorkloadSpec::Exchange(_) => line("completion time", completion()),
+        WorkloadSpec::Application(spec) => {
+            line("application", application_text(spec));
+            line("completion time", completion());
+        }
+        WorkloadSpec::RemoteMemory(spec) => {
+            line("remote memory", remote_memory_text(simulation, spec));
+            line("completion time", completion());
+        }
     }
     let silent = simulation.pattern().silent().count();
     // The line above says how many nodes take part in collective operations.
@@ -238,9 +220,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
             _ => "their partner is themselves or has failed",
         };
-        lines.push(("silent nodes", format!("{silent}: {why}")));
+        line("silent nodes", format!("{silent}: {why}"));
     }
-    lines.iter().map(|(name, value)| terminal::fact(name, value, 21)).collect()
+    text
 }
 
 /// What routers do along trees, in numbers.

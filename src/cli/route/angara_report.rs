@@ -95,55 +95,42 @@ impl Report {
 
     /// A fact a line.
     pub(super) fn text(&self) -> String {
-        let report = self;
-        let mut lines = vec![
-            (
-                "pairs",
-                format!(
-                    "{} routed, {} without a route; {:.1}% have one shortest route only",
-                    report.routed_pairs,
-                    report.pairs_without_route,
-                    100.0 * report.share_with_one_shortest_route
-                ),
-            ),
-            ("channel load", load_text(&report.load)),
-            (
-                "lower bound",
-                if report.gap == 0.0 {
-                    format!("{}: the table is optimal", report.lower_bound)
-                } else if report.gap < 0.0 {
-                    format!(
-                        "{} for the generators' routes; the table has others",
-                        report.lower_bound
-                    )
-                } else {
-                    format!(
-                        "{} ({:.3}): the table's maximum is {:.1}% above it",
-                        report.lower_bound,
-                        report.lower_bound_before_rounding,
-                        report.gap * 100.0
-                    )
-                },
-            ),
-            ("deviation", deviation_text(&report.load)),
-            ("hops", format!("mean {:.3}, at most {}", report.hops_mean, report.hops_maximum)),
-            ("first, last steps", format!("in {} routes", report.routes_with_first_or_last_step)),
-            (
-                "proof",
-                format!(
-                    "every route followed; {} dependencies of channels, no cycle outside rings",
-                    report.dependencies
-                ),
-            ),
-        ];
-        if let Some(calls) = report.build_sssp_calls {
-            lines.push(("searches", format!("{calls} calls of BUILD_SSSP")));
+        let mut text = self.title() + "\n";
+        let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
+        let pairs = format!(
+            "{} routed, {} without a route; {:.1}% have one shortest route only",
+            self.routed_pairs,
+            self.pairs_without_route,
+            100.0 * self.share_with_one_shortest_route
+        );
+        line("pairs", pairs);
+        line("channel load", load_text(&self.load));
+        let Self { lower_bound, lower_bound_before_rounding, gap, .. } = self;
+        let bound = if *gap == 0.0 {
+            format!("{lower_bound}: the table is optimal")
+        } else if *gap < 0.0 {
+            format!("{lower_bound} for the generators' routes; the table has others")
+        } else {
+            format!(
+                "{lower_bound} ({lower_bound_before_rounding:.3}): the table's maximum is {:.1}% above it",
+                gap * 100.0
+            )
+        };
+        line("lower bound", bound);
+        line("deviation", deviation_text(&self.load));
+        line("hops", format!("mean {:.3}, at most {}", self.hops_mean, self.hops_maximum));
+        line("first, last steps", format!("in {} routes", self.routes_with_first_or_last_step));
+        let proof = format!(
+            "every route followed; {} dependencies of channels, no cycle outside rings",
+            self.dependencies
+        );
+        line("proof", proof);
+        if let Some(calls) = self.build_sssp_calls {
+            line("searches", format!("{calls} calls of BUILD_SSSP"));
         }
-        if let (Some(cpu), Some(seconds)) = (report.cpu_seconds, report.seconds) {
-            lines.push(("time", format!("{seconds:.3} s, {cpu:.3} s of CPU")));
+        if let (Some(cpu), Some(seconds)) = (self.cpu_seconds, self.seconds) {
+            line("time", format!("{seconds:.3} s, {cpu:.3} s of CPU"));
         }
-        let head = report.title() + "\n";
-        let rows = lines.iter().map(|(name, value)| terminal::fact(name, value, 21));
-        head + &rows.collect::<String>()
+        text
     }
 }

@@ -114,45 +114,31 @@ impl Report {
 
     /// A fact a line.
     pub(super) fn text(&self) -> String {
-        let report = self;
-        let mut lines = vec![
-            (
-                "fabric",
-                format!("{} routers, {} channels between them", report.routers, report.channels),
-            ),
-            (
-                "pairs",
-                format!(
-                    "{} routed, {} without a route",
-                    report.routed_pairs, report.pairs_without_route
-                ),
-            ),
-            ("channel load", load_text(&report.load)),
-            ("lower bound", report.bound_text()),
-            ("deviation", deviation_text(&report.load)),
-            (
-                "hops",
-                format!(
-                    "mean {:.3}, at most {}; mean {:.3}, at most {} if every path were shortest",
-                    report.hops_mean,
-                    report.hops_maximum,
-                    report.least_hops_mean,
-                    report.least_hops_maximum
-                ),
-            ),
-            ("lanes", report.lanes_text()),
-        ];
-        if let Some(falls) = report.escape_falls {
-            lines
-                .push(("escape paths", format!("to {falls} of {} destinations", report.terminals)));
+        let mut text = self.title() + "\n";
+        let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
+        line(
+            "fabric",
+            format!("{} routers, {} channels between them", self.routers, self.channels),
+        );
+        let (routed, without) = (self.routed_pairs, self.pairs_without_route);
+        line("pairs", format!("{routed} routed, {without} without a route"));
+        line("channel load", load_text(&self.load));
+        line("lower bound", self.bound_text());
+        line("deviation", deviation_text(&self.load));
+        let hops = format!(
+            "mean {:.3}, at most {}; mean {:.3}, at most {} if every path were shortest",
+            self.hops_mean, self.hops_maximum, self.least_hops_mean, self.least_hops_maximum
+        );
+        line("hops", hops);
+        line("lanes", self.lanes_text());
+        if let Some(falls) = self.escape_falls {
+            line("escape paths", format!("to {falls} of {} destinations", self.terminals));
         }
-        lines.push(("proof", report.proof_text()));
-        if let (Some(cpu), Some(seconds)) = (report.cpu_seconds, report.seconds) {
-            lines.push(("time", format!("{seconds:.3} s, {cpu:.3} s of CPU")));
+        line("proof", self.proof_text());
+        if let (Some(cpu), Some(seconds)) = (self.cpu_seconds, self.seconds) {
+            line("time", format!("{seconds:.3} s, {cpu:.3} s of CPU"));
         }
-        let head = report.title() + "\n";
-        let rows = lines.iter().map(|(name, value)| terminal::fact(name, value, 21));
-        head + &rows.collect::<String>()
+        text
     }
 
     fn bound_text(&self) -> String {

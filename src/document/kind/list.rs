@@ -16,7 +16,6 @@ pub struct Listed<T> {
 
 impl<T> Listed<T> {
     /// The elements without their places.
-    #[must_use]
     pub fn values(list: Vec<Self>) -> Vec<T> {
         list.into_iter().map(|listed| listed.value).collect()
     }

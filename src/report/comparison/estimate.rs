@@ -16,7 +16,6 @@ impl Estimate {
     ///
     /// The half width of a mean is the root of the sum of squares over the number, since the variances of
     /// independent runs add up. Where runs have no interval of their own, six of them make one.
-    #[must_use]
     pub fn of_runs(runs: &[(f64, Option<f64>)]) -> Option<Self> {
         if runs.is_empty() {
             return None;
@@ -32,14 +31,12 @@ impl Estimate {
     }
 
     /// Whether the intervals have no value in common; `None` if one isn't known.
-    #[must_use]
     pub fn apart(&self, other: &Self) -> Option<bool> {
         let ((low, high), (other_low, other_high)) = (self.interval?, other.interval?);
         Some(high < other_low || other_high < low)
     }
 
     /// Half width of the interval.
-    #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         self.interval.map(|(low, high)| (high - low) / 2.0)
     }

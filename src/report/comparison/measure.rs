@@ -44,13 +44,11 @@ impl Serialize for Measure {
 
 impl Measure {
     /// The one with this [name](Self::name).
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         MEASURES.iter().copied().find(|measure| measure.name() == name)
     }
 
     /// Those of interest to most.
-    #[must_use]
     pub fn usual() -> Vec<Self> {
         USUAL_MEASURES.iter().filter_map(|name| Self::named(name)).collect()
     }
@@ -61,19 +59,16 @@ impl Measure {
     }
 
     /// The name to type: the column's, without the unit.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0.stem()
     }
 
     /// What is measured, for people.
-    #[must_use]
     pub fn title(self) -> String {
         self.0.full_title()
     }
 
     /// Decimals that are worth reading.
-    #[must_use]
     pub fn decimals(self) -> usize {
         self.0.decimals
     }

@@ -51,7 +51,6 @@ pub struct Values {
 
 impl Values {
     /// Judges two values.
-    #[must_use]
     pub fn new(measure: Measure, a: Option<Estimate>, b: Option<Estimate>, tolerance: f64) -> Self {
         let (change, significant, verdict) = match (a, b) {
             (Some(a), Some(b)) => (change(&a, &b), a.apart(&b), verdict(&a, &b, tolerance)),
@@ -135,7 +134,6 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares the points of two results by these measures.
-    #[must_use]
     pub fn new(a: &[Point], b: &[Point], measures: &[Measure], tolerance: f64) -> Self {
         let mut found = Self::default();
         for pair in pairs(a, b) {
@@ -151,7 +149,6 @@ impl Comparison {
     }
 
     /// How many points have this verdict.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.points.iter().filter(|point| point.verdict == verdict).count()
     }

@@ -22,7 +22,6 @@ impl SustainedLoads<'_> {
 
 impl Comparison {
     /// Compares what two searches, or two sets of them, found.
-    #[must_use]
     pub fn of_saturation(a: &[SustainedLoad], b: &[SustainedLoad], tolerance: f64) -> Self {
         let (a, b) = (SustainedLoads::of(a), SustainedLoads::of(b));
         let lone = a.len() == 1 && b.len() == 1;

@@ -16,7 +16,6 @@ pub(super) const NOT_STEADY: &str = "not steady";
 /// several seeds, the 95% confidence interval as a band. Points that are not steady are hollow, but
 /// connected: what a network accepts past saturation is the message. A deadlock is a cross, and not
 /// connected.
-#[must_use]
 pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), title))
 }

@@ -23,7 +23,6 @@ impl TimeUnit {
         [Self::Nanoseconds, Self::Microseconds, Self::Milliseconds, Self::Seconds];
 
     /// To type.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

@@ -18,7 +18,6 @@ const BUSIEST: usize = 20;
 /// If the network channels have directions, as in a torus (`(0,0,1) +x`), there is one bar a
 /// direction, the mean, with a whisker from the least to the most used channel; injection and
 /// ejection follow. Else the 20 busiest channels have a bar each.
-#[must_use]
 pub fn channel_figure(rows: &[ChannelRow], title: &str) -> Figure {
     let rows: Vec<&ChannelRow> = rows.iter().filter(|row| row.utilisation.is_finite()).collect();
     let (groups, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));

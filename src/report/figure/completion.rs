@@ -13,7 +13,6 @@ use super::scaling::LOAD;
 /// The completion time of each series, in the order in which they first appear: the mean of its rows,
 /// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
 /// two things are in groups.
-#[must_use]
 pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_bars(chart(rows, title, &Look::default()))
 }

@@ -46,7 +46,6 @@ pub struct Wish {
 
 impl Wish {
     /// Everything in the usual medium.
-    #[must_use]
     pub fn titled(title: &str) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
@@ -133,7 +132,6 @@ fn chosen(rows: &ResultRows, look: &Look) -> ResultRows {
 }
 
 /// A series as the legend of its figure calls it.
-#[must_use]
 pub fn short_name(series: &str, figure: &str) -> String {
     names::without(series, figure)
 }

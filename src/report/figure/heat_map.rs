@@ -64,7 +64,6 @@ pub(super) struct Layout {
 
 /// The routes through each channel. Draws the rows whose channels are named by coordinates and
 /// direction, such as `(0,3,1) +y`.
-#[must_use]
 pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
     let value = |row: &LoadRow| Cell::new(&row.channel, row.load_routes as f64);
     let cells = rows.iter().filter_map(value).collect();
@@ -77,7 +76,6 @@ pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
 }
 
 /// The utilisation of each channel at one point of one series: the rows given. As [`load_heat_map`].
-#[must_use]
 pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     let value = |row: &ChannelRow| Cell::new(&row.channel, row.utilisation);
     let cells = rows.iter().filter_map(value).collect();

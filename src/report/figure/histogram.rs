@@ -12,7 +12,6 @@ use crate::narrow::narrow;
 const BARS: u64 = 50;
 
 /// The number of channels at each load, or range of loads, from 0 to the highest.
-#[must_use]
 pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
     let highest = rows.iter().map(|row| row.load_routes).max().unwrap_or(0);
     let width = highest / BARS + 1;

@@ -47,25 +47,21 @@ impl Kind {
     ];
 
     /// All of them.
-    #[must_use]
     pub fn all() -> [Self; 11] {
         Self::TABLE.map(|(kind, ..)| kind)
     }
 
     /// What its files' names begin with.
-    #[must_use]
     pub fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 
     /// What results must have for it to be drawn.
-    #[must_use]
     pub fn needs(self) -> &'static str {
         Self::TABLE[self as usize].2
     }
 
     /// Whether a file has the name of a figure, by what it begins with and ends with.
-    #[must_use]
     pub fn names_file(path: &Path) -> bool {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let of = |kind: &Self| {

@@ -42,7 +42,6 @@ pub(super) enum Content {
 /// The axis follows the steady points; steady points alone are connected. What comes after them is a
 /// hollow marker (a cross for a deadlock) at the upper edge, where the first unsteady load lies. More
 /// than four series only end at their last steady point, as a note says.
-#[must_use]
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
     Figure::of_chart(chart(&curves, usual(&curves), title, &Look::default()))
@@ -50,7 +49,6 @@ pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
 
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
 /// show it beside the mean. Drawn as [`latency_figure`].
-#[must_use]
 pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
     let content = Content::One(Percentile::P99);
     Figure::of_chart(chart(&Curves::new(rows), content, title, &Look::default()))
@@ -58,7 +56,6 @@ pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
 
 /// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
 /// the first of the rows. Drawn as [`latency_figure`].
-#[must_use]
 pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     let mut curves = Curves::new(rows);
     curves.curves.truncate(1);

@@ -53,7 +53,6 @@ impl LoadsIn {
     pub const ALL: [Self; 2] = [Self::Usual, Self::Payload];
 
     /// To type.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Usual => "fraction",
@@ -87,7 +86,6 @@ impl LegendPlace {
     ];
 
     /// To type.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Below => "below",
@@ -114,7 +112,6 @@ impl Intervals {
     pub const ALL: [Self; 3] = [Self::Bands, Self::Whiskers, Self::Nothing];
 
     /// To type.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Bands => "bands",
@@ -194,7 +191,6 @@ fn limit(text: &str) -> Result<Option<Limit>, String> {
 
 impl Limits {
     /// Whether an end can't be on a logarithmic axis.
-    #[must_use]
     pub fn has_no_logarithm(&self) -> bool {
         [self.low, self.high].into_iter().flatten().any(|limit| match limit {
             Limit::Time(value) | Limit::Number(value) => value <= 0.0,
@@ -230,7 +226,6 @@ impl Look {
     }
 
     /// A name as it shall be: as a whole, or part by part.
-    #[must_use]
     pub fn renamed(&self, name: &str) -> String {
         let other = |name: &str| {
             let found = self.names.iter().find(|(own, _)| own == name);

@@ -38,7 +38,6 @@ impl Default for Medium {
 impl Format {
     pub const ALL: [Self; 4] = [Self::Svg, Self::Pdf, Self::Png, Self::Pgfplots];
 
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Svg => "svg",

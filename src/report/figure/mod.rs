@@ -176,7 +176,6 @@ impl Figure {
     }
 
     /// The figure as LaTeX and its data as a table, for files `NAME.tex` and `NAME.dat`.
-    #[must_use]
     pub fn pgfplots(&self, sheet: &Sheet, name: &str) -> (String, String) {
         match &self.content {
             Content::Chart(chart) => pgfplots::of_chart(chart, sheet, name),

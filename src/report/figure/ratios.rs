@@ -7,7 +7,6 @@ use super::legend::Legend;
 use super::palette::BAR;
 
 /// A bar for each mean from 0 on, with half its confidence interval if it has one.
-#[must_use]
 pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &str) -> Figure {
     let bar = |(label, mean, half): &(String, f64, Option<f64>)| {
         let whisker = half.map(|half| ((mean - half).max(0.0), mean + half));
@@ -19,7 +18,6 @@ pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &st
 }
 
 /// A bar for each value, such as a ratio to a baseline, from 0 on.
-#[must_use]
 pub fn ratio_figure(values: &[(String, f64)], axis: &str, title: &str) -> Figure {
     let bar = |(label, value): &(String, f64)| Group::of_one(label, *value, None, BAR);
     let groups: Vec<Group> = values.iter().map(bar).collect();

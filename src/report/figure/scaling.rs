@@ -55,7 +55,6 @@ struct Entry {
 }
 
 /// The keys of a sweep that figures can be drawn over: those with two or more different numbers as values.
-#[must_use]
 pub fn numeric_keys(points: &[Point]) -> Vec<String> {
     let keys = keys_of(points.iter().map(|point| &point.label));
     let varies = |key: &String| {

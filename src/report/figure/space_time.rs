@@ -52,7 +52,6 @@ pub(super) fn colour(spent: Spent) -> Colour {
 }
 
 /// What groups of ranks did most, stretch by stretch: the rows of one point.
-#[must_use]
 pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
     Figure::of_space_time(chart(activity, title, &Look::default()))
 }

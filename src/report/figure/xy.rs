@@ -28,7 +28,6 @@ pub struct Series {
 }
 
 /// Draws series over titled axes.
-#[must_use]
 pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Series]) -> Figure {
     let shown = |&(across, up): &(f64, f64)| {
         (x.1 == Scale::Linear || across > 0.0) && (y.1 == Scale::Linear || up > 0.0)

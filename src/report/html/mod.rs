@@ -71,7 +71,6 @@ pub struct Contrast {
 }
 
 /// The page as the text of an HTML file.
-#[must_use]
 pub fn page(report: &Report) -> String {
     template::fill(&report.title, &data::Data::new(report))
 }

@@ -28,52 +28,24 @@ pub(super) struct Verdict {
 pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let all = result.points.len();
     let count = |status| result.points.iter().filter(|row| row.measured.status == status).count();
+    let told = |status, kind, (one, several): (&str, &str), meaning: &str| {
+        let some = count(status);
+        (some > 0).then(|| Verdict { kind, text: of_points(some, all, one, several) + meaning })
+    };
     let mut verdicts = Vec::new();
+    let meaning =
+        " in a deadlock: packets wait for one another in a cycle, and nothing moves any more";
+    verdicts.extend(told(Status::Deadlock, Kind::Deadlock, ("ends", "end"), meaning));
+    let meaning = ": ranks wait for what never comes";
+    verdicts.extend(told(Status::Stuck, Kind::Stuck, ("is stuck", "are stuck"), meaning));
+    let noted = |note: &String| Verdict { kind: Kind::Unfinished, text: note.clone() };
+    verdicts.extend(result.unfinished.iter().map(noted));
+    let meaning =
+        " past saturation: what is under way grows, and latencies depend on how long was simulated";
+    verdicts.extend(told(Status::NotSteady, Kind::NotSteady, ("is", "are"), meaning));
+    let meaning = " undecided: too little was simulated to tell whether the load is steady (the warnings say why)";
+    verdicts.extend(told(Status::Undecided, Kind::NotSteady, ("is", "are"), meaning));
     let mut say = |kind, text: String| verdicts.push(Verdict { kind, text });
-    match count(Status::Deadlock) {
-        0 => {}
-        some => say(
-            Kind::Deadlock,
-            format!(
-                "{} in a deadlock: packets wait for one another in a cycle, and nothing moves any more",
-                of_points(some, all, "ends", "end")
-            ),
-        ),
-    }
-    match count(Status::Stuck) {
-        0 => {}
-        some => say(
-            Kind::Stuck,
-            format!(
-                "{}: ranks wait for what never comes",
-                of_points(some, all, "is stuck", "are stuck")
-            ),
-        ),
-    }
-    for note in &result.unfinished {
-        say(Kind::Unfinished, note.clone());
-    }
-    match count(Status::NotSteady) {
-        0 => {}
-        some => say(
-            Kind::NotSteady,
-            format!(
-                "{} past saturation: what is under way grows, and latencies depend on how long was simulated",
-                of_points(some, all, "is", "are")
-            ),
-        ),
-    }
-    match count(Status::Undecided) {
-        0 => {}
-        some => say(
-            Kind::NotSteady,
-            format!(
-                "{} undecided: too little was simulated to tell whether the load is steady (the warnings say \
-                 why)",
-                of_points(some, all, "is", "are")
-            ),
-        ),
-    }
     if let Some(text) = imprecise(result) {
         say(Kind::Imprecise, text);
     }

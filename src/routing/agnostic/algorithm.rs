@@ -73,7 +73,6 @@ impl Scale {
 
     /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and what every
     /// algorithm takes besides.
-    #[must_use]
     pub fn pairs(&self, bytes: u64) -> u64 {
         let pairs = self.routers.saturating_mul(self.terminals).saturating_mul(bytes);
         pairs.saturating_add(self.slots * 64 + self.routers * 128 + self.terminals * 16)
@@ -178,7 +177,6 @@ pub enum NoTable {
 impl Algorithm {
     /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and
     /// promises nothing; what is otherwise is said in its place: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
-    #[must_use]
     pub const fn plain(
         name: &'static str,
         doc: &'static str,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::narrow::narrow;
-use crate::topology::{Channel, Fabric, NONE};
+use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
 /// A terminal that packets go to, and its router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,19 +168,7 @@ impl Graph {
 
     /// As [`Self::hops`], in place; `order` gets the routers by ascending hops.
     pub(super) fn fill_hops(&self, router: u32, hops: &mut [u32], order: &mut Vec<u32>) {
-        hops.fill(NONE);
-        order.clear();
-        hops[router as usize] = 0;
-        order.push(router);
-        let mut place = 0;
-        while let Some(&at) = order.get(place) {
-            place += 1;
-            for next in self.outputs(at).map(|channel| self.target(channel)) {
-                if hops[next as usize] == NONE {
-                    hops[next as usize] = hops[at as usize] + 1;
-                    order.push(next);
-                }
-            }
-        }
+        let next = |at| self.outputs(at).map(|channel| self.target(channel));
+        breadth_first(router, hops, order, next);
     }
 }

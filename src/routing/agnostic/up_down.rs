@@ -13,7 +13,7 @@
 use super::Algorithm;
 use super::graph::{Destination, Graph};
 use crate::routing::ForwardingTable;
-use crate::topology::{Channel, NONE};
+use crate::topology::{Channel, NONE, breadth_first};
 
 impl Algorithm {
     /// `up-down`.
@@ -101,20 +101,11 @@ impl Ways {
 
     /// False if a router with terminals has none.
     pub(super) fn find(&mut self, graph: &Graph, directions: &Directions, end: u32) -> bool {
-        self.down.fill(NONE);
-        self.down[end as usize] = 0;
-        let mut reached = vec![end];
-        let mut place = 0;
-        while let Some(&at) = reached.get(place) {
-            place += 1;
-            for channel in graph.inputs(at).filter(|&channel| !directions.up(graph, channel)) {
-                let from = graph.source(channel);
-                if self.down[from as usize] == NONE {
-                    self.down[from as usize] = self.down[at as usize] + 1;
-                    reached.push(from);
-                }
-            }
-        }
+        let above = |at| {
+            let down = graph.inputs(at).filter(|&channel| !directions.up(graph, channel));
+            down.map(|channel| graph.source(channel))
+        };
+        breadth_first(end, &mut self.down, &mut Vec::new(), above);
         self.hops.copy_from_slice(&self.down);
         // What lies up comes first in the order.
         for &router in &directions.order {

@@ -70,7 +70,6 @@ pub struct Generated {
 
 impl Generated {
     /// A table of which nothing was counted.
-    #[must_use]
     pub fn new(table: RouteTable) -> Self {
         Self { table, sssp_calls: None, bound: None }
     }

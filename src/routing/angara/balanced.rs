@@ -68,14 +68,12 @@ pub struct Balanced {
 
 impl Balanced {
     /// Whether no selection has a lower maximum load.
-    #[must_use]
     pub fn is_optimal(&self) -> bool {
         self.selection.maximum() <= self.bound.rounded()
     }
 }
 
 /// Chooses a route for every pair. The same for equal choices, whatever the machine.
-#[must_use]
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = choices.pairs();
     let start = alternating(choices);

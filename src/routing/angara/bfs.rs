@@ -131,7 +131,6 @@ fn onward(past: Past, dimensions: u32, first_and_last_steps: bool) -> Vec<(Past,
 }
 
 /// A route for every pair of a region that has one.
-#[must_use]
 pub fn bfs(region: &Region<'_>, freedoms: Freedoms, reading: Reading) -> RouteTable {
     let turns = freedoms.turns(region);
     let dimensions = region.torus().dimensions();

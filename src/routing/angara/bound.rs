@@ -31,7 +31,6 @@ impl LowerBound {
     }
 
     /// The least load that the fullest channel can have: loads are whole numbers.
-    #[must_use]
     pub fn rounded(&self) -> u32 {
         rounded((self.value * (1.0 - 1e-12)).ceil())
     }
@@ -98,7 +97,6 @@ const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
 
 /// Looks for good weights, beginning with those that say where a table's channels are full (its `loads`,
 /// by channel); stops once the bound, rounded up, is the table's maximum load.
-#[must_use]
 pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     let enough = loads.iter().copied().max().unwrap_or(0);
     let steps = narrow((EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1));

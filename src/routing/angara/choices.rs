@@ -29,7 +29,6 @@ pub struct Pair {
 
 impl Pair {
     /// How many routes it has.
-    #[must_use]
     pub fn routes(&self) -> usize {
         usize::from(self.routes)
     }
@@ -47,7 +46,6 @@ pub struct Choices<'f> {
 
 impl<'f> Choices<'f> {
     /// Lists the routes of all ordered pairs of different nodes, by source, then destination.
-    #[must_use]
     pub fn new(region: Region<'f>, freedoms: Freedoms) -> Self {
         let finder = Finder::new(&region, freedoms);
         let found: Vec<Found> =
@@ -63,13 +61,11 @@ impl<'f> Choices<'f> {
         Self { region, pairs, routes, unroutable }
     }
 
-    #[must_use]
     pub fn region(&self) -> &Region<'f> {
         &self.region
     }
 
     /// The pairs that have a route, by source, then destination.
-    #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
@@ -81,14 +77,12 @@ impl<'f> Choices<'f> {
     }
 
     /// The share of the pairs that have one route only.
-    #[must_use]
     pub fn single_share(&self) -> f64 {
         let single = self.pairs.iter().filter(|pair| pair.routes() == 1).count();
         single as f64 / self.pairs.len().max(1) as f64
     }
 
     /// The pairs that have none, source and destination.
-    #[must_use]
     pub fn unroutable(&self) -> &[(u32, u32)] {
         &self.unroutable
     }
@@ -97,14 +91,12 @@ impl<'f> Choices<'f> {
     ///
     /// # Panics
     /// If the pair has not so many.
-    #[must_use]
     pub fn header(&self, pair: &Pair, number: usize) -> Header {
         let headers = &self.routes[pair.source as usize].headers[pair.headers as usize..];
         headers[..pair.routes()][number]
     }
 
     /// The table that a selection stands for.
-    #[must_use]
     pub fn table(&self, selection: &Selection) -> RouteTable {
         let mut table = RouteTable::empty(self.region.fabric());
         for (place, pair) in self.pairs.iter().enumerate() {
@@ -115,7 +107,6 @@ impl<'f> Choices<'f> {
     }
 
     /// The channels of a pair's route `number`, from the source on.
-    #[must_use]
     pub fn channels(&self, pair: &Pair, number: usize) -> &[Channel] {
         let hops = usize::from(pair.hops);
         let start = pair.channels as usize + number * hops;
@@ -124,7 +115,6 @@ impl<'f> Choices<'f> {
 }
 
 /// The pairs of a region that have no legal route, source and destination.
-#[must_use]
 pub fn unroutable(region: &Region<'_>, freedoms: Freedoms) -> Vec<(u32, u32)> {
     if region.is_whole_torus() {
         // Direction order routes every pair.
@@ -144,7 +134,6 @@ pub fn unroutable(region: &Region<'_>, freedoms: Freedoms) -> Vec<(u32, u32)> {
 }
 
 /// About how many bytes [`Choices`] and the table made of it take, estimated from a few sources.
-#[must_use]
 pub fn memory_needed(region: &Region<'_>, freedoms: Freedoms) -> u64 {
     const SAMPLE: usize = 8;
     let nodes = region.nodes();

@@ -29,7 +29,6 @@ const MUTATION: f64 = 0.02;
 const PATIENCE: u32 = 30;
 
 /// Chooses a route for every pair; equal seeds give equal routes.
-#[must_use]
 pub fn genetic(choices: &Choices<'_>, seed: u64) -> Selection {
     let pairs = choices.pairs();
     let genes: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].routes() > 1).collect();

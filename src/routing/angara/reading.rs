@@ -15,7 +15,6 @@ pub trait Named: Copy + PartialEq + 'static {
     ///
     /// # Panics
     /// If `ALL` lacks a choice.
-    #[must_use]
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).expect("all choices are listed").1
     }
@@ -160,7 +159,6 @@ impl Reading {
     }
 
     /// The choices as keys of `[routing.angara]`, with their words.
-    #[must_use]
     pub fn keys(self) -> [(&'static str, &'static str); 5] {
         [
             ("bfs_key", self.key.name()),

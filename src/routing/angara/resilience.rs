@@ -33,7 +33,6 @@ pub struct Resilience {
 
 /// Draws `systems` systems with so many failures each, beyond those that `known` has. Equal seeds give equal
 /// systems.
-#[must_use]
 pub fn resilience(
     torus: &Torus,
     known: &Faults,

@@ -12,7 +12,6 @@ pub struct Selection {
 
 impl Selection {
     /// A route for every pair: `number` gives it from the pair's place.
-    #[must_use]
     pub fn new(choices: &Choices<'_>, number: impl Fn(usize) -> u16) -> Self {
         let chosen: Vec<u16> = (0..choices.pairs().len()).map(number).collect();
         let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
@@ -42,19 +41,16 @@ impl Selection {
     }
 
     /// The route number of the pair at a place.
-    #[must_use]
     pub fn chosen(&self, place: usize) -> usize {
         usize::from(self.chosen[place])
     }
 
     /// Routes that cross each channel.
-    #[must_use]
     pub fn loads(&self) -> &[u32] {
         &self.loads
     }
 
     /// The load of the fullest channel.
-    #[must_use]
     pub fn maximum(&self) -> u32 {
         self.loads.iter().copied().max().unwrap_or(0)
     }

@@ -33,14 +33,12 @@ pub struct Sssp {
 }
 
 /// Chooses a route for every pair.
-#[must_use]
 pub fn sssp(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::unique_routes(choices), 2)
 }
 
 /// As [`sssp`], but without its first stage: unique routes are found in groups as the others are. What
 /// the first stage saves is the paper's Figure 4.
-#[must_use]
 pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::none(choices), 1)
 }

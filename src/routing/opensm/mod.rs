@@ -46,7 +46,6 @@ impl Dump {
 ///
 /// # Panics
 /// If there are more nodes than [`MOST_NODES`].
-#[must_use]
 pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     write::text(netlist, table)
 }
@@ -58,7 +57,6 @@ pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 ///
 /// # Panics
 /// If there are more nodes than [`MOST_NODES`].
-#[must_use]
 pub fn levels_text(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
     write::levels(netlist, table)
 }

@@ -62,7 +62,6 @@ impl RelationBound {
     }
 
     /// The quotient before rounding up.
-    #[must_use]
     pub fn value(&self) -> f64 {
         self.paths as f64 / self.all().max(1) as f64
     }
@@ -72,7 +71,6 @@ impl RelationBound {
     }
 
     /// The least load that the fullest channel can have: loads are whole numbers.
-    #[must_use]
     pub fn rounded(&self) -> u64 {
         narrow(self.paths.div_ceil(self.all().max(1)))
     }

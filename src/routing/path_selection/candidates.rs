@@ -90,9 +90,7 @@ impl Candidates {
     /// # Errors
     /// If a pair has no path or there are too many routes.
     pub fn new(fabric: &Fabric, relation: &Relation) -> Result<Self, NoCandidates> {
-        let terminals = fabric.terminals_by_router();
-        let ends: Vec<u32> =
-            (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+        let ends = fabric.ends();
         let mut listing = Listing {
             fabric,
             relation,
@@ -197,15 +195,8 @@ impl Candidates {
     }
 
     /// Number of virtual channels of each physical channel.
-    #[must_use]
     pub fn lanes(&self) -> u8 {
         self.lanes
-    }
-
-    /// Number of physical routes of all pairs together.
-    #[must_use]
-    pub fn routes(&self) -> usize {
-        self.bundles.len()
     }
 
     /// Number of (channel, lane).

@@ -32,7 +32,6 @@ pub use candidates::{Candidates, LaneChoices, NoCandidates};
 pub use counters::Ties;
 
 use std::fmt;
-use std::str::FromStr;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -162,9 +161,7 @@ impl SelectionTask<'_> {
     ) -> Result<Chosen, NoSelection> {
         let Self { fabric, relation, .. } = *self;
         let mut random = ChaCha8Rng::seed_from_u64(self.parameters.seed);
-        let terminals = fabric.terminals_by_router();
-        let ends: Vec<u32> =
-            (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+        let ends = fabric.ends();
         let mut paths = Vec::with_capacity(ends.len() * ends.len());
         for &source in &ends {
             for &destination in ends.iter().filter(|&&destination| destination != source) {
@@ -208,17 +205,5 @@ impl PartialEq for PathSelection {
 impl fmt::Debug for PathSelection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)
-    }
-}
-
-impl FromStr for PathSelection {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = PATH_SELECTIONS.into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| {
-            let names = PATH_SELECTIONS.map(|known| known.name);
-            format!("there is no path selection {name}; there are {}", names.join(", "))
-        })
     }
 }

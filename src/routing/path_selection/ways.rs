@@ -29,9 +29,7 @@ pub(super) struct Ways {
 impl Ways {
     /// Those to each destination, in ascending order.
     pub(super) fn all(fabric: &Fabric, relation: &Relation) -> Result<Vec<Self>, NoSelection> {
-        let terminals = fabric.terminals_by_router();
-        let ends: Vec<u32> =
-            (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+        let ends = fabric.ends();
         let mut node_of = vec![NONE; relation.states() as usize];
         let mut all = Vec::with_capacity(ends.len());
         for &destination in &ends {

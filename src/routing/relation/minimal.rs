@@ -19,7 +19,7 @@ use super::shortest::shortest;
 use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::agnostic::{Algorithm, Parameters};
-use crate::topology::{Fabric, NONE};
+use crate::topology::{Fabric, NONE, breadth_first};
 
 impl RelationRule {
     /// `minimal`.
@@ -87,11 +87,8 @@ fn with_escape(
     let mut builder = Builder::new(fabric, lanes)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
     let (mut hops, mut own) = (Vec::new(), Vec::new());
-    for (destination, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
-        if terminals.is_empty() {
-            continue;
-        }
-        breadth_first(fabric, destination, &mut hops_left, &mut order);
+    for destination in fabric.ends() {
+        breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
         for &router in order.iter().filter(|&&router| router != destination) {
             own.clear();
             let outputs = fabric.outputs(router);
@@ -124,22 +121,4 @@ fn with_escape(
         }
     }
     Ok(builder.finish())
-}
-
-/// Hops from each router to one; `order` gets the routers by ascending hops.
-fn breadth_first(fabric: &Fabric, router: u32, hops: &mut [u32], order: &mut Vec<u32>) {
-    hops.fill(NONE);
-    order.clear();
-    hops[router as usize] = 0;
-    order.push(router);
-    let mut place = 0;
-    while let Some(&at) = order.get(place) {
-        place += 1;
-        for next in fabric.outputs(at).filter_map(|channel| fabric.target(channel)) {
-            if hops[next as usize] == NONE {
-                hops[next as usize] = hops[at as usize] + 1;
-                order.push(next);
-            }
-        }
-    }
 }

@@ -49,12 +49,9 @@ impl PathSet {
     ) -> Result<Self, Shortage> {
         assert!((1..=crate::routing::MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
         let mut row = vec![NONE; fabric.routers() as usize];
-        let mut routers = Vec::new();
-        for (router, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
-            if !terminals.is_empty() {
-                row[router as usize] = narrow(routers.len());
-                routers.push(router);
-            }
+        let routers = fabric.ends();
+        for (place, &router) in (0..).zip(&routers) {
+            row[router as usize] = place;
         }
         let ends = routers.len() as u64;
         // The number of a pair, and a path of some ten hops.
@@ -83,13 +80,11 @@ impl PathSet {
     }
 
     /// Number of virtual channels of each physical channel.
-    #[must_use]
     pub fn lanes(&self) -> u8 {
         self.lanes
     }
 
     /// How one of several paths is chosen.
-    #[must_use]
     pub fn choice(&self) -> PathChoice {
         self.choice
     }
@@ -111,7 +106,6 @@ impl PathSet {
     }
 
     /// The numbers of the paths from one router to another, for [`path`](Self::path); empty if there are none.
-    #[must_use]
     #[inline]
     pub fn numbers(&self, source_router: u32, destination_router: u32) -> std::ops::Range<usize> {
         let places = [source_router, destination_router].map(|at| self.row[at as usize]);
@@ -123,22 +117,13 @@ impl PathSet {
     }
 
     /// A path by its number.
-    #[must_use]
     #[inline]
     pub fn path(&self, number: usize) -> &[Hop] {
         &self.hops[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
     /// Whether packets of some pair have several paths.
-    #[must_use]
     pub fn has_choice(&self) -> bool {
         self.pairs.windows(2).any(|ends| ends[1] - ends[0] > 1)
-    }
-
-    /// The most hops of any path.
-    #[must_use]
-    pub fn longest(&self) -> u32 {
-        let lengths = self.starts.windows(2).map(|ends| ends[1] - ends[0]);
-        lengths.max().unwrap_or(0)
     }
 }

@@ -19,7 +19,6 @@ pub struct Hop {
 
 impl Hop {
     /// A hop that is no escape.
-    #[must_use]
     pub fn new(port: u16, lane: u8) -> Self {
         Self { port, lane, escape: false }
     }
@@ -54,33 +53,28 @@ pub struct Relation {
 
 impl Relation {
     /// Number of virtual channels of each physical channel.
-    #[must_use]
     pub fn lanes(&self) -> u8 {
         self.lanes
     }
 
     /// Number of states; their numbers are below it.
-    #[must_use]
     pub fn states(&self) -> u32 {
         self.states
     }
 
     /// The state of a packet that is injected at a router, and that of one that waits there for its first hop.
-    #[must_use]
     #[inline]
     pub fn injected(&self, router: u32) -> u32 {
         self.channels * u32::from(self.lanes) + router
     }
 
     /// The state of a packet whose head has arrived through a channel, in a lane.
-    #[must_use]
     #[inline]
     pub fn arrived(&self, channel: Channel, lane: u8) -> u32 {
         channel * u32::from(self.lanes) + u32::from(lane)
     }
 
     /// The channel and lane that a packet in this state came through; `None` if it was injected.
-    #[must_use]
     #[inline]
     pub fn place(&self, state: u32) -> Option<LaneChannel> {
         let lanes = u32::from(self.lanes);
@@ -90,7 +84,6 @@ impl Relation {
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
-    #[must_use]
     pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
         match self.place(state) {
             Some(place) => fabric.target(place.channel),
@@ -100,14 +93,12 @@ impl Relation {
 
     /// The hops that a packet in this state may take next, to a terminal of this router. None at the destination
     /// itself, where no packet can come to be in this state, and where the router has no live terminals.
-    #[must_use]
     #[inline]
     pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
         self.hops_of_list(self.list(state, destination_router))
     }
 
     /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may take next.
-    #[must_use]
     #[inline]
     pub fn list(&self, state: u32, destination_router: u32) -> u32 {
         match self.row[destination_router as usize] {
@@ -118,13 +109,11 @@ impl Relation {
     }
 
     /// How many lists of hops there are. Their numbers are below it.
-    #[must_use]
     pub fn lists(&self) -> u32 {
         narrow(self.starts.len() - 1)
     }
 
     /// The hops of a list.
-    #[must_use]
     #[inline]
     pub fn hops_of_list(&self, list: u32) -> &[Hop] {
         let list = list as usize;
@@ -132,14 +121,12 @@ impl Relation {
     }
 
     /// Whether some hops are marked as the escape.
-    #[must_use]
     pub fn has_escape(&self) -> bool {
         self.has_escape
     }
 
     /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
     /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses.
-    #[must_use]
     pub fn longest(&self) -> u32 {
         self.longest
     }
@@ -163,13 +150,11 @@ impl<'f> Builder<'f> {
         assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
         let mut row = vec![NONE; routers as usize];
-        let mut rows = 0;
-        for (router, terminals) in fabric.terminals_by_router().iter().enumerate() {
-            if !terminals.is_empty() {
-                row[router] = rows;
-                rows += 1;
-            }
+        let ends = fabric.ends();
+        for (place, &router) in (0..).zip(&ends) {
+            row[router as usize] = place;
         }
+        let rows: u32 = narrow(ends.len());
         let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
         // List numbers; the lists themselves are a router's ports and lanes a few times over.
         let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;
@@ -190,7 +175,6 @@ impl<'f> Builder<'f> {
     }
 
     /// The relation as far as it goes, to ask for the numbers of states.
-    #[must_use]
     pub fn relation(&self) -> &Relation {
         &self.relation
     }

@@ -30,10 +30,7 @@ pub(super) fn from_everywhere(
     let mut hops_left = vec![NONE; turns.places()];
     let mut queue: Vec<u32> = Vec::new();
     let mut list = Vec::new();
-    for (destination, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
-        if terminals.is_empty() {
-            continue;
-        }
+    for destination in fabric.ends() {
         hops_left.fill(NONE);
         queue.clear();
         for place in turns.arriving_at(destination) {

@@ -22,7 +22,7 @@ impl Checks<'_> {
             let message =
                 "routers that share links flit by flit neither combine nor replicate packets";
             let help = "leave out `sharing` in [link], or [collective]";
-            self.refuse(&["collective", "link.sharing"], message.into(), help);
+            self.refuse(&["collective", "link.sharing"], message, help);
         }
         match &draft.routing {
             Some(routing) if routing.is_of_any_fabric() || routing.has_dateline() => {
@@ -30,7 +30,7 @@ impl Checks<'_> {
                                others";
                 let help = "choose [routing.direction_order] without `dateline`, [routing.angara], [routing.file] or an \
                             adaptive routing; or leave out [collective]";
-                self.refuse(&["collective", "routing"], message.into(), help);
+                self.refuse(&["collective", "routing"], message, help);
             }
             Some(RoutingSpec::Adaptive(rules)) => {
                 let channels = &rules.channels;
@@ -39,7 +39,7 @@ impl Checks<'_> {
                     let message =
                         "the collective subnetwork takes virtual channels 3 and 4 for itself";
                     let help = "leave out `virtual_channels` of the routing, or [collective]";
-                    self.refuse(&["collective", "routing"], message.into(), help);
+                    self.refuse(&["collective", "routing"], message, help);
                 }
             }
             _ => {}
@@ -65,7 +65,7 @@ impl Checks<'_> {
     fn trees(&mut self, spec: &CollectiveSpec, fabric: &Fabric) {
         let members = spec.members_of(fabric.live_terminals());
         if members.len() < 2 {
-            let message = "a collective operation needs two nodes at least".into();
+            let message = "a collective operation needs two nodes at least";
             return self.refuse(&["collective.members", "topology"], message, "name more nodes");
         }
         for root in spec.roots_of(&members) {

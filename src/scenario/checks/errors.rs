@@ -16,20 +16,20 @@ impl Checks<'_> {
         if parameters.sharing.is_some() {
             let message = "links err only where their channels are granted to whole packets";
             let help = "leave out `sharing`, or [link.errors]";
-            self.refuse(&["link.errors", "link.sharing"], message.into(), help);
+            self.refuse(&["link.errors", "link.sharing"], message, help);
         }
         match &draft.workload {
             Some(WorkloadSpec::Collective(_)) => {
                 let message = "links that err send no packets of collective operations again";
                 let help = "leave out [collective], or [link.errors]";
-                self.refuse(&["link.errors", "collective"], message.into(), help);
+                self.refuse(&["link.errors", "collective"], message, help);
             }
             Some(WorkloadSpec::Application(application))
                 if application.carrier != Carrier::Flits =>
             {
                 let message = "the LogGOPS model has no links that could err";
                 let help = "leave out `network` in [application], or [link.errors]";
-                self.refuse(&["link.errors", "application.network"], message.into(), help);
+                self.refuse(&["link.errors", "application.network"], message, help);
             }
             _ => {}
         }
@@ -60,7 +60,7 @@ impl Checks<'_> {
                 time_text(least)
             );
             let help = format!("make it \"{}\" at least", time_text(least));
-            self.refuse(&keys, message, &help);
+            self.refuse(&keys, message, help);
         }
         if errors.time_out > LONGEST {
             let message = format!(

@@ -20,12 +20,12 @@ impl Checks<'_> {
             let help = "leave `bubble` out: here its default is false. `dateline = true` in [routing.direction_order] keeps \
                         rings from deadlock";
             let keys = ["router.bubble", "router.switching"];
-            self.refuse(&keys, message.into(), help);
+            self.refuse(&keys, message, help);
         }
         if draft.interruption.is_some() {
             let message = "nothing can fail while links are shared flit by flit";
             let help = "leave out [interruption], or `sharing` in [link]";
-            self.refuse(&["interruption", "link.sharing"], message.into(), help);
+            self.refuse(&["interruption", "link.sharing"], message, help);
         }
         let adaptive = match routing {
             Some(RoutingSpec::Adaptive(rules)) => Some(rules),
@@ -38,7 +38,7 @@ impl Checks<'_> {
         if chooses && sharing.virtual_output_queues {
             let message = "a packet that chooses its way has no output of its own to queue for";
             let help = "leave `queues` out, or choose a routing that doesn't adapt";
-            self.refuse(&["link.sharing.flit.queues", "routing"], message.into(), help);
+            self.refuse(&["link.sharing.flit.queues", "routing"], message, help);
         }
         let channels = usize::from(parameters.virtual_channels);
         if sharing.weights.len() > channels {
@@ -71,7 +71,7 @@ impl Checks<'_> {
             format!("the routers have {has} virtual channels, and this takes {needs} at least");
         if has < needs {
             let help = format!("write `virtual_channels = {needs}` in [router]");
-            self.refuse(&["router.virtual_channels"], message, &help);
+            self.refuse(&["router.virtual_channels"], message, help);
         }
     }
 
@@ -80,19 +80,12 @@ impl Checks<'_> {
         if parameters.switching == Switching::Wormhole {
             let message = "a channel that is granted to a packet until its end has to have room for all of it";
             let help = format!("{SHARE}, and flits go on one by one");
-            self.refuse(&["router.switching", "link.sharing"], message.into(), &help);
+            self.refuse(&["router.switching", "link.sharing"], message, help);
         }
         if matches!(parameters.arbitration, Arbitration::OldestFirst | Arbitration::Weighted) {
             let message =
                 "flits are chosen by age or by weight where links are shared flit by flit";
-            self.refuse(&["router.arbitration", "link.sharing"], message.into(), SHARE);
-        }
-    }
-
-    /// Reports a broken rule, unless one of the keys is wrong by itself.
-    pub(super) fn refuse(&mut self, keys: &[&str], message: String, help: &str) {
-        if self.sound(keys) {
-            self.report(keys, message, "", Some(help.into()));
+            self.refuse(&["router.arbitration", "link.sharing"], message, SHARE);
         }
     }
 

@@ -7,7 +7,6 @@ use crate::{
     },
     document::{Choice, Flag, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
-    narrow::narrow,
     routing::{AdaptiveRules, Derouter, agnostic::Algorithm},
     scenario::RoutingSpec,
 };
@@ -52,11 +51,12 @@ pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
                outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). In open \
                dimensions, as those of a mesh, there are only the former.";
     with_keys("outflank", doc, |reader| {
+        let (mut steps, mut percent) = (2, 0);
         let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
-        let steps = narrow(reader.value("steps", &Whole { range: 1..=64 }, 2, doc));
+        reader.set("steps", &Whole { range: 1..=64 }, &mut steps, doc);
         let doc = "They lie at least so many hundredths of the distance between the ends outside, rounded down: the \
                    farther a packet goes, the wider its detours are.";
-        let percent = narrow(reader.value("steps_percent", &Whole { range: 0..=100 }, 0, doc));
+        reader.set("steps_percent", &Whole { range: 0..=100 }, &mut percent, doc);
         let derouter = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
         rules(reader, derouter)
     })
@@ -76,37 +76,28 @@ fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
 fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
     let mut rules = AdaptiveRules { derouter, ..AdaptiveRules::default() };
     let doc = "Which output a packet prefers among those that are free and have room for it.";
-    let selection = Choice::usual("selection", "selection function", "most-room", doc);
-    let all = Selection::ALL.map(|(name, selection, doc)| plain(name, selection, doc));
-    let selection = reader.choice(&selection, all.into());
+    let selection = reader.one_of("selection", "selection function", doc, Selection::ALL);
     let doc = "Which way a packet may go when both ways round a ring are as long.";
-    let tie = Choice::usual("tie", "rule for half rings", "both", doc);
-    let tie = reader.choice(
-        &tie,
-        vec![
-            plain("both", None, "either, as the routers find room."),
-            plain("plus", Some(Tie::Plus), "always positive."),
-            plain("random", Some(Tie::Random), "one at random, drawn for each packet."),
-        ],
-    );
+    let ties = [
+        ("both", None, "either, as the routers find room."),
+        ("plus", Some(Tie::Plus), "always positive."),
+        ("random", Some(Tie::Random), "one at random, drawn for each packet."),
+    ];
+    let tie = reader.one_of("tie", "rule for half rings", doc, ties);
     let doc = "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
          largest packets: it throttles injection, and so holds the throughput of even traffic past \
          saturation.";
-    rules.injection_bubble = reader.value("injection_bubble", &Flag, rules.injection_bubble, doc);
+    reader.set("injection_bubble", &Flag, &mut rules.injection_bubble, doc);
     let doc = "What packets follow on the escape channels.";
-    let escape = Choice::usual("escape", "escape", "auto", doc);
     let auto = "direction order with the bubble rule; where something has failed, up-down.";
-    let tables = [Algorithm::UP_DOWN, Algorithm::NUE];
-    let tables = tables.map(|it| plain(it.name, Some(it), ESCAPES_BY_TABLE));
-    let escape =
-        reader.choice(&escape, [plain("auto", None, auto)].into_iter().chain(tables).collect());
+    let [up_down, nue] = [Algorithm::UP_DOWN, Algorithm::NUE]
+        .map(|table| (table.name, Some(table), ESCAPES_BY_TABLE));
+    let escape = reader.one_of("escape", "escape", doc, [("auto", None, auto), up_down, nue]);
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
                collective. Read requests keep to 0 and responses to 1.";
     reader.table("virtual_channels", doc, |reader| {
         let kind = Whole { range: 0..=VIRTUAL_CHANNELS as u64 - 1 };
-        let mut number = |key, to: &mut u8, doc| {
-            *to = narrow(reader.value(key, &kind, u64::from(*to), doc));
-        };
+        let mut number = |key, to: &mut u8, doc| reader.set(key, &kind, to, doc);
         let channels = &mut rules.channels;
         number("adaptive", &mut channels.adaptive, "All directions that lead on.");
         number("escape", &mut channels.escape, "The escape to the destination.");

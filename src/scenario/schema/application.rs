@@ -10,8 +10,8 @@ use crate::{
         goal, loggops,
     },
     document::{
-        Choice, Diagnostic, InputFile, List, Listed, Number, Reader, Text, Whole, plain, rate,
-        read_other, size, time, with_keys,
+        Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain,
+        rate, read_other, size, time, with_keys,
     },
     engine,
     narrow::narrow,
@@ -27,18 +27,15 @@ pub(super) fn read(
 ) -> Option<ApplicationSpec> {
     let schedule = schedule(reader);
     let placement = placement(reader, places);
-    let ranks_per_node = reader.value(
-        "ranks_per_node",
-        &Whole { range: 1..=65536 },
-        1,
-        "The most ranks of a node; ranks of one node talk through its memory.",
-    );
+    let mut ranks_per_node = 1;
+    let doc = "The most ranks of a node; ranks of one node talk through its memory.";
+    reader.set("ranks_per_node", &Whole { range: 1..=65536 }, &mut ranks_per_node, doc);
     let host = host(reader, parameters);
     let carrier = carrier(reader);
     Some(ApplicationSpec {
         schedule: schedule?,
         placement: placement?,
-        ranks_per_node: narrow(ranks_per_node),
+        ranks_per_node,
         host: host?,
         carrier: carrier?,
     })
@@ -101,13 +98,9 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
 
 /// The schedule of a generator.
 fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
-    let choice = Choice {
-        key: "schedule",
-        noun: "schedule",
-        default: None,
-        doc: "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.",
-        sections: false,
-    };
+    let doc =
+        "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
+    let choice = Choice::required("schedule", "schedule", doc);
     let place = reader.place("schedule");
     let variants = GENERATORS.iter().map(|generator| {
         with_keys(generator.name, generator.doc, move |reader: &mut Reader<'_>| {
@@ -130,7 +123,6 @@ fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
 
 /// The parameters that a generator takes.
 fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
-    let takes = |key: &str| generator.takes.contains(&key);
     let count = |range| Whole { range };
     let mut parameters = Parameters::default();
     let doc = "How many ranks there are.";
@@ -140,41 +132,29 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     let iterations = reader.optional("iterations", &count(1..=1_000_000_000), doc);
     parameters.iterations = iterations.map(narrow);
     let name = |example| Text { what: "a name", example };
-    if takes("algorithm") {
-        let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
-        parameters.algorithm = reader.optional("algorithm", &name("ring"), doc);
-    }
-    if takes("bytes") {
-        let doc = "Bytes of each rank's contribution.";
-        let bytes = reader.optional("bytes", &size(0, LARGEST_MESSAGE), doc);
-        parameters.bytes = bytes.map(|bytes| bytes.0);
-    }
-    if takes("root") {
-        let doc = "The rank that all comes from, or goes to: 0 if absent.";
-        parameters.root = reader.optional("root", &count(0..=1 << 27), doc).map(narrow);
-    }
-    if takes("segment") {
-        let doc = "The most bytes that algorithms in segments send at once.";
-        let segment = reader.optional("segment", &size(1, LARGEST_MESSAGE), doc);
-        parameters.segment = segment.map(|bytes| bytes.0);
-    }
+    let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
+    parameters.algorithm = taken(reader, generator, "algorithm", &name("ring"), doc);
+    let doc = "Bytes of each rank's contribution.";
+    let bytes = taken(reader, generator, "bytes", &size(0, LARGEST_MESSAGE), doc);
+    parameters.bytes = bytes.map(|bytes| bytes.0);
+    let doc = "The rank that all comes from, or goes to: 0 if absent.";
+    parameters.root = taken(reader, generator, "root", &count(0..=1 << 27), doc).map(narrow);
+    let doc = "The most bytes that algorithms in segments send at once.";
+    let segment = taken(reader, generator, "segment", &size(1, LARGEST_MESSAGE), doc);
+    parameters.segment = segment.map(|bytes| bytes.0);
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
-    if takes("combine_ns_per_byte") {
-        let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
-        parameters.combine_ns_per_byte = reader.optional("combine_ns_per_byte", &rate, doc);
-    }
-    if takes("benchmark") {
+    let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
+    parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &rate, doc);
+    if generator.takes.contains(&"benchmark") {
         let doc = "The benchmark: lu, mg, cg, ft or is.";
         parameters.benchmark = reader.required("benchmark", &name("ft"), doc);
     }
-    if takes("class") {
+    if generator.takes.contains(&"class") {
         let doc = "Its class: S, W, A, B, C or D.";
         parameters.class = reader.required("class", &name("C"), doc);
     }
-    if takes("flops_per_second") {
-        let doc = "Operations that a rank computes a second; computing takes no time if absent.";
-        parameters.flops_per_second = reader.optional("flops_per_second", &rate, doc);
-    }
+    let doc = "Operations that a rank computes a second; computing takes no time if absent.";
+    parameters.flops_per_second = taken(reader, generator, "flops_per_second", &rate, doc);
     let list = |noun, example| List {
         kind: Whole { range: 1..=1 << 27 },
         noun,
@@ -182,34 +162,35 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
         example: Some(example),
     };
     let numbers = |list: Vec<Listed<u64>>| Listed::values(list).into_iter().map(narrow).collect();
-    if takes("points") {
-        let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
-        let points = reader.optional("points", &list("points", "[100, 100, 100]"), doc);
-        parameters.points = points.map(numbers);
-    }
-    if takes("grid") {
-        let doc = "Ranks by dimension; as near to equal as possible if absent.";
-        parameters.grid = reader.optional("grid", &list("ranks", "[4, 4, 8]"), doc).map(numbers);
-    }
-    if takes("fields") {
-        let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
-        parameters.fields = reader.optional("fields", &count(1..=1_000_000), doc).map(narrow);
-    }
-    if takes("block") {
-        let doc = "Planes that are computed and sent together: 1 if absent.";
-        parameters.block = reader.optional("block", &count(1..=1_000_000), doc).map(narrow);
-    }
+    let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
+    let points = taken(reader, generator, "points", &list("points", "[100, 100, 100]"), doc);
+    parameters.points = points.map(numbers);
+    let doc = "Ranks by dimension; as near to equal as possible if absent.";
+    let grid = taken(reader, generator, "grid", &list("ranks", "[4, 4, 8]"), doc);
+    parameters.grid = grid.map(numbers);
+    let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
+    let few = count(1..=1_000_000);
+    parameters.fields = taken(reader, generator, "fields", &few, doc).map(narrow);
+    let doc = "Planes that are computed and sent together: 1 if absent.";
+    parameters.block = taken(reader, generator, "block", &few, doc).map(narrow);
     parameters
 }
 
+/// A key that may be absent, of a generator that takes it.
+fn taken<K: Kind>(
+    reader: &mut Reader<'_>,
+    generator: &Generator,
+    key: &'static str,
+    kind: &K,
+    doc: &'static str,
+) -> Option<K::Value> {
+    generator.takes.contains(&key).then(|| reader.optional(key, kind, doc)).flatten()
+}
+
 fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {
-    let choice = Choice {
-        key: "placement",
-        noun: "placement",
-        default: Some("linear"),
-        doc: "Which node each rank is on. Failed nodes, and those outside topology.node_set, get none.",
-        sections: false,
-    };
+    let doc =
+        "Which node each rank is on. Failed nodes, and those outside topology.node_set, get none.";
+    let choice = Choice::usual("placement", "placement", "linear", doc);
     let linear =
         "the first `ranks_per_node` ranks on the first node, the next ones on the next node.";
     let in_turn = "one rank on each node in turn, and from the first node on again.";
@@ -252,35 +233,21 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
 }
 
 fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<HostParameters> {
-    let usual = HostParameters::default();
-    let eager_limit = reader.value(
-        "eager_limit",
-        &size(0, LARGEST_MESSAGE),
-        usual.eager_limit,
-        "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).",
-    );
-    let choice = Choice {
-        key: "rendezvous",
-        noun: "rule",
-        default: Some("adapter"),
-        doc: "Who sees to it that a large message comes once its receipt has begun.",
-        sections: false,
+    let mut host = HostParameters {
+        send_overhead: parameters.send_overhead,
+        receive_overhead: parameters.receive_overhead,
+        ..HostParameters::default()
     };
+    let doc = "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut host.eager_limit, doc);
+    let doc = "Who sees to it that a large message comes once its receipt has begun.";
     let adapter = "the adapters, at once, whatever their hosts are busy with.";
     let processor = "the ranks themselves, when the operation's stream is free; it takes them a send overhead each.";
-    let answer = reader.choice(
-        &choice,
-        vec![
-            plain("adapter", Answer::Adapter, adapter),
-            plain("processor", Answer::Processor, processor),
-        ],
-    );
-    let control_message = reader.value(
-        "control_message",
-        &size(0, 1 << 20),
-        usual.control_message,
-        "Payload of the messages by which sender and receiver agree on a large one.",
-    );
+    let rules =
+        [("adapter", Answer::Adapter, adapter), ("processor", Answer::Processor, processor)];
+    let answer = reader.one_of("rendezvous", "rule", doc, rules);
+    let doc = "Payload of the messages by which sender and receiver agree on a large one.";
+    reader.set("control_message", &size(0, 1 << 20), &mut host.control_message, doc);
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: false };
     let overhead_per_byte = reader.optional(
         "overhead_per_byte",
@@ -288,51 +255,21 @@ fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<Host
         "Nanoseconds for which a host is busy with each byte but the first of a message, at either end, besides \
          adapter.send_overhead and adapter.receive_overhead (LogGOPS' O). None if absent.",
     );
-    let gap = reader.value(
-        "gap",
-        &time(0),
-        usual.gap,
-        "The least time between the beginnings of two messages of a node (LogGOPS' g).",
-    );
-    let copy_rate = reader.optional(
-        "copy_rate",
-        &rate(),
-        "How fast a host copies a message that came before its receipt had begun; takes no time if absent.",
-    );
-    let memory_latency = reader.value(
-        "memory_latency",
-        &time(0),
-        usual.memory_latency,
-        "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.",
-    );
-    let memory_rate = reader.value(
-        "memory_rate",
-        &rate(),
-        usual.memory_rate,
-        "How fast ranks of one node send each other bytes. Assumed.",
-    );
-    Some(HostParameters {
-        send_overhead: parameters.send_overhead,
-        receive_overhead: parameters.receive_overhead,
-        overhead_per_byte: overhead_per_byte.unwrap_or(0.0) * 1e3,
-        gap,
-        eager_limit,
-        answer: answer?,
-        control_message,
-        copy_rate,
-        memory_latency,
-        memory_rate,
-    })
+    host.overhead_per_byte = overhead_per_byte.unwrap_or(0.0) * 1e3;
+    let doc = "The least time between the beginnings of two messages of a node (LogGOPS' g).";
+    reader.set("gap", &time(0), &mut host.gap, doc);
+    let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
+    host.copy_rate = reader.optional("copy_rate", &rate(), doc);
+    let doc = "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.";
+    reader.set("memory_latency", &time(0), &mut host.memory_latency, doc);
+    let doc = "How fast ranks of one node send each other bytes. Assumed.";
+    reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
+    Some(HostParameters { answer: answer?, ..host })
 }
 
 fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
-    let choice = Choice {
-        key: "network",
-        noun: "network",
-        default: Some("flits"),
-        doc: "What carries messages between ranks.",
-        sections: false,
-    };
+    let doc = "What carries messages between ranks.";
+    let choice = Choice::usual("network", "network", "flits", doc);
     let flits = "the network of this scenario, flit by flit.";
     let loggops = "no network: latencies, overheads and gaps alone, by the rules of LogGOPSim. The keys of hosts \
                    above mean nothing then.";
@@ -347,54 +284,33 @@ fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
 
 /// The parameters of LogGOPS; whole nanoseconds.
 fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
-    let usual = loggops::LogGops::CLASSIC;
-    let choice = Choice {
-        key: "dialect",
-        noun: "dialect",
-        default: Some("classic"),
-        doc: "Whose rules: for one schedule they give times up to eight times apart.",
-        sections: false,
-    };
+    let mut parameters = loggops::LogGops::CLASSIC;
+    let doc = "Whose rules: for one schedule they give times up to eight times apart.";
     let classic = "LogGOPSim's: a message's gap is charged at its receiver.";
     let atlahs = "those of the version in ATLAHS: it is charged at its sender.";
-    let dialect = reader.choice(
-        &choice,
-        vec![
-            plain("classic", loggops::Dialect::Classic, classic),
-            plain("atlahs", loggops::Dialect::Atlahs, atlahs),
-        ],
-    );
-    let mut whole = |key, default: u64, doc| -> u64 {
-        let time: Picoseconds = reader.value(key, &time(0), default * 1000, doc);
-        (time + 500) / 1000
+    let dialects = [
+        ("classic", loggops::Dialect::Classic, classic),
+        ("atlahs", loggops::Dialect::Atlahs, atlahs),
+    ];
+    let dialect = reader.one_of("dialect", "dialect", doc, dialects);
+    let mut whole = |key, nanoseconds: &mut u64, doc| {
+        let time: Picoseconds = reader.value(key, &time(0), *nanoseconds * 1000, doc);
+        *nanoseconds = (time + 500) / 1000;
     };
-    let latency = whole("latency", usual.latency, "L: how long a message's first byte travels.");
-    let overhead = whole(
-        "overhead",
-        usual.overhead,
-        "o: how long a host is busy with a message, at either end.",
-    );
-    let overhead_per_byte = whole(
-        "overhead_per_byte",
-        usual.overhead_per_byte,
-        "O: the same for each byte but the first.",
-    );
-    let gap = whole("gap", usual.gap, "g: the time between two messages of an adapter.");
+    whole("latency", &mut parameters.latency, "L: how long a message's first byte travels.");
+    let doc = "o: how long a host is busy with a message, at either end.";
+    whole("overhead", &mut parameters.overhead, doc);
+    let doc = "O: the same for each byte but the first.";
+    whole("overhead_per_byte", &mut parameters.overhead_per_byte, doc);
+    whole("gap", &mut parameters.gap, "g: the time between two messages of an adapter.");
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: true };
-    let gap_per_byte = reader.value(
-        "gap_per_byte",
-        &per_byte,
-        usual.gap_per_byte,
-        "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".",
-    );
-    let eager_limit = reader.value(
-        "eager_limit",
-        &size(0, LARGEST_MESSAGE),
-        Bytes(usual.eager_limit),
-        "S: larger messages wait for their receipt.",
-    );
+    let doc = "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".";
+    reader.set("gap_per_byte", &per_byte, &mut parameters.gap_per_byte, doc);
+    let mut eager_limit = Bytes(parameters.eager_limit);
+    let doc = "S: larger messages wait for their receipt.";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut eager_limit, doc);
     let dialect = dialect?;
-    if dialect == loggops::Dialect::Classic && gap_per_byte.fract() != 0.0 {
+    if dialect == loggops::Dialect::Classic && parameters.gap_per_byte.fract() != 0.0 {
         if let Some(place) = reader.place("gap_per_byte") {
             let message = "under \"classic\" `gap_per_byte` is a whole number of nanoseconds";
             let problem = Diagnostic::new(&place, message);
@@ -402,13 +318,5 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
         }
         return None;
     }
-    Some(loggops::LogGops {
-        dialect,
-        latency,
-        overhead,
-        overhead_per_byte,
-        gap,
-        gap_per_byte,
-        eager_limit: eager_limit.0,
-    })
+    Some(loggops::LogGops { dialect, eager_limit: eager_limit.0, ..parameters })
 }

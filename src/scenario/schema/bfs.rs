@@ -1,7 +1,7 @@
 //! Keys of `[routing.angara]` for what the paper leaves open in BFS.
 
 use crate::{
-    document::{Choice, Reader, plain},
+    document::Reader,
     routing::angara::{Named, Reading},
 };
 
@@ -24,7 +24,5 @@ pub(super) fn reading(reader: &mut Reader<'_>) -> Option<Reading> {
 }
 
 fn choice<N: Named>(reader: &mut Reader<'_>, key: &'static str, doc: &'static str) -> Option<N> {
-    let choice = Choice::usual(key, "order", N::ALL[0].1, doc);
-    reader
-        .choice(&choice, N::ALL.iter().map(|&(value, name, doc)| plain(name, value, doc)).collect())
+    reader.one_of(key, "order", doc, N::ALL.iter().map(|&(value, name, doc)| (name, value, doc)))
 }

@@ -4,7 +4,6 @@ use super::traffic::LARGEST_MESSAGE;
 use crate::{
     document::{Choice, List, Listed, Reader, Whole, plain, rate, report_repeated, size, time},
     engine::CollectiveUnit,
-    narrow::narrow,
     topology::{NodeName, Places},
     traffic::{CollectiveKind, CollectiveSpec},
     units::Bytes,
@@ -45,35 +44,23 @@ pub(super) fn read(
             places.map_or_else(String::new, |places| places.name(node))
         });
     }
-    let rounds = Whole { range: 1..=1_000_000 };
-    let rounds = reader.value("rounds", &rounds, 1, "How many operations there are.");
+    let (mut rounds, mut outstanding) = (1, 1);
+    let many = Whole { range: 1..=1_000_000 };
+    reader.set("rounds", &many, &mut rounds, "How many operations there are.");
     let doc = "How many operations a node may have begun that are not done for it: 1 as MPI's blocking operations.";
-    let outstanding = reader.value("outstanding", &Whole { range: 1..=1_000_000 }, 1, doc);
+    reader.set("outstanding", &many, &mut outstanding, doc);
     let doc = "When the first one begins; completion times count from then on.";
     let start = reader.value("start", &time(0), 0, doc);
-    let unit = unit(reader);
+    let unit = unit(reader)?;
     let nodes = |list: Option<Vec<Listed<u32>>>| list.map(Listed::values).unwrap_or_default();
-    let spec = CollectiveSpec {
-        kind: kind?,
-        message: message?,
-        roots: nodes(roots),
-        members: nodes(members),
-        rounds: narrow(rounds),
-        outstanding: narrow(outstanding),
-        start,
-        load: None,
-    };
-    Some((spec, unit?))
+    let (roots, members) = (nodes(roots), nodes(members));
+    let (kind, message) = (kind?, message?);
+    let load = None;
+    Some((CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load }, unit))
 }
 
 fn kind(reader: &mut Reader<'_>) -> Option<CollectiveKind> {
-    let choice = Choice {
-        key: "operation",
-        noun: "operation",
-        default: None,
-        doc: "What the operations do.",
-        sections: false,
-    };
+    let choice = Choice::required("operation", "operation", "What the operations do.");
     let broadcast = "a message of the root goes to all others.";
     let reduce = "the root gets the combination of everybody's operands.";
     let all_reduce = "everybody gets it: reduced up the tree, then broadcast down.";
@@ -91,23 +78,19 @@ fn kind(reader: &mut Reader<'_>) -> Option<CollectiveKind> {
 
 /// The unit of each router, of which nothing is public.
 fn unit(reader: &mut Reader<'_>) -> Option<CollectiveUnit> {
-    let usual = CollectiveUnit::default();
+    let mut unit = CollectiveUnit::default();
     let doc = "How a router replicates packets on the way down.";
-    let choice = Choice::usual("replication", "rule", "each", doc);
     let each = "each copy starts when its output is free and has room.";
     let together = "all copies start at the same instant; outputs that are free earlier are held.";
-    let together =
-        reader.choice(&choice, vec![plain("each", false, each), plain("together", true, together)]);
+    let rules = [("each", false, each), ("together", true, together)];
+    let together = reader.one_of("replication", "rule", doc, rules);
     let doc = "How many of the packets that are to leave a router next on the way up it can be combining; operands of \
                later ones wait in their buffers. Assumed.";
-    let open = Whole { range: 1..=1024 };
-    let open_operations =
-        narrow(reader.value("open_operations", &open, usual.open_operations.into(), doc));
+    reader.set("open_operations", &Whole { range: 1..=1024 }, &mut unit.open_operations, doc);
     let doc =
         "From the start of a flit of the last operand until the result's flit is there. Assumed.";
-    let combining_latency =
-        reader.value("combining_latency", &time(0), usual.combining_latency, doc);
+    reader.set("combining_latency", &time(0), &mut unit.combining_latency, doc);
     let doc = "How fast a router takes each operand and makes results, all flits counted. Assumed.";
-    let combining_rate = reader.value("combining_rate", &rate(), usual.combining_rate, doc);
-    Some(CollectiveUnit { together: together?, open_operations, combining_latency, combining_rate })
+    reader.set("combining_rate", &rate(), &mut unit.combining_rate, doc);
+    Some(CollectiveUnit { together: together?, ..unit })
 }

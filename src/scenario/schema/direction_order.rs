@@ -2,8 +2,8 @@
 
 use crate::{
     document::{
-        Choice, Diagnostic, Flag, Kind, Node, Reader, Slot, Value, Variant, nearest, plain, quoted,
-        with_keys, wrong_type,
+        Diagnostic, Flag, Kind, Node, Reader, Slot, Value, Variant, nearest, quoted, with_keys,
+        wrong_type,
     },
     narrow::narrow,
     routing::{DirectionRules, HalfRing},
@@ -31,19 +31,15 @@ pub(super) fn variant<'v, 'd>(topology: Option<&TopologySpec>) -> Variant<'v, 'd
     let torus = topology.and_then(TopologySpec::torus).map(|(torus, _)| torus.clone());
     with_keys("direction_order", doc, move |reader: &mut Reader<'d>| {
         let doc = "Which way a packet goes when both ways round a ring are as long.";
-        let choice = Choice::usual("half_ring", "half-ring rule", "balanced", doc);
-        let half_ring = reader.choice(
-            &choice,
-            vec![
-                plain(
-                    "balanced",
-                    HalfRing::Balanced,
-                    "positive from nodes with an even sum of coordinates, negative from the others.",
-                ),
-                plain("plus", HalfRing::Plus, "always positive."),
-                plain("random", HalfRing::Random, "either way by chance, each packet in each dimension."),
-            ],
-        );
+        let balanced =
+            "positive from nodes with an even sum of coordinates, negative from the others.";
+        let random = "either way by chance, each packet in each dimension.";
+        let rules = [
+            ("balanced", HalfRing::Balanced, balanced),
+            ("plus", HalfRing::Plus, "always positive."),
+            ("random", HalfRing::Random, random),
+        ];
+        let half_ring = reader.one_of("half_ring", "half-ring rule", doc, rules);
         let kind = match &torus {
             Some(torus) => Directions::of(torus),
             None => Directions::example(),

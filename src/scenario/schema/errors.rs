@@ -3,8 +3,7 @@
 use super::topology::failures;
 use crate::{
     document::{
-        Choice, Diagnostic, Kind, Node, Reader, Slot, Value, Whole, flits, out_of_range, plain,
-        time, wrong_type,
+        Diagnostic, Kind, Node, Reader, Slot, Value, Whole, flits, out_of_range, time, wrong_type,
     },
     engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry},
     narrow::narrow,
@@ -58,9 +57,9 @@ pub(super) fn read(
                granted to whole packets.";
     let example = "{ bit_error_rate = 1e-9 }";
     reader.optional_table("errors", example, doc, |reader| {
-        let usual = LinkErrors::default();
+        let mut errors = LinkErrors { seed, ..LinkErrors::default() };
         let doc = "The probability that a bit is damaged. With 0 links only pay for being able to send again.";
-        let bit_error_rate = reader.value("bit_error_rate", &ErrorRate, usual.bit_error_rate, doc);
+        reader.set("bit_error_rate", &ErrorRate, &mut errors.bit_error_rate, doc);
         let doc = "Stretches of time in which all that a channel carries is damaged.";
         let example = "{ interval = \"1 ms\", length = \"20 ns\" }";
         let bursts = reader.optional_table("bursts", example, doc, |reader| {
@@ -69,11 +68,12 @@ pub(super) fn read(
             let length = reader.required("length", &time(1), "How long one lasts.");
             Some(Bursts { interval: interval?, length: length? })
         });
+        errors.bursts = bursts.flatten();
         let fabric = fabric();
         let doc = "Cables that err, in both directions, each named by one of its ends; all if absent. The others send \
                    again as well, but need not.";
         let cables = failures::cables(reader, "cables", fabric.as_ref(), doc);
-        let channels = fabric.filter(|_| !cables.is_empty()).map(|fabric| {
+        errors.channels = fabric.filter(|_| !cables.is_empty()).map(|fabric| {
             let mut errs = vec![false; fabric.channel_slots() as usize];
             for channel in cables {
                 errs[channel as usize] = true;
@@ -84,56 +84,39 @@ pub(super) fn read(
             errs
         });
         let doc = "What becomes of a packet before its checksum is there.";
-        let choice = Choice::usual("retry", "kind of retry", "stomp", doc);
         let stomp = "it goes on; the last flit of a damaged one is marked, and whoever has it discards it.";
-        let store = "it waits for it.";
-        let variants =
-            vec![plain("stomp", Retry::Stomp, stomp), plain("store", Retry::Store, store)];
-        let retry = reader.choice(&choice, variants).unwrap_or(usual.retry);
+        let retries =
+            [("stomp", Retry::Stomp, stomp), ("store", Retry::Store, "it waits for it.")];
+        errors.retry = reader.one_of("retry", "kind of retry", doc, retries).unwrap_or(errors.retry);
         let doc = "What is sent again.";
-        let choice = Choice::usual("resend", "kind of sending again", "go-back-n", doc);
         let go_back = "the damaged packet, and all that were sent after it.";
         let selective = "the damaged packet alone; others wait for it if they share its virtual channel.";
-        let variants = vec![
-            plain("go-back-n", Resend::GoBackN, go_back),
-            plain("selective", Resend::Selective, selective),
-        ];
-        let resend = reader.choice(&choice, variants).unwrap_or(usual.resend);
+        let kinds =
+            [("go-back-n", Resend::GoBackN, go_back), ("selective", Resend::Selective, selective)];
+        let resend = reader.one_of("resend", "kind of sending again", doc, kinds);
+        errors.resend = resend.unwrap_or(errors.resend);
         let doc = "What acknowledgements take.";
-        let choice = Choice::usual("acknowledgements", "kind of acknowledgement", "flits", doc);
         let of_flits = "a flit of the cable's other direction, which may be damaged itself.";
-        let variants = vec![
-            plain("flits", Acknowledgements::Flits, of_flits),
-            plain("free", Acknowledgements::Free, "nothing, and none is lost."),
+        let kinds = [
+            ("flits", Acknowledgements::Flits, of_flits),
+            ("free", Acknowledgements::Free, "nothing, and none is lost."),
         ];
-        let acknowledgements = reader.choice(&choice, variants).unwrap_or(usual.acknowledgements);
+        let kind = reader.one_of("acknowledgements", "kind of acknowledgement", doc, kinds);
+        errors.acknowledgements = kind.unwrap_or(errors.acknowledgements);
         let doc = "Bits of the numbers of packets on a link: of `b` bits, `2^b - 1` packets may be without an acknowledgement, \
                    half of `2^b` with `resend = \"selective\"`.";
-        let bits = Whole { range: 1..=16 };
-        let sequence_bits =
-            narrow(reader.value("sequence_bits", &bits, usual.sequence_bits.into(), doc));
+        reader.set("sequence_bits", &Whole { range: 1..=16 }, &mut errors.sequence_bits, doc);
         let covers = parameters.acknowledged_after().div_ceil(parameters.link_flit_time().max(1));
         let covers = covers.saturating_add(2 * u64::from(parameters.maximum_packet()));
-        let default = narrow::<u32>(covers.min(1 << 24)).max(usual.replay_buffer);
+        let default = narrow::<u32>(covers.min(1 << 24)).max(errors.replay_buffer);
         let note = "288, or more if packets without an acknowledgement need more";
         let doc = "Flits of packets that are not acknowledged yet, for each channel between routers; at least one of the \
                    largest packets.";
-        let replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
-        let default = parameters.acknowledged_after().saturating_mul(2).max(usual.time_out);
+        errors.replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
+        let default = parameters.acknowledged_after().saturating_mul(2).max(errors.time_out);
         let note = "2 us, or twice what an acknowledgement takes";
         let doc = "Time from a packet's end until it is sent again if no acknowledgement has come, where these take flits.";
-        let time_out = reader.value_from("time_out", &time(1), default, note, doc);
-        LinkErrors {
-            bit_error_rate,
-            bursts: bursts.flatten(),
-            channels,
-            retry,
-            resend,
-            acknowledgements,
-            sequence_bits,
-            replay_buffer,
-            time_out,
-            seed,
-        }
+        errors.time_out = reader.value_from("time_out", &time(1), default, note, doc);
+        errors
     })
 }

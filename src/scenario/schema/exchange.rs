@@ -6,7 +6,6 @@ use super::{
 };
 use crate::{
     document::{Choice, Reader, Whole, plain, size, time, with_keys},
-    narrow::narrow,
     traffic::{Between, ExchangeSpec},
 };
 
@@ -15,16 +14,11 @@ pub(super) fn read(reader: &mut Reader<'_>, senders: Senders<'_>) -> Option<Exch
     let doc = "Size of the message to each partner.";
     let message = reader.required("message", &size(0, LARGEST_MESSAGE), doc);
     let between = between(reader);
+    let mut rounds = 1;
     let doc = "How often the whole exchange is done.";
-    let rounds = reader.value("rounds", &Whole { range: 1..=1_000_000_000 }, 1, doc);
+    reader.set("rounds", &Whole { range: 1..=1_000_000_000 }, &mut rounds, doc);
     let access = access(reader);
-    Some(ExchangeSpec {
-        pattern: pattern?,
-        message: message?,
-        access,
-        between: between?,
-        rounds: narrow(rounds),
-    })
+    Some(ExchangeSpec { pattern: pattern?, message: message?, access, between: between?, rounds })
 }
 
 fn between(reader: &mut Reader<'_>) -> Option<Between> {

@@ -31,13 +31,10 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v,
             "Virtual lanes that the algorithm may use.",
         ));
         let doc = "How nue and nue-balanced part the destinations among the lanes.";
-        let choice = Choice::usual("partition", "partition", "near", doc);
         let near = "those near each other together, by multilevel partitioning of the fabric.";
-        let partitions = vec![
-            plain("near", Partition::Near, near),
-            plain("in-turn", Partition::InTurn, "in turn."),
-        ];
-        let partition = reader.choice(&choice, partitions)?;
+        let partitions =
+            [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
+        let partition = reader.one_of("partition", "partition", doc, partitions)?;
         let parameters = Parameters { lanes, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })

@@ -3,7 +3,6 @@
 use crate::{
     document::{Auto, Number, Reader, Whole, time},
     measure::{MOST_WINDOWS, Settings},
-    narrow::narrow,
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
@@ -13,27 +12,23 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
 }
 
 fn settings(reader: &mut Reader<'_>) -> Settings {
-    let default = Settings::default();
+    let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered load and the \
          messages.";
-    let window = reader.value("window", &Auto(time(1)), default.window, doc);
-    let windows = |least| Whole { range: least..=u64::from(MOST_WINDOWS) };
-    let mut count = |key, least, default: u32, doc| {
-        narrow(reader.value(key, &windows(least), u64::from(default), doc))
+    reader.set("window", &Auto(time(1)), &mut settings.window, doc);
+    let mut count = |key, least, windows: &mut u32, doc| {
+        reader.set(key, &Whole { range: least..=u64::from(MOST_WINDOWS) }, windows, doc);
     };
-    let warm_up_windows =
-        count("warm_up_windows", 1, default.warm_up_windows, "Most windows of warm-up.");
+    count("warm_up_windows", 1, &mut settings.warm_up_windows, "Most windows of warm-up.");
     // A confidence interval needs two means.
-    let minimum_windows =
-        count("minimum_windows", 2, default.minimum_windows, "Fewest windows measured.");
-    let maximum_windows =
-        count("maximum_windows", 2, default.maximum_windows, "Most windows measured.");
+    count("minimum_windows", 2, &mut settings.minimum_windows, "Fewest windows measured.");
+    count("maximum_windows", 2, &mut settings.maximum_windows, "Most windows measured.");
     let fraction = Number { above: 0.0, to: 1.0, inclusive: false };
     let doc = "Half width of the 95% confidence interval of the mean latency, relative to the mean, at \
          which the measurement ends.";
-    let precision = reader.value("precision", &fraction, default.precision, doc);
+    reader.set("precision", &fraction, &mut settings.precision, doc);
     let doc = "Growth of all that is under way, as a fraction of what is offered, up to which a load may be \
          called steady; each source queue is judged by itself.";
-    let growth = reader.value("growth", &fraction, default.growth, doc);
-    Settings { window, warm_up_windows, minimum_windows, maximum_windows, precision, growth }
+    reader.set("growth", &fraction, &mut settings.growth, doc);
+    settings
 }

@@ -34,14 +34,9 @@ pub(super) fn read(
     sender: Sender,
     senders: Senders<'_>,
 ) -> Option<PatternSpec> {
-    let choice = Choice {
-        key: "pattern",
-        noun: "pattern",
-        default: None,
-        doc: "Who sends to whom. In the formulas a node's coordinates are (x,y,...), of k nodes \
-              each; the bits are those of its number.",
-        sections: false,
-    };
+    let doc = "Who sends to whom. In the formulas a node's coordinates are (x,y,...), of k nodes \
+               each; the bits are those of its number.";
+    let choice = Choice::required("pattern", "pattern", doc);
     let mut kinds: Vec<_> = senders.features.patterns().collect();
     // The first one is the example where none is written.
     match sender {

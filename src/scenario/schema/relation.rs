@@ -20,9 +20,8 @@ pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd,
                an output port and a virtual channel.";
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
-        let choice = Choice::usual("rule", "rule", "up-down", doc);
-        let rules = RELATION_RULES.map(|rule| plain(rule.name, rule, rule.doc));
-        let rule = reader.choice(&choice, rules.into());
+        let rules = RELATION_RULES.map(|rule| (rule.name, rule, rule.doc));
+        let rule = reader.one_of("rule", "rule", doc, rules);
         let lanes = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
@@ -31,9 +30,8 @@ pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd,
             "Virtual channels that the rule may use.",
         ));
         let doc = "How the spanning tree is searched, of rules that have one.";
-        let choice = Choice::usual("tree", "tree", "breadth-first", doc);
-        let trees = TreeOrder::ALL.map(|(order, name, doc)| plain(name, order, doc));
-        let tree = reader.choice(&choice, trees.into());
+        let trees = TreeOrder::ALL.map(|(order, name, doc)| (name, order, doc));
+        let tree = reader.one_of("tree", "tree", doc, trees);
         let doc = "The tree's root, by the number of the switch or router; without it the first that is connected.";
         let root = reader.optional("root", &Whole { range: 0..=u64::from(u32::MAX) - 1 }, doc);
         let doc = "Whether sources choose whole paths, and which ones: one for each pair of switches or routers, of all those that \
@@ -46,14 +44,9 @@ pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd,
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
         let doc = "Which one a packet prefers of several hops that are free and have as many credits.";
-        let choice = Choice::usual("ties", "rule for ties", "first", doc);
-        let ties = reader.choice(
-            &choice,
-            vec![
-                plain("first", false, "the lowest port, there the lowest virtual channel."),
-                plain("random", true, "one at random."),
-            ],
-        );
+        let first = "the lowest port, there the lowest virtual channel.";
+        let ties = [("first", false, first), ("random", true, "one at random.")];
+        let ties = reader.one_of("ties", "rule for ties", doc, ties);
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         if matches!(selection, Some(Some(_))) && reader.has("ties") {
             reader.forbid(
@@ -79,20 +72,15 @@ pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd,
 /// Paths that are drawn.
 fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
     let doc = "How many paths are drawn for each pair; of equal ones one is left.";
-    let most = narrow(reader.value("paths", &Whole { range: 1..=MOST_PATHS as u64 }, 1, doc));
+    let mut most = 1;
+    reader.set("paths", &Whole { range: 1..=MOST_PATHS as u64 }, &mut most, doc);
     let doc = "Which of several paths a packet takes.";
-    let choice = Choice::usual("choice", "choice of paths", "random", doc);
-    let choice = reader.choice(
-        &choice,
-        vec![
-            plain("random", PathChoice::Random, "one at random."),
-            plain(
-                "round-robin",
-                PathChoice::RoundRobin,
-                "one after the other, packet by packet of its source.",
-            ),
-        ],
-    );
+    let in_turn = "one after the other, packet by packet of its source.";
+    let choices = [
+        ("random", PathChoice::Random, "one at random."),
+        ("round-robin", PathChoice::RoundRobin, in_turn),
+    ];
+    let choice = reader.one_of("choice", "choice of paths", doc, choices);
     Some(Some(PathsSpec { selection: PathSelection::RANDOM, most, choice: choice? }))
 }
 

@@ -18,7 +18,7 @@ const USUAL_OPERAND: Bytes = Bytes(8);
 /// Assumed: the time between two operations of a process, and of an adapter, and the most of an adapter.
 const USUAL_PROCESS_GAP: u64 = 100_000;
 const USUAL_ADAPTER_GAP: u64 = 25_000;
-const USUAL_ADAPTER_OUTSTANDING: u64 = 256;
+const USUAL_ADAPTER_OUTSTANDING: u32 = 256;
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -39,49 +39,45 @@ pub(super) fn read(
     let request = reader.value("request", &size(0, 1 << 20), Bytes(16), doc);
     let count = Whole { range: 1..=1_000_000_000 };
     let doc = "How many operations each process does, upon its node's partners in turn.";
-    let operations = reader.value("operations", &count, 1, doc);
+    let (mut operations, mut outstanding, mut processes) = (1, 1, 1);
+    reader.set("operations", &count, &mut operations, doc);
     let many = Whole { range: 1..=1_000_000 };
     let doc =
         "How many operations a process may have begun that are not done: 1 if it waits for each.";
-    let outstanding = reader.value("outstanding", &many, 1, doc);
+    reader.set("outstanding", &many, &mut outstanding, doc);
     let doc = "Behind so many operations a process waits until all that it has begun are done (OSU's window and flush). \
                Only at the end if absent.";
     let flush_every = reader.optional("flush_every", &count, doc);
     let doc = "How many processes each node has that has a partner.";
-    let processes = reader.value("processes", &Whole { range: 1..=1024 }, 1, doc);
+    reader.set("processes", &Whole { range: 1..=1024 }, &mut processes, doc);
     let doc =
         "From the beginning of an operation until its process may begin another one. Assumed.";
     let process_gap = reader.value("process_gap", &time(0), USUAL_PROCESS_GAP, doc);
     let doc = "From the beginning of an operation until its adapter may begin another one, of any process. Assumed.";
     let adapter_gap = reader.value("adapter_gap", &time(0), USUAL_ADAPTER_GAP, doc);
     let doc = "How many operations an adapter may have begun that are not done. Assumed.";
-    let adapter_outstanding =
-        reader.value("adapter_outstanding", &many, USUAL_ADAPTER_OUTSTANDING, doc);
+    let mut adapter_outstanding = USUAL_ADAPTER_OUTSTANDING;
+    reader.set("adapter_outstanding", &many, &mut adapter_outstanding, doc);
     let doc = "How long an atomic operation takes at its target's adapter, which performs one after the other. Assumed.";
-    parameters.atomic_time = reader.value("atomic_time", &time(0), parameters.atomic_time, doc);
+    reader.set("atomic_time", &time(0), &mut parameters.atomic_time, doc);
     Some(RemoteMemorySpec {
         operation: operation?,
         pattern: pattern?,
         message: message?,
         request,
-        operations: narrow(operations),
-        processes: narrow(processes),
-        outstanding: narrow(outstanding),
+        operations,
+        processes,
+        outstanding,
         flush_every: flush_every.map(narrow),
         process_gap,
         adapter_gap,
-        adapter_outstanding: narrow(adapter_outstanding),
+        adapter_outstanding,
     })
 }
 
 fn operation(reader: &mut Reader<'_>) -> Option<RemoteOperation> {
-    let choice = Choice {
-        key: "operation",
-        noun: "operation",
-        default: None,
-        doc: "What is done to the memory of partners.",
-        sections: false,
-    };
+    let doc = "What is done to the memory of partners.";
+    let choice = Choice::required("operation", "operation", doc);
     let put = "it is written; the target acknowledges each operation.";
     let get = "it is read.";
     let add = "atomic: a value is added to it, and what it was before comes back.";

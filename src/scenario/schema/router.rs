@@ -61,94 +61,70 @@ fn router(
     let (preset, parameters) =
         reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
     *to = parameters;
-    to.flit = reader.value("flit", &size(1, 4096), to.flit, "Size of a flit.");
+    reader.set("flit", &size(1, 4096), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
-    let mut count = |key, kind: &Whole, default: u32, doc| {
-        narrow(reader.value(key, kind, u64::from(default), doc))
-    };
-    to.header_flits =
-        count("header_flits", &few, to.header_flits, "Flits of a packet before its payload.");
-    to.checksum_flits =
-        count("checksum_flits", &few, to.checksum_flits, "Flits of a packet after its payload.");
-    to.maximum_payload = reader.value(
-        "maximum_payload",
-        &size(1, 1 << 28),
-        to.maximum_payload,
-        "Payload of the largest packet; longer messages are cut into several.",
-    );
-    to.virtual_channels = narrow(reader.value(
-        "virtual_channels",
-        &Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() },
-        to.virtual_channels.into(),
-        "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
-         the lanes of a forwarding table or a relation.",
-    ));
+    let doc = "Flits of a packet before its payload.";
+    reader.set("header_flits", &few, &mut to.header_flits, doc);
+    let doc = "Flits of a packet after its payload.";
+    reader.set("checksum_flits", &few, &mut to.checksum_flits, doc);
+    let doc = "Payload of the largest packet; longer messages are cut into several.";
+    reader.set("maximum_payload", &size(1, 1 << 28), &mut to.maximum_payload, doc);
+    let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
+               the lanes of a forwarding table or a relation.";
+    let lanes = Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() };
+    reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets \
                under the bubble rule, else one; any with wormhole switching.";
-    to.buffer = reader.value("buffer", &flits(), to.buffer, doc);
-    if let Some(switching) = switching(reader) {
-        to.switching = switching;
-    }
-    if let Some(arbitration) = arbitration(reader) {
-        to.arbitration = arbitration;
-    }
+    reader.set("buffer", &flits(), &mut to.buffer, doc);
+    to.switching = switching(reader).unwrap_or(to.switching);
+    to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
          go without, and so do [routing.direction_order] with a `dateline` and wormhole switching.";
     let bubble = to.bubble && bubble && to.switching != Switching::Wormhole;
     to.bubble = reader.value("bubble", &Flag, bubble, doc);
-    to.crossbar_speedup = narrow(reader.value(
-        "crossbar_speedup",
-        &CHANNELS,
-        u64::from(to.crossbar_speedup),
-        "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
-         as a channel the crossbar is.",
-    ));
+    let doc = "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
+               as a channel the crossbar is.";
+    reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
-    to.routing_latency = reader.value("routing_latency", &time(0), to.routing_latency, doc);
+    reader.set("routing_latency", &time(0), &mut to.routing_latency, doc);
     let doc = "Time of a flit from an input buffer to an output.";
-    to.crossbar_latency = reader.value("crossbar_latency", &time(0), to.crossbar_latency, doc);
+    reader.set("crossbar_latency", &time(0), &mut to.crossbar_latency, doc);
     preset
 }
 
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
     let doc = "When a packet may ask for its next output.";
-    let choice = Choice::usual("switching", "kind of switching", "virtual-cut-through", doc);
     let wormhole = "when its header is there; its flits wait where they are for room, one by one. Only where links \
                     are shared flit by flit.";
-    reader.choice(
-        &choice,
-        vec![
-            plain("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
-            plain("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
-            plain("wormhole", Switching::Wormhole, wormhole),
-        ],
-    )
+    let kinds = [
+        ("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
+        ("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
+        ("wormhole", Switching::Wormhole, wormhole),
+    ];
+    reader.one_of("switching", "kind of switching", doc, kinds)
 }
 
 fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
     let doc = "Who is served first at an output.";
-    let choice = Choice::usual("arbitration", "kind of arbitration", "round-robin", doc);
     let transit = "packets from other routers before packets from the node, each in turn.";
     let oldest = "the packet that was created first. Only where links are shared flit by flit.";
     let weighted = "virtual channels in turn, each for as many flits as its weight (`weights` of [link]) says. Only \
                     where links are shared flit by flit.";
-    reader.choice(
-        &choice,
-        vec![
-            plain("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
-            plain("transit-first", Arbitration::TransitFirst, transit),
-            plain("oldest-first", Arbitration::OldestFirst, oldest),
-            plain("weighted", Arbitration::Weighted, weighted),
-        ],
-    )
+    let kinds = [
+        ("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
+        ("transit-first", Arbitration::TransitFirst, transit),
+        ("oldest-first", Arbitration::OldestFirst, oldest),
+        ("weighted", Arbitration::Weighted, weighted),
+    ];
+    reader.one_of("arbitration", "kind of arbitration", doc, kinds)
 }
 
 fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
-    to.link_rate = reader.value("rate", &rate(), to.link_rate, "Rate in each direction.");
+    reader.set("rate", &rate(), &mut to.link_rate, "Rate in each direction.");
     let doc =
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
-    to.link_latency = reader.value("latency", &time(1), to.link_latency, doc);
+    reader.set("latency", &time(1), &mut to.link_latency, doc);
     let doc = "How virtual channels share the channels of links and adapters.";
     let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
     let packet = "a channel is granted to a packet until its end.";
@@ -160,34 +136,32 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
 
 /// The keys of links that are shared flit by flit.
 fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
-    let usual = FlitSharing::default();
+    let mut sharing = FlitSharing::default();
     let doc = "Time from a packet's getting a virtual channel until its flits ask for the switch.";
     let key = "virtual_channel_allocation_latency";
-    let virtual_channel_allocation =
-        reader.value(key, &time(0), usual.virtual_channel_allocation, doc);
+    reader.set(key, &time(0), &mut sharing.virtual_channel_allocation, doc);
     let doc = "Time from a flit's winning the switch until it enters the crossbar.";
-    let switch_allocation =
-        reader.value("switch_allocation_latency", &time(0), usual.switch_allocation, doc);
+    let key = "switch_allocation_latency";
+    reader.set(key, &time(0), &mut sharing.switch_allocation, doc);
     let doc = "Rounds of each allocation (iSLIP's iterations).";
-    let iterations = narrow(reader.value("iterations", &CHANNELS, usual.iterations.into(), doc));
+    reader.set("iterations", &CHANNELS, &mut sharing.iterations, doc);
     let doc = "When routers look for a packet's way.";
-    let choice = Choice::usual("routing", "time of routing", "on-arrival", doc);
-    let routing = vec![
-        plain("on-arrival", false, "when its header comes, whatever is before it."),
-        plain("at-head", true, "when its header is at the head of its queue."),
+    let times = [
+        ("on-arrival", false, "when its header comes, whatever is before it."),
+        ("at-head", true, "when its header is at the head of its queue."),
     ];
-    let routing_at_head = reader.choice(&choice, routing).unwrap_or_default();
+    let at_head = reader.one_of("routing", "time of routing", doc, times);
+    sharing.routing_at_head = at_head.unwrap_or_default();
     let doc = "The queues of an input port.";
-    let choice = Choice::usual("queues", "kind of queues", "virtual-channel", doc);
-    let queues = vec![
-        plain("virtual-channel", false, "one for each virtual channel."),
-        plain("virtual-output", true, "one for each virtual channel and output."),
+    let queues = [
+        ("virtual-channel", false, "one for each virtual channel."),
+        ("virtual-output", true, "one for each virtual channel and output."),
     ];
-    let virtual_output_queues = reader.choice(&choice, queues).unwrap_or_default();
+    let virtual_output = reader.one_of("queues", "kind of queues", doc, queues);
+    sharing.virtual_output_queues = virtual_output.unwrap_or_default();
     let doc = "Flits that can wait behind the crossbar at each output.";
     let few = Whole { range: 0..=1 << 16 };
-    let output_buffer =
-        narrow(reader.value("output_buffer", &few, usual.output_buffer.into(), doc));
+    reader.set("output_buffer", &few, &mut sharing.output_buffer, doc);
     let doc = "Flits of each virtual channel's turn, from virtual channel 0 on, where `arbitration` is \"weighted\"; 1 \
                of those not named.";
     let weight = List {
@@ -197,46 +171,29 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
         example: Some("[4, 1]"),
     };
     let weights = Listed::values(reader.value("weights", &weight, Vec::new(), doc));
-    let weights = weights.into_iter().map(narrow).collect();
-    FlitSharing {
-        virtual_channel_allocation,
-        switch_allocation,
-        iterations,
-        routing_at_head,
-        virtual_output_queues,
-        output_buffer,
-        weights,
-    }
+    sharing.weights = weights.into_iter().map(narrow).collect();
+    sharing
 }
 
 fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
-    to.injection_channels = narrow(reader.value(
-        "injection_channels",
-        &CHANNELS,
-        u64::from(to.injection_channels),
-        "Channels from a node into its router; its messages take them in turn.",
-    ));
+    let doc = "Channels from a node into its router; its messages take them in turn.";
+    reader.set("injection_channels", &CHANNELS, &mut to.injection_channels, doc);
     let doc = "Rate of each injection channel.";
-    to.injection_rate = reader.value("injection_rate", &rate(), to.injection_rate, doc);
+    reader.set("injection_rate", &rate(), &mut to.injection_rate, doc);
     let doc = "Time of a flit on an injection channel, its own length included.";
-    to.injection_latency = reader.value("injection_latency", &time(1), to.injection_latency, doc);
+    reader.set("injection_latency", &time(1), &mut to.injection_latency, doc);
     let doc = "The router's buffer of an injection channel, for each virtual channel; at least one of \
          the largest packets.";
-    to.injection_buffer = reader.value("injection_buffer", &flits(), to.injection_buffer, doc);
-    to.ejection_channels = narrow(reader.value(
-        "ejection_channels",
-        &CHANNELS,
-        u64::from(to.ejection_channels),
-        "Channels from a router to its node.",
-    ));
-    to.ejection_rate =
-        reader.value("ejection_rate", &rate(), to.ejection_rate, "Rate of each ejection channel.");
+    reader.set("injection_buffer", &flits(), &mut to.injection_buffer, doc);
+    let doc = "Channels from a router to its node.";
+    reader.set("ejection_channels", &CHANNELS, &mut to.ejection_channels, doc);
+    reader.set("ejection_rate", &rate(), &mut to.ejection_rate, "Rate of each ejection channel.");
     let doc = "Time of a flit on an ejection channel, its own length included.";
-    to.ejection_latency = reader.value("ejection_latency", &time(1), to.ejection_latency, doc);
+    reader.set("ejection_latency", &time(1), &mut to.ejection_latency, doc);
     let doc = "The host's time from a message's creation to that of its packets.";
-    to.send_overhead = reader.value("send_overhead", &time(0), to.send_overhead, doc);
+    reader.set("send_overhead", &time(0), &mut to.send_overhead, doc);
     let doc = "The host's time from the arrival of a message's last packet to its receipt.";
-    to.receive_overhead = reader.value("receive_overhead", &time(0), to.receive_overhead, doc);
+    reader.set("receive_overhead", &time(0), &mut to.receive_overhead, doc);
     let doc = "Time from the arrival of a request to the creation of its response.";
-    to.service_time = reader.value("service_time", &time(0), to.service_time, doc);
+    reader.set("service_time", &time(0), &mut to.service_time, doc);
 }

@@ -59,15 +59,11 @@ pub(super) fn read(
         let algorithm = reader
             .choice(&choice, features.angara().map(|it| plain(it.name, it, it.doc)).collect());
         let mut freedoms = Freedoms::default();
-        freedoms.first_and_last_steps = reader.value(
-            "first_and_last_steps",
-            &Flag,
-            freedoms.first_and_last_steps,
-            "Whether routes may begin with a first and end with a last step.",
-        );
+        let doc = "Whether routes may begin with a first and end with a last step.";
+        reader.set("first_and_last_steps", &Flag, &mut freedoms.first_and_last_steps, doc);
         let doc =
             "Whether these steps may break the direction order where no deadlock can come of it.";
-        freedoms.relaxation = reader.value("relaxation", &Flag, freedoms.relaxation, doc);
+        reader.set("relaxation", &Flag, &mut freedoms.relaxation, doc);
         let parameters = Parameters { freedoms, bfs: bfs::reading(reader)? };
         Some(RoutingSpec::Angara { algorithm: algorithm?, parameters })
     });

@@ -77,7 +77,6 @@ pub struct Point {
 
 impl Point {
     /// The load as it is written, if the sweep gives it.
-    #[must_use]
     pub fn load(&self) -> Option<&str> {
         let load = self.assignments.iter().find(|(key, _)| key == LOAD);
         load.map(|(_, load)| load.as_str())
@@ -201,7 +200,6 @@ impl Sweep {
     }
 
     /// Whether a key that `[sweep]` gives is set on the command line too, as for one run.
-    #[must_use]
     pub fn is_overruled(document: &Document) -> bool {
         let SweepTable { grid, series, .. } = table::read(&mut Reader::reading(document, None));
         let set = |path: &str| document.get(path).is_some_and(|node| node.place.source.typed);
@@ -210,13 +208,11 @@ impl Sweep {
     }
 
     /// How the figures of a document's sweep look, whatever else is wrong with it.
-    #[must_use]
     pub fn figures(document: &Document) -> Figures {
         table::read(&mut Reader::reading(document, None)).figures
     }
 
     /// What people call a point: its series, load, and seed if it is one of several repetitions.
-    #[must_use]
     pub fn label(&self, place: usize) -> String {
         let point = &self.points[place];
         let parts = [
@@ -229,7 +225,6 @@ impl Sweep {
     }
 
     /// Whether points are repeated although nothing in any of them is drawn at random.
-    #[must_use]
     pub fn repeats_in_vain(&self) -> bool {
         let equal = |runs: &[Point]| {
             runs.windows(2).all(|two| two[0].scenario.ignores_the_seed(&two[1].scenario))

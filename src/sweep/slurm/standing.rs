@@ -27,7 +27,6 @@ pub enum Standing {
 
 impl Standing {
     /// Whether its points may still come.
-    #[must_use]
     pub fn is_under_way(self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }

@@ -180,47 +180,39 @@ impl Submission {
         Ok(Self { folder: folder.into(), number, notes, tasks: tasks_of(rows) })
     }
 
-    #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    #[must_use]
     pub fn settings(&self) -> &SlurmSettings {
         &self.notes.settings
     }
 
     /// The folder of the results.
-    #[must_use]
     pub fn results(&self) -> &Path {
         self.folder.ancestors().nth(2).unwrap_or(&self.folder)
     }
 
-    #[must_use]
     pub fn script(&self) -> PathBuf {
         self.folder.join(SCRIPT)
     }
 
     /// The resolved sweep.
-    #[must_use]
     pub fn scenario(&self) -> PathBuf {
         self.folder.join(SCENARIO)
     }
 
     /// For each task the texts of its points' identities.
-    #[must_use]
     pub fn tasks(&self) -> &[Vec<String>] {
         &self.tasks
     }
 
     /// The log of a task.
-    #[must_use]
     pub fn log(&self, task: u32) -> PathBuf {
         self.folder.join(LOGS).join(format!("{task}.log"))
     }
 
     /// The version of flitlab that submitted it, if it is not this one.
-    #[must_use]
     pub fn other_version(&self) -> Option<&str> {
         let same = self.notes.flitlab == env!("CARGO_PKG_VERSION")
             && self.notes.results_version == RESULTS_VERSION;

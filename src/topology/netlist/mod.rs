@@ -71,7 +71,6 @@ impl Netlist {
     ///
     /// # Panics
     /// If terminals have failed: what is not there has no place in a netlist.
-    #[must_use]
     pub fn of(fabric: Fabric) -> Self {
         assert!(fabric.live_terminals().count() == fabric.terminals() as usize, "some have failed");
         let mut ports = vec![0; fabric.routers() as usize];
@@ -97,21 +96,18 @@ impl Netlist {
     }
 
     /// The netlist as ibsim reads it, without terminals that have failed.
-    #[must_use]
     pub fn text(&self) -> String {
         write::text(self)
     }
 
     /// The netlist as `ibnetdiscover` writes it, without terminals that have failed. All cables are said to have
     /// ibsim's default rate.
-    #[must_use]
     pub fn discovered_text(&self) -> String {
         discovered::text(self)
     }
 
     /// The local identifiers of terminals, then switches: those that are given, and the lowest free ones for the
     /// others.
-    #[must_use]
     pub fn lids(&self) -> Vec<u16> {
         let given = self.adapters.iter().map(|adapter| adapter.lid);
         let given: Vec<_> = given.chain(self.switches.iter().map(|switch| switch.lid)).collect();

@@ -1,10 +1,9 @@
-//! Whether packets that choose their way, and whose escape follows a table, arrive and can't wait for each other for
-//! ever, whatever they choose.
+//! Whether packets that choose their way arrive and can't wait for each other for ever, whatever they choose.
 //!
-//! It is the condition of relation_proof.rs (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free Adaptive
-//! Routing in Wormhole Networks", 1995, the sufficient half) for packets whose hops depend on more than on where they
-//! are and on where they go: on the ways round to which they are bound, and on whether they have an intermediate node
-//! before them. For each of these errands all hops are followed from all places where a packet on it can begin. The
+//! It is the condition that relation_proof.rs states (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free
+//! Adaptive Routing in Wormhole Networks", 1995, the sufficient half), also for packets whose hops depend on more than
+//! on where they are and on where they go: on the ways round to which they are bound, and on whether they have an
+//! intermediate node before them. For each of these errands all hops are followed from all places where a packet on it can begin. The
 //! extended dependency graph has an edge from one (channel, lane) of an escape to another if some packet that holds
 //! the first can ask for the second as an escape, at once or after more hops that are none, and also if it turns at an
 //! intermediate node in between. Packets that have no choice, as those of reads, hold and ask on the same lanes, so
@@ -57,8 +56,8 @@ pub(super) struct Errand {
 pub(super) struct Packets {
     /// How many virtual channels.
     pub lanes: u8,
-    /// Those that escapes use, a bit each.
-    pub escapes: u16,
+    /// By channel and lane, the channel's lanes together: whether it is an escape.
+    pub escapes: Vec<bool>,
     /// Those on which a packet can come to its intermediate node, a bit each; none if there are no such nodes.
     pub turning: u16,
     pub legs: Vec<Leg>,
@@ -66,14 +65,12 @@ pub(super) struct Packets {
 
 /// Follows packets on all legs to all live routers, and looks for cycles. `hops(head, errand, list)` adds those that a
 /// packet may take where its leg does not end.
-pub(super) fn prove_adaptive(
+pub(super) fn prove_choices(
     fabric: &Fabric,
     packets: &Packets,
     hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
 ) -> RelationProof {
-    let terminals = fabric.terminals_by_router();
-    let ends: Vec<u32> =
-        (0..fabric.routers()).filter(|&at| !terminals[at as usize].is_empty()).collect();
+    let ends = fabric.ends();
     let errands: Vec<Errand> = ends
         .iter()
         .flat_map(|&to| packets.legs.iter().map(move |&leg| Errand { to, leg }))
@@ -90,11 +87,23 @@ pub(super) fn prove_adaptive(
     let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
     edges.sort_unstable();
     flaws.sort_by_key(RelationFlaw::is_cycle);
+    let dead_from_the_start = |flaw: &RelationFlaw| match flaw {
+        RelationFlaw::DeadEnd { destination, at, after: None } => Some((*at, *destination)),
+        _ => None,
+    };
+    let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
+    let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
     let places = Places::new(fabric, packets.lanes);
     flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
-    let pairs = ends.len() as u64;
-    let pairs = pairs * pairs.saturating_sub(1);
     RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
+}
+
+/// The channel of a hop from a router, and the router behind it; `None` if it leads nowhere.
+pub(super) fn go(fabric: &Fabric, lanes: u8, at: u32, hop: Hop) -> Option<(u32, u32)> {
+    let outputs = fabric.outputs(at);
+    let exists = usize::from(hop.port) < outputs.len() && hop.lane < lanes;
+    let channel = outputs.start + u32::from(hop.port);
+    Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
 
 /// Numbers of the places where a head can be: come over a channel in a lane, injected at a router; and one for having
@@ -139,9 +148,7 @@ fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>>
     if let Some(&(own, _)) = edges.iter().find(|(from, to)| from == to) {
         return Some(places.came(own).into_iter().collect());
     }
-    let components = cycle::components(places.turned() + 1, &successors);
-    let component = components.iter().find(|component| component.len() > 1)?;
-    let cycle = cycle::shortest(component, &successors, |_, _| true)?;
+    let cycle = cycle::any(places.turned() + 1, &successors)?;
     Some(cycle.into_iter().filter_map(|place| places.came(place)).collect())
 }
 
@@ -205,21 +212,18 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self
     }
 
-    fn is_escape(&self, lane: u8) -> bool {
-        self.packets.escapes >> lane & 1 == 1
-    }
-
     fn hops_at(&self, place: u32, router: u32, errand: Errand, list: &mut Vec<Hop>) {
         (self.hops)(Head { router, came: self.places.came(place) }, errand, list);
     }
 
     /// The place after a hop of a router, and the router there; `None` if there is no such channel or lane.
     fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
-        let outputs = self.fabric.outputs(at);
-        let exists = usize::from(hop.port) < outputs.len() && hop.lane < self.packets.lanes;
-        let channel = outputs.start + u32::from(hop.port);
-        let target = exists.then(|| self.fabric.target(channel)).flatten()?;
+        let (channel, target) = go(self.fabric, self.packets.lanes, at, hop)?;
         Some((self.places.arrived(LaneChannel { channel, lane: hop.lane }), target))
+    }
+
+    fn is_escape(&self, place: u32) -> bool {
+        self.packets.escapes.get(place as usize).is_some_and(|&is| is)
     }
 
     /// Follows packets on an errand from wherever they can begin.
@@ -308,7 +312,9 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         let (destination, at, after) = (errand.to, router, self.places.came(place));
         if list.len() == first {
             self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
-        } else if !list[first..].iter().any(|hop| hop.escape && self.is_escape(hop.lane)) {
+        } else if !list[first..].iter().any(|&hop| {
+            hop.escape && self.go(router, hop).is_none_or(|(after, _)| self.is_escape(after))
+        }) {
             self.flaws.push(RelationFlaw::NoEscape { destination, at, after });
         }
         way.push(Step { place, router, first, next: first, deepest: 0 });
@@ -320,7 +326,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         let (mut open, mut list) = (Vec::new(), Vec::new());
         let may_have_turned = matches!(errand.leg, Leg::Last { .. }) && self.packets.turning != 0;
         for (holder, router) in std::mem::take(&mut self.reached) {
-            let held = self.places.came(holder).is_some_and(|came| self.is_escape(came.lane));
+            let held = self.is_escape(holder);
             if !held && !may_have_turned {
                 continue;
             }

@@ -39,7 +39,6 @@ impl Message {
 /// be left over all the same.
 ///
 /// Takes time in proportion to n log n for n messages and receives, and 20 bytes for each.
-#[must_use]
 pub fn check(schedule: &Schedule) -> Vec<Unmatched> {
     let mut messages = Vec::new();
     for rank in 0..schedule.ranks() {

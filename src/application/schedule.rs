@@ -43,19 +43,16 @@ pub struct Operation {
 
 impl Operation {
     /// A message of so many bytes.
-    #[must_use]
     pub const fn send(bytes: u64, to: u32, tag: u32) -> Self {
         Self { amount: bytes, peer: to, tag, action: Action::Send, stream: 0, adapter: 0 }
     }
 
     /// The receipt of a message of so many bytes.
-    #[must_use]
     pub const fn receive(bytes: u64, from: u32, tag: u32) -> Self {
         Self { action: Action::Receive, ..Self::send(bytes, from, tag) }
     }
 
     /// Computing for so many nanoseconds.
-    #[must_use]
     pub const fn compute(nanoseconds: u64) -> Self {
         Self { action: Action::Compute, ..Self::send(nanoseconds, 0, 0) }
     }
@@ -127,33 +124,28 @@ impl Labels {
 }
 
 impl Schedule {
-    #[must_use]
     pub fn ranks(&self) -> u32 {
         narrow(self.first.len() - 1)
     }
 
     /// All operations, in the order of their ranks.
-    #[must_use]
     pub fn operations(&self) -> impl ExactSizeIterator<Item = &Operation> {
         self.steps.iter().map(|step| &step.operation)
     }
 
     /// The numbers of a rank's operations.
-    #[must_use]
     pub fn of_rank(&self, rank: u32) -> Range<u32> {
         self.first[rank as usize]..self.first[rank as usize + 1]
     }
 
     /// The operation with this number.
     #[inline]
-    #[must_use]
     pub fn operation(&self, number: u32) -> &Operation {
         &self.steps[number as usize].operation
     }
 
     /// The rank whose operation has this number.
     #[inline]
-    #[must_use]
     pub fn rank_of(&self, number: u32) -> u32 {
         self.steps[number as usize].rank
     }
@@ -166,7 +158,6 @@ impl Schedule {
 
     /// On how much an operation waits before it may begin.
     #[inline]
-    #[must_use]
     pub fn waits(&self, number: u32) -> u32 {
         self.waits[number as usize]
     }
@@ -190,13 +181,11 @@ impl Schedule {
     }
 
     /// The name that an operation was given.
-    #[must_use]
     pub fn label(&self, number: u32) -> Option<&str> {
         self.labels.get(number)
     }
 
     /// Says which operation it is: `` `l7` of rank 3 (send 8 B to rank 4, tag 0) ``.
-    #[must_use]
     pub fn describe(&self, number: u32) -> String {
         let rank = self.rank_of(number);
         let what = match self.label(number) {
@@ -216,7 +205,6 @@ impl Schedule {
     }
 
     /// Bytes that it takes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         size_of_val(&*self.first)
             + size_of_val(&*self.steps)
@@ -279,7 +267,6 @@ impl Default for ScheduleBuilder {
 
 impl ScheduleBuilder {
     /// Without any rank; what is added belongs to rank 0 until [`end_rank`](Self::end_rank) is called.
-    #[must_use]
     pub fn new() -> Self {
         let schedule = Schedule {
             first: vec![0],
@@ -292,7 +279,6 @@ impl ScheduleBuilder {
     }
 
     /// The rank that is being made.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         self.schedule.ranks()
     }
@@ -302,13 +288,11 @@ impl ScheduleBuilder {
     }
 
     /// How many operations the rank that is being made has.
-    #[must_use]
     pub fn operations_of_rank(&self) -> u32 {
         narrow::<u32>(self.schedule.steps.len()) - self.first_of_rank()
     }
 
     /// How many operations all ranks have so far.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.schedule.steps.len() as u64
     }
@@ -434,7 +418,6 @@ impl ScheduleBuilder {
     ///
     /// # Panics
     /// If a rank was begun and not ended.
-    #[must_use]
     pub fn finish(self) -> Schedule {
         assert_eq!(self.operations_of_rank(), 0, "rank {} was not ended", self.rank());
         self.schedule

@@ -19,7 +19,6 @@ pub struct Stuck {
 
 impl Stuck {
     /// One line for each operation that hangs, the first few of each kind.
-    #[must_use]
     pub fn describe(&self, schedule: &Schedule) -> String {
         const MOST: usize = 8;
         let mut lines = Vec::new();

@@ -49,7 +49,6 @@ pub struct Share {
 
 impl Tally {
     /// Counts a schedule. Sums beyond 2^64 stay there.
-    #[must_use]
     pub fn new(schedule: &Schedule) -> Self {
         let ranks = schedule.ranks();
         let mut classes = [(0u64, 0u64); CLASSES.len() + 1];

@@ -53,7 +53,6 @@ impl Interruption {
     ///
     /// # Panics
     /// If the table is there before the failure, or is none for these fabrics.
-    #[must_use]
     pub fn new(
         whole: &Fabric,
         left: &Fabric,

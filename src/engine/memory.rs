@@ -35,7 +35,6 @@ fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
 
 /// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
 /// many as the next power of two.
-#[must_use]
 pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let inputs = input_ports(fabric, parameters);
     let most =
@@ -70,7 +69,6 @@ fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
 }
 
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too; and collective operations, if there are.
-#[must_use]
 pub fn memory_needed(
     fabric: &Fabric,
     parameters: &Parameters,

@@ -190,7 +190,6 @@ pub struct Carried {
 impl Carried {
     /// The mean utilisation of channels between routers in the `time` since it was `before`, without a reset
     /// meanwhile.
-    #[must_use]
     pub fn mean_utilisation_since(&self, before: Self, time: Picoseconds) -> f64 {
         let all = u128::from(time.max(1)) * u128::from(self.channels.max(1));
         self.busy.saturating_sub(before.busy) as f64 / all as f64
@@ -199,7 +198,6 @@ impl Carried {
 
 impl Counters {
     /// Flits that have been created and neither delivered nor lost nor combined, source queues included.
-    #[must_use]
     pub fn flits_under_way(&self) -> u64 {
         self.flits_created - self.flits_delivered - self.flits_lost - self.flits_combined
     }
@@ -231,7 +229,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     ///
     /// # Panics
     /// If a packet and a channel's latency can take longer than [`LONGEST`].
-    #[must_use]
     pub fn new(
         fabric: &'f Fabric,
         routes: &'f Routes,
@@ -247,7 +244,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     ///
     /// # Panics
     /// As [`new`](Self::new).
-    #[must_use]
     pub fn on_threads(
         threads: usize,
         fabric: &'f Fabric,
@@ -263,7 +259,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     ///
     /// # Panics
     /// As [`new`](Self::new), and if something fails but packets don't go by a forwarding table.
-    #[must_use]
     pub fn interrupted(
         threads: usize,
         fabric: &'f Fabric,
@@ -303,13 +298,11 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
-    #[must_use]
     pub fn traced(&self) -> Vec<Grant> {
         self.0.traced()
     }
 
     /// What the interruption brought about so far, if there is one.
-    #[must_use]
     pub fn interruption(&self) -> Option<InterruptionReport> {
         self.0.interruption()
     }
@@ -322,37 +315,31 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
     /// once nothing is left.
-    #[must_use]
     pub fn now(&self) -> Picoseconds {
         self.0.clock
     }
 
     /// The fingerprint of all grants so far.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         self.0.digest()
     }
 
     /// Work done so far.
-    #[must_use]
     pub fn counters(&self) -> Counters {
         self.0.counters()
     }
 
     /// CPU time that threads other than the caller's have taken, waiting for each other included.
-    #[must_use]
     pub fn time_of_other_threads(&self) -> Duration {
         self.0.time_of_other_threads()
     }
 
     /// Packets that are in the network or on their way to a sink.
-    #[must_use]
     pub fn packets_under_way(&self) -> usize {
         self.0.packets_under_way()
     }
 
     /// Messages that are queued at their sources or under way.
-    #[must_use]
     pub fn messages_under_way(&self) -> u64 {
         self.0.messages_under_way()
     }
@@ -376,7 +363,6 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Whether all operations of the collective subnetwork are done, if there are any.
-    #[must_use]
     pub fn collectives_done(&self) -> bool {
         self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
     }
@@ -392,28 +378,24 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// What all channels together have carried since the last reset; time linear in channels.
-    #[must_use]
     pub fn carried(&self) -> Carried {
         self.0.carried()
     }
 
     /// What each channel has carried since the last reset, in the engine's order: by router, network
     /// then ejection channels; then injection channels.
-    #[must_use]
     pub fn channels(&mut self) -> Vec<ChannelReport> {
         self.0.channels()
     }
 
     /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
     /// are in all. Of equally busy ones the first are taken.
-    #[must_use]
     pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
         self.0.busiest_channels(most)
     }
 
     /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
     /// chains of packets that have a choice.
-    #[must_use]
     pub fn find_deadlock(&self) -> Option<Deadlock> {
         self.0.find_deadlock()
     }
@@ -421,13 +403,11 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
     /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
     /// packets.
-    #[must_use]
     pub fn credits_are_conserved(&self) -> bool {
         self.0.credits_are_conserved()
     }
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.
-    #[must_use]
     pub fn memory(&self) -> (usize, usize) {
         self.0.memory()
     }

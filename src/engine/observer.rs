@@ -43,7 +43,6 @@ pub struct CompletedMessage {
 /// time, and calls for several parts, come in no particular order, so what is kept must not depend on it.
 pub trait Observer: Send {
     /// Another one for a part of the network, that has seen nothing yet.
-    #[must_use]
     fn fork(&self) -> Self;
     /// Takes over what another one has seen, which then has seen nothing and goes on as this one does.
     fn gather(&mut self, part: &mut Self);

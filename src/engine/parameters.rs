@@ -212,7 +212,6 @@ impl Parameters {
     /// 2 KiB in up to 8 data lanes. A switch takes 100 ns from port to port, as InfiniScale IV was announced
     /// to. Assumed are how these 100 ns divide, cables of 2 m (10 ns), buffers of four packets a lane, and the
     /// hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
-    #[must_use]
     pub fn infiniband_4xqdr() -> Self {
         let rate = Rate(32_000_000_000);
         Self {
@@ -249,7 +248,6 @@ impl Parameters {
 
     /// Flits of a packet with this payload.
     #[inline]
-    #[must_use]
     pub fn packet_flits(&self, payload: u64) -> u32 {
         let flits = u64::from(self.header_flits)
             + payload.div_ceil(self.flit.0)
@@ -259,7 +257,6 @@ impl Parameters {
 
     /// Flits of the largest packet.
     #[inline]
-    #[must_use]
     pub fn maximum_packet(&self) -> u32 {
         self.packet_flits(self.maximum_payload.0)
     }
@@ -267,7 +264,6 @@ impl Parameters {
     /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
     /// them, if any. A message without payload is one packet.
     #[inline]
-    #[must_use]
     pub fn packets(&self, bytes: u64) -> (u64, Option<u64>) {
         let most = self.maximum_payload.0.max(1);
         let (full, rest) = (bytes / most, bytes % most);
@@ -276,7 +272,6 @@ impl Parameters {
 
     /// Flits of all packets of a message.
     #[inline]
-    #[must_use]
     pub fn message_flits(&self, bytes: u64) -> u64 {
         let (full, rest) = self.packets(bytes);
         let last = rest.map_or(0, |rest| u64::from(self.packet_flits(rest)));
@@ -284,7 +279,6 @@ impl Parameters {
     }
 
     /// The longest that a packet can take from router to router; more than [`LONGEST`](super::LONGEST) is not simulated.
-    #[must_use]
     pub fn longest_stay(&self) -> Picoseconds {
         let flit =
             self.link_flit_time().max(self.injection_flit_time()).max(self.ejection_flit_time());
@@ -298,7 +292,6 @@ impl Parameters {
     }
 
     /// The latencies of both allocations, where links are shared flit by flit.
-    #[must_use]
     pub fn allocation_latency(&self) -> Picoseconds {
         self.sharing.as_ref().map_or(0, |sharing| {
             sharing.virtual_channel_allocation.saturating_add(sharing.switch_allocation)
@@ -306,21 +299,18 @@ impl Parameters {
     }
 
     /// The longest that a flit waits behind the crossbar.
-    #[must_use]
     pub fn output_wait(&self) -> Picoseconds {
         let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
         self.link_flit_time().max(self.ejection_flit_time()).saturating_mul(flits.into())
     }
 
     /// The time a flit occupies a network channel.
-    #[must_use]
     pub fn link_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.link_rate).0
     }
 
     /// From the end of a packet on a network channel that sends again until it is known to be there, if the
     /// acknowledgement waits for one of the largest packets and none is lost.
-    #[must_use]
     pub fn acknowledged_after(&self) -> Picoseconds {
         let packet = self.link_flit_time().saturating_mul(self.maximum_packet().into());
         self.link_latency
@@ -332,7 +322,6 @@ impl Parameters {
     /// How many of the largest packets can be under way on a network channel that sends again, and how many it sends
     /// from the start of one until that is known to be there, if nothing is damaged and no acknowledgement waits; `None`
     /// where links don't err. With fewer of the former than of the latter, a channel can't be used to the full.
-    #[must_use]
     pub fn packets_on_a_link(&self) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();
@@ -346,19 +335,16 @@ impl Parameters {
     }
 
     /// The time a flit occupies an injection channel.
-    #[must_use]
     pub fn injection_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.injection_rate).0
     }
 
     /// The time that a router's collective unit takes for a flit.
-    #[must_use]
     pub fn combining_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.collective.combining_rate).0
     }
 
     /// The time a flit occupies an ejection channel.
-    #[must_use]
     pub fn ejection_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.ejection_rate).0
     }

@@ -53,13 +53,11 @@ type PartState = (
 
 impl<O> EngineState<O> {
     /// How many threads it was simulated on: as many have to go on with it.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.parts.len()
     }
 
     /// How far it has come.
-    #[must_use]
     pub fn now(&self) -> Picoseconds {
         self.clock
     }

@@ -11,7 +11,6 @@ use crate::units::Picoseconds;
 /// channel, and pays the routing latency at each of `hops + 1` routers; the last flit follows it as
 /// closely as the slowest of the three kinds of channel lets it. Store-and-forward: each channel
 /// takes the whole packet before the next one starts, and so do links that keep packets until their checksum is there.
-#[must_use]
 pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Picoseconds {
     let behind = u64::from(flits - 1);
     let hops = u64::from(hops);

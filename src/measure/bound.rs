@@ -41,14 +41,12 @@ pub struct Outlook {
 impl Outlook {
     /// The highest throughput that every terminal that sends can have at once, as a mean over them in
     /// flits a flit time.
-    #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         self.bottleneck.as_ref().map(|bottleneck| 1.0 / bottleneck.load)
     }
 }
 
 /// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
-#[must_use]
 pub fn outlook(
     fabric: &Fabric,
     routes: &Routes,
@@ -84,7 +82,6 @@ pub fn outlook(
 }
 
 /// Whether the outlook looks at all pairs, and so knows the bound.
-#[must_use]
 pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
     senders(fabric, pattern).1 <= MOST_PAIRS
 }

@@ -141,7 +141,6 @@ pub struct Delivered {
 
 impl Delivered {
     /// Shares of packets that were derouted, by kind; `None` without packets.
-    #[must_use]
     pub fn derouted_shares(&self) -> Option<[f64; Derouting::KINDS.len()]> {
         let share = |count: u64| count as f64 / self.packets as f64;
         (self.packets > 0).then(|| self.derouted.map(share))
@@ -180,7 +179,6 @@ pub struct Collector {
 
 impl Collector {
     /// For a fabric of so many terminals; off.
-    #[must_use]
     pub fn new(terminals: u32) -> Self {
         Self {
             on: false,
@@ -240,43 +238,36 @@ impl Collector {
 
     /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
     /// follows it.
-    #[must_use]
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found())
     }
 
     /// What was delivered in all windows that have ended since the start.
-    #[must_use]
     pub fn total(&self) -> Delivered {
         self.total
     }
 
     /// Latencies of packets, from creation to the last flit at the sink.
-    #[must_use]
     pub fn packet_latency(&self) -> Option<Distribution> {
         self.packets.distribution()
     }
 
     /// How the latencies of packets are distributed, in ascending order; empty without packets.
-    #[must_use]
     pub fn packet_latency_quantiles(&self) -> Vec<Quantile> {
         self.packets.quantiles()
     }
 
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
-    #[must_use]
     pub fn message_latency(&self) -> Option<Distribution> {
         self.messages.distribution()
     }
 
     /// Payload delivered from each source.
-    #[must_use]
     pub fn payload_by_source(&self) -> &[u64] {
         &self.payload_by_source
     }
 
     /// When the last message was complete.
-    #[must_use]
     pub fn latest_completion(&self) -> Picoseconds {
         self.latest_completion
     }

@@ -24,7 +24,6 @@ pub struct CompletionBound {
 }
 
 /// What all of an exchange takes at least; `None` if a round has too many messages to look at.
-#[must_use]
 pub fn completion_bound(
     fabric: &Fabric,
     routes: &Routes,
@@ -51,7 +50,6 @@ pub fn completion_bound(
 }
 
 /// What all of a node's remote memory operations take at least; `None` if they are upon too many partners to look at.
-#[must_use]
 pub fn remote_memory_bound(
     fabric: &Fabric,
     routes: &Routes,
@@ -80,7 +78,6 @@ pub fn remote_memory_bound(
 
 /// What all messages of an application take at least, which are given as source, destination and bytes; `None` if they
 /// are too many to look at.
-#[must_use]
 pub fn application_bound(
     fabric: &Fabric,
     routes: &Routes,

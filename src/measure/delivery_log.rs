@@ -74,7 +74,6 @@ pub struct Logged {
 
 impl DeliveryLog {
     /// Nothing has arrived.
-    #[must_use]
     pub fn new(filter: LogFilter) -> Self {
         Self { filter, packets: Earliest::new(), messages: Earliest::new() }
     }

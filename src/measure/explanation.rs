@@ -39,7 +39,6 @@ impl Spent {
         [Self::Compute, Self::Host, Self::Partner, Self::Injection, Self::Queueing, Self::Flight];
 
     /// For people; in files it has one word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -97,7 +96,6 @@ const SLICES: u64 = 100;
 
 impl Explanation {
     /// What the critical path went into.
-    #[must_use]
     pub fn path_times(&self) -> Times {
         let mut times = Times::default();
         for stretch in &self.path {
@@ -107,7 +105,6 @@ impl Explanation {
     }
 
     /// The means of all ranks.
-    #[must_use]
     pub fn rank_times(&self) -> Times {
         let mut means = Times::default();
         for (kind, mean) in means.iter_mut().enumerate() {
@@ -120,7 +117,6 @@ impl Explanation {
 
 /// Finds the critical path and what ranks waited for. `flight` is what a leg takes in an empty network. Time and memory
 /// in proportion to what was recorded, but for a sort.
-#[must_use]
 pub fn explain(
     schedule: &Schedule,
     records: &Records,

@@ -87,7 +87,6 @@ pub struct Growth {
 
 impl Growth {
     /// From `now` on, when this waits at each terminal and so many flits are under way in all.
-    #[must_use]
     pub fn new(
         now: Picoseconds,
         under_way: u64,
@@ -122,13 +121,11 @@ impl Growth {
     }
 
     /// Growth of all that is under way, in flits a picosecond.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.all.grown() / self.time()
     }
 
     /// What can be said so far. All together count as growing only above `tolerated` flits a picosecond.
-    #[must_use]
     pub fn finding(&self, tolerated: f64) -> Finding {
         let level = ERROR / (self.queues.len() as f64 + 1.0);
         let grows = |queue: &Queue| queue.chance(self.windows) <= level;

@@ -21,7 +21,6 @@ pub struct Batch {
 /// `r` of neighbours (as in Skart: A. Tafazzoli, J. Wilson, "Skart: a skewness- and autoregression-adjusted
 /// batch-means procedure", IIE Transactions 43, 2011). Of `n` windows `r` comes out too low by about `1 / n`,
 /// which is added; below its standard error, `1 / sqrt(n)`, it is taken for chance.
-#[must_use]
 pub fn half_width_95_of_windows(windows: &[Batch]) -> Option<f64> {
     let with_values = windows.iter().filter(|window| window.count > 0.0).count();
     if with_values < FEWEST {
@@ -52,14 +51,12 @@ const MOST_CORRELATED: f64 = 0.95;
 
 /// Half width of the 95% confidence interval of the mean of a sample; `None` for fewer than six
 /// values, where the approximation of the quantile is not good enough.
-#[must_use]
 pub fn half_width_95(sample: &[f64]) -> Option<f64> {
     if sample.len() < FEWEST { None } else { half_width_95_of_few(sample) }
 }
 
 /// The same for samples that are normal however few they are, such as the means of repetitions;
 /// `None` for fewer than two values.
-#[must_use]
 pub fn half_width_95_of_few(sample: &[f64]) -> Option<f64> {
     let count = sample.len();
     if count < 2 {
@@ -73,7 +70,6 @@ pub fn half_width_95_of_few(sample: &[f64]) -> Option<f64> {
 
 /// Jain's fairness index of what each source got: 1 if all got the same, 1/n if one got all
 /// (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` if nobody got anything.
-#[must_use]
 pub fn jain_fairness(shares: impl Iterator<Item = u64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0u64, 0.0, 0.0);
     for share in shares {

@@ -62,7 +62,6 @@ pub enum Ending {
 
 impl Ending {
     /// Whether the load was shown to be one that the network sustains.
-    #[must_use]
     pub fn sustained(&self) -> bool {
         matches!(self, Self::Steady | Self::SteadyImprecise)
     }
@@ -157,7 +156,6 @@ impl Offered {
     ///
     /// # Panics
     /// If the latencies without load were not given.
-    #[must_use]
     pub fn window(&self) -> Picoseconds {
         let created = (PACKETS_A_WINDOW / self.packets).max(MESSAGES_A_WINDOW / self.messages);
         let zero_load = self.zero_load.expect("given if the settings leave the window open");

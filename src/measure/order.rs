@@ -23,7 +23,6 @@ pub struct Reordering {
 
 impl Reordering {
     /// The share of packets that were overtaken; `None` without packets.
-    #[must_use]
     pub fn share(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.overtaken as f64 / self.packets as f64)
     }

@@ -7,7 +7,6 @@ use crate::narrow::rounded_down;
 /// An even number of degrees has a finite series (Abramowitz and Stegun, "Handbook of Mathematical
 /// Functions", 26.7.4); an odd one is rounded down and one above 1000 taken for 1000, which makes the
 /// probability larger, never smaller. With one degree or none it is a half: nothing can be told.
-#[must_use]
 pub fn upper_tail(t: f64, degrees: usize) -> f64 {
     let degrees = degrees.min(1000) / 2 * 2;
     if degrees == 0 {
@@ -29,7 +28,6 @@ pub fn upper_tail(t: f64, degrees: usize) -> f64 {
 /// The 97.5% quantile: published values up to four degrees of freedom, then the expansion of Cornish and
 /// Fisher in one over the degrees of freedom (Abramowitz and Stegun, 26.7.5); off by less than 0.001 from
 /// five degrees of freedom on.
-#[must_use]
 pub fn quantile_975(degrees: f64) -> f64 {
     const FEW: [f64; 5] = [f64::INFINITY, 12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(quantile) = FEW.get(rounded_down::<usize>(degrees)) {

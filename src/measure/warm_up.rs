@@ -14,7 +14,6 @@ const BATCH: usize = 5;
 const FEWEST: usize = 6;
 
 /// Whether the beginning that spoils the mean of the samples lies in their first half.
-#[must_use]
 pub fn has_settled(samples: &[f64]) -> bool {
     let values: Vec<f64> =
         samples.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();

@@ -46,7 +46,6 @@ impl<'s> Snapshot<'s> {
     }
 
     /// How far the simulation has come.
-    #[must_use]
     pub fn now(&self) -> Picoseconds {
         self.engine.now()
     }

@@ -23,7 +23,6 @@ pub struct Window {
 
 impl Window {
     /// At least 1 ps.
-    #[must_use]
     pub fn length(&self) -> Picoseconds {
         (self.end - self.start).max(1)
     }

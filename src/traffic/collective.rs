@@ -31,13 +31,11 @@ pub enum CollectiveKind {
 
 impl CollectiveKind {
     /// Whether operands go up the tree.
-    #[must_use]
     pub fn goes_up(self) -> bool {
         self != Self::Broadcast
     }
 
     /// Whether packets go down the tree.
-    #[must_use]
     pub fn goes_down(self) -> bool {
         self != Self::Reduce
     }
@@ -63,7 +61,6 @@ pub struct CollectiveSpec {
 
 impl CollectiveSpec {
     /// The terminals that take part, ascending, of these that live.
-    #[must_use]
     pub fn members_of(&self, live: impl Iterator<Item = u32>) -> Vec<u32> {
         if self.members.is_empty() {
             return live.collect();
@@ -75,7 +72,6 @@ impl CollectiveSpec {
     }
 
     /// The roots in turn, if these take part.
-    #[must_use]
     pub fn roots_of(&self, members: &[u32]) -> Vec<u32> {
         if self.roots.is_empty() {
             return members.first().copied().into_iter().collect();
@@ -133,7 +129,6 @@ impl Collectives {
     ///
     /// # Panics
     /// If there is no tree, or one whose root doesn't take part.
-    #[must_use]
     pub fn new(
         spec: &CollectiveSpec,
         trees: Vec<SpanningTree>,
@@ -160,42 +155,35 @@ impl Collectives {
         }
     }
 
-    #[must_use]
     pub fn kind(&self) -> CollectiveKind {
         self.kind
     }
 
     /// Payload of each operand.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// The trees of the operations, in turn.
-    #[must_use]
     pub fn trees(&self) -> &[SpanningTree] {
         &self.trees
     }
 
     /// The terminals that take part, ascending.
-    #[must_use]
     pub fn members(&self) -> &[u32] {
         self.trees[0].members()
     }
 
-    #[must_use]
     pub fn load(&self) -> Option<&OpenLoad> {
         self.load.as_ref()
     }
 
     /// How many messages come of all operations.
-    #[must_use]
     pub fn all_receipts(&self) -> u64 {
         self.receipts() * u64::from(self.rounds)
     }
 
     /// How many messages come of an operation.
-    #[must_use]
     pub fn receipts(&self) -> u64 {
         let members = self.members().len() as u64;
         match self.kind {

@@ -72,7 +72,6 @@ impl Exchange {
     ///
     /// # Panics
     /// If the pattern draws its destinations at random.
-    #[must_use]
     pub fn new(spec: &ExchangeSpec, pattern: Pattern, fabric: &Fabric) -> Self {
         let steps = pattern.steps().expect("the scenario has refused patterns without steps");
         let kind = match spec.access {
@@ -160,7 +159,6 @@ impl Exchange {
     /// Bytes that an exchange of so many steps a round takes at its beginning, about: twice two numbers for each
     /// step of each terminal, since they are parted among threads; and where nothing is waited for, a cache line
     /// for each message, of which all are queued then.
-    #[must_use]
     pub fn memory_needed(spec: &ExchangeSpec, steps: u32, terminals: u32) -> u64 {
         let counted = u64::from(steps).saturating_mul(u64::from(terminals));
         let queued = match spec.between {
@@ -171,7 +169,6 @@ impl Exchange {
     }
 
     /// Messages of the whole exchange.
-    #[must_use]
     pub fn messages(&self) -> u64 {
         let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
         a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))

@@ -15,7 +15,6 @@ pub struct Interval {
 impl Interval {
     /// `numerator / denominator` picoseconds; saturates at `u64::MAX`, which is never. `None` if the
     /// denominator is 0 or, reduced, exceeds `u64`.
-    #[must_use]
     pub fn new(numerator: u128, denominator: u128) -> Option<Self> {
         let whole = numerator.checked_div(denominator)?;
         let rest = numerator % denominator;
@@ -26,7 +25,6 @@ impl Interval {
     }
 
     /// This many picoseconds, above 0, rounded down to a multiple of 2^-20; saturates as [`Self::new`] does.
-    #[must_use]
     pub fn nearest(picoseconds: f64) -> Self {
         const PARTS: u32 = 1 << 20;
         const NEVER: f64 = (1u128 << 100) as f64;
@@ -35,7 +33,6 @@ impl Interval {
     }
 
     /// The interval in picoseconds.
-    #[must_use]
     pub fn picoseconds(&self) -> f64 {
         self.whole as f64 + self.rest as f64 / self.denominator as f64
     }

@@ -240,63 +240,53 @@ impl OpenLoad {
     }
 
     /// Bytes that the load of so many terminals takes, about.
-    #[must_use]
     pub fn memory_needed(terminals: u32) -> u64 {
         u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
     }
 
     /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
-    #[must_use]
     pub fn offered_fraction(&self) -> f64 {
         self.fraction
     }
 
     /// Offered payload in bytes a second a node; mean over the terminals that send.
-    #[must_use]
     pub fn offered_payload(&self) -> f64 {
         self.payload
     }
 
     /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
     /// that send.
-    #[must_use]
     pub fn offered_flits(&self) -> f64 {
         self.flits
     }
 
     /// Offered messages a node in the time one flit takes on a network channel; mean over the
     /// terminals that send.
-    #[must_use]
     pub fn offered_messages(&self) -> f64 {
         self.messages
     }
 
     /// Whether messages are created at random times.
-    #[must_use]
     pub fn is_random(&self) -> bool {
         self.arrivals.iter().any(Arrivals::is_random)
     }
 
     /// What its messages are for.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
     /// Their payload; of a read the response's.
-    #[must_use]
     pub fn message_bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Who sends to whom.
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// Bytes on the heap.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.pattern.memory()
             + self.arrivals.capacity() * size_of::<Arrivals>()

@@ -120,7 +120,6 @@ impl Pattern {
     /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns with steps go
     /// through them cyclically, without those in which the source has no partner.
     #[inline]
-    #[must_use]
     pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
         let live = self.live.contains(source);
         let to = live.then(|| self.rule.destination(source, index, &self.live, random)).flatten();
@@ -134,14 +133,12 @@ impl Pattern {
 
     /// Number of steps of a finite exchange: in each, every source sends to one partner at most.
     /// `None` for the patterns that draw destinations.
-    #[must_use]
     pub fn steps(&self) -> Option<u32> {
         self.rule.steps(&self.live)
     }
 
     /// To whom `source` sends in this step of an exchange, if to anybody; `None` also for patterns
     /// without steps.
-    #[must_use]
     pub fn partner(&self, source: u32, step: u32) -> Option<u32> {
         let steps = self.steps().filter(|_| self.live.contains(source))?;
         (step < steps).then(|| rule::partner(&*self.rule, source, step, &self.live)).flatten()
@@ -157,7 +154,6 @@ impl Pattern {
 
     /// How much `source` sends, relative to the mean of all that send: 0 for silent and failed ones,
     /// else 1, but for a matrix, where it is proportional to the source's weights.
-    #[must_use]
     pub fn rate(&self, source: u32) -> f64 {
         if self.sends(source) { self.rule.rate(source) } else { 0.0 }
     }
@@ -169,7 +165,6 @@ impl Pattern {
     }
 
     /// Bytes on the heap.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.live.memory() + self.rule.memory()
     }

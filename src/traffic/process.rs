@@ -30,7 +30,6 @@ impl Arrivals {
     ///
     /// # Panics
     /// If the slot is 0 or the interval is shorter than the slot.
-    #[must_use]
     pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
         assert!(slot > 0 && interval.whole >= slot, "at most one message a slot");
         let log_miss = libm::log1p(-(slot as f64 / interval.picoseconds()).min(1.0));
@@ -38,7 +37,6 @@ impl Arrivals {
     }
 
     /// Whether gaps between messages differ by chance.
-    #[must_use]
     pub fn is_random(&self) -> bool {
         self.process == Process::Bernoulli && self.slots_a_miss != 0.0
     }
@@ -59,7 +57,6 @@ impl Arrivals {
     }
 
     /// Creation time of the first message, number 0, for which this was drawn.
-    #[must_use]
     pub fn first(&self, drawn: u64) -> Picoseconds {
         match self.process {
             Process::Bernoulli => (drawn - 1).saturating_mul(self.slot),
@@ -70,7 +67,6 @@ impl Arrivals {
     /// Creation time of message `index`, 1 or more, for which this was drawn; the one before was created at
     /// `previous`. Saturates at `u64::MAX`, which is never.
     #[inline]
-    #[must_use]
     pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
         match self.process {
             Process::Bernoulli => previous.saturating_add(drawn.saturating_mul(self.slot)),

@@ -33,7 +33,6 @@ pub enum RemoteOperation {
 
 impl RemoteOperation {
     /// Whether the target performs one after the other.
-    #[must_use]
     pub fn is_atomic(self) -> bool {
         matches!(self, Self::Add | Self::Xor | Self::CompareAndSwap)
     }
@@ -70,7 +69,6 @@ pub struct RemoteMemorySpec {
 
 impl RemoteMemorySpec {
     /// Payload of the request and of the response.
-    #[must_use]
     pub fn payloads(&self) -> (u64, u64) {
         let operands = self.operation.operands() * self.message.0;
         match self.operation {
@@ -80,7 +78,6 @@ impl RemoteMemorySpec {
     }
 
     /// What travels to and fro, as messages that are read: bytes of the response, and the request.
-    #[must_use]
     pub fn access(&self) -> (u64, Access) {
         let (request, response) = self.payloads();
         (response, Access::Read { request: Bytes(request) })
@@ -164,7 +161,6 @@ impl RemoteMemory {
     ///
     /// # Panics
     /// If the pattern draws its destinations at random.
-    #[must_use]
     pub fn new(spec: &RemoteMemorySpec, pattern: Pattern, fabric: &Fabric) -> Self {
         let steps = pattern.steps().expect("the scenario has refused patterns without steps");
         let terminals = fabric.terminals();
@@ -192,7 +188,6 @@ impl RemoteMemory {
 
     /// Bytes that the operations of so many terminals take at most, about: their state twice, since it is parted among
     /// threads, and a cache line for each operation under way.
-    #[must_use]
     pub fn memory_needed(spec: &RemoteMemorySpec, terminals: u32) -> u64 {
         let processes = u64::from(spec.processes);
         let state = processes * size_of::<Process>() as u64 + size_of::<Adapter>() as u64;
@@ -202,13 +197,11 @@ impl RemoteMemory {
     }
 
     /// How many terminals of the whole network have a partner.
-    #[must_use]
     pub fn initiators(&self) -> u32 {
         self.initiators
     }
 
     /// Operations of the whole network.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         let RemoteMemorySpec { operations, processes, .. } = self.spec;
         u64::from(self.initiators) * u64::from(processes) * u64::from(operations)

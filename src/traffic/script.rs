@@ -14,7 +14,6 @@ pub struct Script {
 
 impl Script {
     /// Any order of times is allowed; messages of one terminal at one time keep the order given.
-    #[must_use]
     pub fn new(mut messages: Vec<Message>) -> Self {
         messages.sort_by_key(|message| (message.source, message.time));
         let terminals = messages.last().map_or(0, |message| message.source + 1);

@@ -169,14 +169,12 @@ impl Workload {
 
     /// Whether [`Self::received`] has to be called.
     #[inline]
-    #[must_use]
     pub fn wants_receipts(&self) -> bool {
         !matches!(self, Self::Script(_) | Self::Load(_))
     }
 
     /// Whether [`Self::sent`] has to be called for a message with this tag.
     #[inline]
-    #[must_use]
     pub fn wants_departure(&self, tag: u64) -> bool {
         match self {
             Self::Exchange(_) => true,
@@ -188,7 +186,6 @@ impl Workload {
     }
 
     /// The operations of the collective subnetwork, if there are any.
-    #[must_use]
     pub fn collectives(&self) -> Option<&Collectives> {
         match self {
             Self::Collectives(collectives) => Some(collectives),
@@ -199,7 +196,6 @@ impl Workload {
     /// Whether [`Self::sent`] and [`Self::received`] may be called before their time has come: an application notes what
     /// happens when, and who waits at a barrier learns of it when the window ends.
     #[inline]
-    #[must_use]
     pub fn may_be_told_ahead(&self) -> bool {
         matches!(self, Self::Application(_)) || self.barrier_latency().is_some()
     }
@@ -207,7 +203,6 @@ impl Workload {
     /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
     /// that they get alone.
     #[inline]
-    #[must_use]
     pub fn barrier_latency(&self) -> Option<Picoseconds> {
         match self {
             Self::Exchange(exchange) => exchange.barrier_latency(),
@@ -218,7 +213,6 @@ impl Workload {
     /// When the last of its terminals came to the barrier that ends their step; `None` if any is under
     /// way, or there is no barrier. Time 0 if none of them had anything to do.
     #[inline]
-    #[must_use]
     pub fn at_barrier(&self) -> Option<Picoseconds> {
         match self {
             Self::Exchange(exchange) => exchange.at_barrier(),
@@ -236,7 +230,6 @@ impl Workload {
     }
 
     /// Whether there are messages of data, and whether there are reads or others that are answered.
-    #[must_use]
     pub fn kinds(&self) -> (bool, bool) {
         let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
         match self {
@@ -252,7 +245,6 @@ impl Workload {
     }
 
     /// The least payload in bytes of a packet, if packets have at most `maximum`.
-    #[must_use]
     pub fn least_payload(&self, maximum: u64) -> u64 {
         let of_bytes = |bytes: u64| match bytes % maximum.max(1) {
             0 => bytes.min(maximum),
@@ -288,7 +280,6 @@ impl Workload {
     }
 
     /// One workload for each of these ranges of terminals, which follow each other and are all there are.
-    #[must_use]
     pub fn split(self, terminals: &[Range<u32>]) -> Vec<Self> {
         if terminals.len() <= 1 {
             return vec![self];
@@ -312,7 +303,6 @@ impl Workload {
     }
 
     /// Bytes that its state takes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         match self {
             Self::Script(script) => script.memory(),

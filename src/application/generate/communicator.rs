@@ -25,7 +25,6 @@ pub struct Communicator<'r> {
 
 impl<'r> Communicator<'r> {
     /// All ranks, seen by one of them.
-    #[must_use]
     pub const fn world(size: u32, rank: u32) -> Self {
         Self { members: None, size, place: rank, first: 0, context: 1, used: 0 }
     }
@@ -35,7 +34,6 @@ impl<'r> Communicator<'r> {
     ///
     /// # Panics
     /// If the list is too long for a communicator.
-    #[must_use]
     pub fn of(members: impl Into<Cow<'r, [u32]>>, place: u32, context: u32) -> Self {
         let members = members.into();
         let size = u32::try_from(members.len()).expect("ranks are fewer");
@@ -43,13 +41,11 @@ impl<'r> Communicator<'r> {
     }
 
     /// How many members there are.
-    #[must_use]
     pub const fn size(&self) -> u32 {
         self.size
     }
 
     /// Its own place, counted from the root.
-    #[must_use]
     pub const fn place(&self) -> u32 {
         (self.place + self.size - self.first) % self.size
     }
@@ -60,19 +56,16 @@ impl<'r> Communicator<'r> {
     }
 
     /// The place so many further on, beyond the last place from the first one on.
-    #[must_use]
     pub const fn up(&self, by: u32) -> u32 {
         (self.place() + by % self.size) % self.size
     }
 
     /// The place so many before.
-    #[must_use]
     pub const fn down(&self, by: u32) -> u32 {
         (self.place() + self.size - by % self.size) % self.size
     }
 
     /// The rank at a place.
-    #[must_use]
     pub fn rank(&self, place: u32) -> u32 {
         let place = (place + self.first) % self.size;
         match &self.members {
@@ -129,7 +122,6 @@ pub struct Tags {
 
 impl Tags {
     /// The tag of a round.
-    #[must_use]
     pub const fn at(self, round: u32) -> u32 {
         let number = self.first.wrapping_add(round) & ((1 << NUMBER_BITS) - 1);
         (self.context << NUMBER_BITS) | number

@@ -37,14 +37,12 @@ impl Default for Program {
 
 impl Program {
     /// At the begin of rank 0.
-    #[must_use]
     pub fn new() -> Self {
         let builder = ScheduleBuilder::new();
         Self { builder, after: Vec::new(), epoch: 0, failure: None, claimed: 1 << 20 }
     }
 
     /// The rank whose program this is at the moment.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         self.builder.rank()
     }
@@ -176,7 +174,6 @@ pub struct Blocks {
 
 impl Blocks {
     /// So many bytes in so many parts.
-    #[must_use]
     pub const fn of(total: u64, parts: u32) -> Self {
         Self { total, parts }
     }
@@ -186,19 +183,16 @@ impl Blocks {
     }
 
     /// Bytes of all of them.
-    #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
     }
 
     /// Bytes of one.
-    #[must_use]
     pub fn at(&self, part: u32) -> u64 {
         self.start(part + 1) - self.start(part)
     }
 
     /// Bytes of so many from one on, going on with the first behind the last.
-    #[must_use]
     pub fn span(&self, first: u32, count: u32) -> u64 {
         match (first + count).checked_sub(self.parts) {
             Some(over @ 1..) => self.total - self.start(first) + self.start(over),

@@ -65,7 +65,6 @@ pub struct Finished {
 
 impl Finished {
     /// When the last rank was done, in nanoseconds.
-    #[must_use]
     pub fn time(&self) -> u64 {
         self.ranks.iter().copied().max().unwrap_or(0)
     }

@@ -97,7 +97,6 @@ impl Application {
     ///
     /// # Panics
     /// If there are not as many places as ranks.
-    #[must_use]
     pub fn new(spec: &ApplicationSpec, places: &[u32], terminals: u32, records: bool) -> Self {
         let schedule = &*spec.schedule;
         assert_eq!(places.len(), schedule.ranks() as usize, "a terminal for each rank");
@@ -140,13 +139,11 @@ impl Application {
     }
 
     /// Whether there is room for what would be kept of each operation.
-    #[must_use]
     pub fn keeps_records(spec: &ApplicationSpec) -> bool {
         spec.schedule.operations().len() <= MOST_RECORDED
     }
 
     /// Bytes that it takes at the most, on a fabric of so many terminals, about.
-    #[must_use]
     pub fn memory_needed(spec: &ApplicationSpec, terminals: u32) -> u64 {
         let operations = spec.schedule.operations().len();
         let each = 2 * size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
@@ -524,7 +521,6 @@ impl Application {
     }
 
     /// Bytes that its state takes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let state = &self.state;
         self.ranks.len() * size_of::<(u32, u32)>()
@@ -574,7 +570,6 @@ impl Application {
 
 impl Outcome {
     /// When the last operation of all ended.
-    #[must_use]
     pub fn time(&self) -> Picoseconds {
         self.finished.iter().copied().max().unwrap_or(0)
     }

@@ -61,7 +61,6 @@ pub struct ApplicationSpec {
 
 impl ApplicationSpec {
     /// The messages between nodes: source, destination and payload in bytes. `places` are the terminals of the ranks.
-    #[must_use]
     pub fn messages(&self, places: &[u32]) -> Vec<(u32, u32, u64)> {
         let of_rank = |rank: u32| {
             let from = places[rank as usize];

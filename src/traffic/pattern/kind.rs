@@ -95,7 +95,6 @@ impl PatternSpec {
     ///
     /// # Panics
     /// If there is no such pattern, or the keys are wrong; scenarios are read without panicking.
-    #[must_use]
     pub fn new(name: &str, keys: &str) -> Self {
         let kind = PATTERNS.into_iter().find(|kind| kind.name == name);
         let kind = kind.unwrap_or_else(|| panic!("there is no pattern {name}"));
@@ -109,13 +108,11 @@ impl PatternSpec {
     }
 
     /// The name of the pattern in scenarios.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.kind.name
     }
 
     /// When it is decided who sends to whom.
-    #[must_use]
     pub fn partners(&self) -> Partners {
         self.kind.partners
     }

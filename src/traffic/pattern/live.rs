@@ -28,13 +28,11 @@ impl Live {
 
     /// Number of live terminals: at least 2, since no fabric has fewer.
     #[inline]
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.terminals - narrow::<u32>(self.failed.len())
     }
 
     /// Number of terminals, failed ones included.
-    #[must_use]
     pub fn terminals(&self) -> u32 {
         self.terminals
     }
@@ -46,21 +44,18 @@ impl Live {
 
     /// Whether this is a terminal that has not failed.
     #[inline]
-    #[must_use]
     pub fn contains(&self, terminal: u32) -> bool {
         terminal < self.terminals && self.failed.binary_search(&terminal).is_err()
     }
 
     /// How many live terminals have a lower number; a live terminal's rank.
     #[inline]
-    #[must_use]
     pub fn rank(&self, terminal: u32) -> u32 {
         terminal - narrow::<u32>(self.failed.partition_point(|&failed| failed < terminal))
     }
 
     /// The live terminal of this rank, which must be below [`Self::count`].
     #[inline]
-    #[must_use]
     pub fn at(&self, rank: u32) -> u32 {
         rank + narrow::<u32>(self.live_below.partition_point(|&below| below <= rank))
     }
@@ -76,7 +71,6 @@ impl Live {
     }
 
     /// The share of a source's messages that goes to each other node if they are all alike.
-    #[must_use]
     pub fn share_of_others(&self) -> f64 {
         1.0 / f64::from(self.count() - 1)
     }

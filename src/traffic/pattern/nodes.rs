@@ -30,19 +30,16 @@ impl<'f> Nodes<'f> {
     }
 
     /// How many there are, failed ones included: 2 at least.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.live.terminals()
     }
 
     /// Those that have not failed.
-    #[must_use]
     pub fn live(&self) -> &'f Live {
         self.live
     }
 
     /// The scenario's seed, for what is drawn once.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }

@@ -49,7 +49,6 @@ pub struct Call {
 
 impl Call {
     /// So many bytes, from or to place 0, combined in no time.
-    #[must_use]
     pub const fn of(bytes: u64) -> Self {
         Self { bytes, root: 0, segment: None, combine_ns_per_byte: 0.0 }
     }
@@ -111,7 +110,6 @@ pub static COLLECTIVES: [&Collective; 9] = [
 ];
 
 /// The operation with this name.
-#[must_use]
 pub fn named(name: &str) -> Option<&'static Collective> {
     COLLECTIVES.iter().find(|collective| collective.name == name).copied()
 }
@@ -124,7 +122,6 @@ impl Collective {
     }
 
     /// The algorithm with this name, or which a library of this name takes for so many ranks and bytes.
-    #[must_use]
     pub fn algorithm(&self, name: &str, ranks: u32, bytes: u64) -> Option<&'static Algorithm> {
         let name = match name {
             "open-mpi-4.1" => open_mpi::choose(self.open_mpi, ranks, bytes),

@@ -8,7 +8,7 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), booksim(), opensm(), loggopsim()]
+    vec![caminos(), booksim(), lanes(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that name.
@@ -87,6 +87,24 @@ fn booksim() -> Section {
         title: "BookSim 2: tori whose links are shared flit by flit",
         source: "BookSim's figures are of one seed; next to saturation its own seeds differ more (results/peers).",
         rows: records("results/peers/booksim.csv").iter().map(row).collect(),
+    }
+}
+
+/// Wormhole switching with one lane and two, past saturation.
+fn lanes() -> Section {
+    let row = |record: &BTreeMap<String, String>| {
+        let [network, lanes] = ["network", "lanes"].map(|it| &record[it]);
+        let what = format!("{network}, lanes: {lanes}; accepted, flits a node and cycle");
+        let [theirs, ours] =
+            ["booksim", "flitlab"].map(|program| value(&record[&format!("accepted_{program}")]));
+        Row::new(what, theirs, ours, "flitlab sweep scenarios/peers/booksim-8x8-mesh.toml")
+    };
+    Section {
+        title: "Wormhole switching by lanes",
+        source: "16 flits of buffer an input, parted among its lanes, packets of 20 flits, uniform traffic at load 1. Of BookSim \
+                 2, the simulator of W. Dally and B. Towles's \"Principles and Practices of Interconnection Networks\", one \
+                 seed. The curves that are published of lanes are not held to: results/peers says why.",
+        rows: records("results/peers/lanes.csv").iter().map(row).collect(),
     }
 }
 

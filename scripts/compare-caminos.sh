@@ -2,12 +2,19 @@
 # Runs the same torus, traffic, load, packets and buffers on CAMINOS 0.6.3 and on flitlab, and prints CPU
 # time a flit-hop, accepted throughput and mean latency side by side.
 #
-#   scripts/compare-caminos.sh                    the default cases, a few minutes
-#   scripts/compare-caminos.sh 8x8x8:0.3 8x8:1    these tori and loads (flits a node and cycle)
+#   scripts/compare-caminos.sh                    time: the default cases, a few minutes
+#   scripts/compare-caminos.sh 8x8x8:0.3 8x8:1    time: these tori and loads (flits a node and cycle)
+#   scripts/compare-caminos.sh stored             means of five seeds of scenarios/peers/caminos-*.toml, beside those in
+#                                                 results/peers/caminos-stored.csv; a minute
+#   scripts/compare-caminos.sh figures            beside those of CAMINOS, which is run; half an hour
+#   scripts/compare-caminos.sh figures 8x8,adap   the same, only rows that begin so in the stored file
 #
 # CAMINOS=PATH  a CAMINOS that is installed already; otherwise it is installed under target/
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
 # ROUNDS=N      how often each case is timed, the programs in turn; the least time counts (default 2)
+# SEEDS=N       how many seeds `figures` runs CAMINOS with (default 5)
+# CSV=PATH      `stored` and `figures` write their table there, too, as CSV
+# STORE=PATH    `figures` writes what CAMINOS gave there, as the stored file has it
 #
 # What corresponds to what in the two models, and what differs: scripts/compare-caminos/README.md.
 set -euo pipefail
@@ -26,12 +33,19 @@ rounds=${ROUNDS:-2}
 # The longer run of flitlab, with which its time is measured, has so many times the measured cycles.
 longer=10
 
-if [ $# -gt 0 ]; then
-    cases=("$@")
-else
-    cases=(8x8x8:0.1 8x8x8:0.3 8x8x8:0.4 8x8x8:0.7 8x8x8:1.0 8x8:0.3 8x8:1.0)
-fi
-for case in "${cases[@]}"; do
+mode=time
+begins=''
+case ${1:-} in
+stored | figures)
+    mode=$1
+    begins=${2:-}
+    [ $# -le 2 ] || fail "$mode takes at most how rows begin"
+    cases=()
+    ;;
+'') cases=(8x8x8:0.1 8x8x8:0.3 8x8x8:0.4 8x8x8:0.7 8x8x8:1.0 8x8:0.3 8x8:1.0) ;;
+*) cases=("$@") ;;
+esac
+for case in ${cases[@]+"${cases[@]}"}; do
     # Load 1 of flitlab is one flit a node and cycle only where the longest ring has 8 nodes.
     # A ring of 2 has one cable in flitlab, two in CAMINOS.
     [[ $case =~ ^[3-8](x[3-8]){0,5}:(0\.[0-9]+|1|1\.0+)$ && $case == *8*:* ]] ||
@@ -44,26 +58,29 @@ needs_cargo() {
     command -v cargo >/dev/null || fail "$1 needs cargo, the Rust toolchain: see https://rustup.rs"
 }
 
-if [ -n "${CAMINOS:-}" ]; then
-    caminos=$CAMINOS
-    [ -x "$caminos" ] || fail "CAMINOS=$caminos is not a program"
-else
-    caminos=$target/caminos/bin/caminos
-    if [ ! -x "$caminos" ]; then
-        needs_cargo "installing CAMINOS"
-        [ -n "${OPENSSL_DIR:-}" ] || pkg-config --exists openssl 2>/dev/null ||
-            fail "CAMINOS needs pkg-config and the headers of OpenSSL to build (Debian: apt-get install" \
-                "pkg-config libssl-dev; Fedora: dnf install pkgconf openssl-devel); or set OPENSSL_DIR"
-        # Without --locked it does not build.
-        cargo install --locked --version "$version" --root "$target/caminos" caminos >&2 ||
-            fail "CAMINOS $version could not be installed"
+find_caminos() {
+    if [ -n "${CAMINOS:-}" ]; then
+        caminos=$CAMINOS
+        [ -x "$caminos" ] || fail "CAMINOS=$caminos is not a program"
+    else
+        caminos=$target/caminos/bin/caminos
+        if [ ! -x "$caminos" ]; then
+            needs_cargo "installing CAMINOS"
+            [ -n "${OPENSSL_DIR:-}" ] || pkg-config --exists openssl 2>/dev/null ||
+                fail "CAMINOS needs pkg-config and the headers of OpenSSL to build (Debian: apt-get install" \
+                    "pkg-config libssl-dev; Fedora: dnf install pkgconf openssl-devel); or set OPENSSL_DIR"
+            # Without --locked it does not build.
+            cargo install --locked --version "$version" --root "$target/caminos" caminos >&2 ||
+                fail "CAMINOS $version could not be installed"
+        fi
     fi
-fi
-# The first line that it prints, before its help.
-case $("$caminos" --help 2>/dev/null || true) in
-*"version_number=$version"*) ;;
-*) fail "$caminos is not CAMINOS $version" ;;
-esac
+    # The first line that it prints, before its help.
+    case $("$caminos" --help 2>/dev/null || true) in
+    *"version_number=$version"*) ;;
+    *) fail "$caminos is not CAMINOS $version" ;;
+    esac
+}
+[ "$mode" = stored ] || find_caminos
 
 if [ -n "${FLITLAB:-}" ]; then
     flitlab=$FLITLAB
@@ -129,6 +146,28 @@ run_caminos() {
     [ -s "$scratch/caminos.result" ] || fail "CAMINOS gave no result: $(tail -n 3 "$scratch/complaints")"
 }
 
+# Writes the configuration of CAMINOS: sides, load, pattern, seed, routing.
+write_configuration() {
+    local sides=$1 load=$2 pattern=$3 seed=$4 template=torus
+    [ "$5" != adaptive ] || template=adaptive
+    local commas=${sides//[^,]/} nodes=$((${sides//,/*}))
+    local order link_classes
+    order=$(seq -s, 0 ${#commas})
+    link_classes=$(seq 0 $((${#commas} + 1)) | sed 's/.*/LinkClass { delay: 1 },/' | tr '\n' ' ')
+    sed -e "s/@WARM_UP@/$warm_up/; s/@MEASURED@/$measured/; s/@SIDES@/$sides/; s/@NODES@/$nodes/" \
+        -e "s/@LOAD@/$load/; s/@ORDER@/$order/; s/@LINK_CLASSES@/$link_classes/" \
+        -e "s/@PATTERN@/$pattern/; s/@SEED@/$seed/" "$settings/$template.cfg" >"$scratch/case.cfg"
+}
+
+if [ "$mode" != time ]; then
+    anew=''
+    [ "$mode" = stored ] || anew=yes
+    # shellcheck source=scripts/compare-caminos/figures.sh
+    source "$settings/figures.sh"
+    print_figures "$begins"
+    exit
+fi
+
 # What is running beside this makes both programs slower, not always by as much.
 echo "CAMINOS $version, $("$flitlab" --version); load average at the start:" \
     "$(cut -d' ' -f1 /proc/loadavg 2>/dev/null || echo unknown)"
@@ -145,20 +184,15 @@ for case in "${cases[@]}"; do
     load=${case#*:}
     nodes=$((${sides//,/*}))
     commas=${sides//[^,]/}
-    dimensions=$((${#commas} + 1))
     window=$((256000 / nodes))
     ((window >= 100)) || window=100
     measured=$((10 * window))
     warm_up=$((2 * window))
-    order=$(seq -s, 0 $((dimensions - 1)))
     directions=''
-    for axis in $(echo x y z k l m | cut -d' ' -f"1-$dimensions"); do
+    for axis in $(echo x y z k l m | cut -d' ' -f"1-$((${#commas} + 1))"); do
         directions+="${directions:+, }\"+$axis\", \"-$axis\""
     done
-    link_classes=$(seq 0 "$dimensions" | sed 's/.*/LinkClass { delay: 1 },/' | tr '\n' ' ')
-    sed -e "s/@WARM_UP@/$warm_up/; s/@MEASURED@/$measured/; s/@SIDES@/$sides/; s/@NODES@/$nodes/" \
-        -e "s/@LOAD@/$load/; s/@ORDER@/$order/; s/@LINK_CLASSES@/$link_classes/" \
-        "$settings/torus.cfg" >"$scratch/case.cfg"
+    write_configuration "$sides" "$load" Uniform 1 direction-order
 
     theirs='' short='' long=''
     for ((round = 0; round < rounds; round++)); do

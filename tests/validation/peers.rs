@@ -1,12 +1,14 @@
 //! Values that other programs give.
 
+use std::collections::BTreeMap;
+
 use flitlab::application::goal;
 use flitlab::application::loggops::{LogGops, simulate};
 
-use super::{Row, Section, in_repository, records};
+use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), booksim(), opensm(), loggopsim()]
+    vec![caminos(), booksim(), lanes(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that name.
@@ -50,62 +52,69 @@ fn loggopsim() -> Section {
     }
 }
 
-/// Throughputs and latencies of CAMINOS on the same torus, from the table that its script prints.
+/// Throughputs and latencies of CAMINOS on the same tori.
 fn caminos() -> Section {
-    let readme = std::fs::read_to_string(in_repository("results/compare-caminos/README.md"));
-    let readme = readme.expect("a committed file");
-    let cells = |line: &str| -> Vec<String> {
-        line.trim_matches(['|', ' ']).split('|').map(|cell| cell.trim().into()).collect()
-    };
-    let mut lines = readme.lines().skip_while(|line| !line.starts_with("| torus | load |"));
-    let header = cells(lines.next().expect("the table"));
-    let mut rows = Vec::new();
-    for line in lines.skip(1).take_while(|line| line.starts_with('|')) {
-        let cells = cells(line);
-        let of = |name: &str| {
-            let place = header.iter().position(|cell| cell == name).expect("a column");
-            cells[place].parse::<f64>().expect("a number")
+    let row = |record: &BTreeMap<String, String>| {
+        let routing = match record["flitlab"].as_str() {
+            "" => record["routing"].clone(),
+            series => format!("{}, {series}", record["routing"]),
         };
-        for (quantity, unit) in [("accepted", "flits a node and cycle"), ("latency", "cycles")] {
-            rows.push(Row::new(
-                format!("{} at load {}: {quantity}, {unit}", cells[0], cells[1]),
-                of(&format!("{quantity}, CAMINOS")),
-                of(&format!("{quantity}, flitlab")),
-                "scripts/compare-caminos.sh",
-            ));
-        }
-    }
+        let [torus, pattern, offered] = ["torus", "pattern", "offered"].map(|it| &record[it]);
+        let setting = format!("{torus} {pattern}, {routing}, load {offered}");
+        beside(record, "caminos", &setting, "scripts/compare-caminos.sh figures")
+    };
     Section {
-        title: "CAMINOS: uniform traffic of 16-flit packets",
-        source: "Past saturation the order of directions makes the difference (results/compare-caminos).",
-        rows,
+        title: "CAMINOS: tori with the bubble rule, packets of 16 flits",
+        source: "Which rules differ, and by how much that moves what: results/compare-caminos.",
+        rows: records("results/peers/caminos.csv").iter().map(row).collect(),
     }
 }
 
-/// Throughputs and latencies of BookSim 2 on the same tori: throughput past saturation, else latency.
+/// Throughputs and latencies of BookSim 2 on the same tori.
 fn booksim() -> Section {
-    let mut rows = Vec::new();
-    for record in records("results/peers/booksim.csv") {
-        let (quantity, unit) = match record["latency_deviation_percent"].as_str() {
-            "" => ("accepted", "flits a node and cycle"),
-            _ => ("latency", "cycles"),
-        };
-        let [theirs, ours] = ["booksim", "flitlab"].map(|program| {
-            record[&format!("{quantity}_{program}")].parse::<f64>().expect("a number")
-        });
-        let what = format!(
-            "{} {}, packets of {}, {} virtual channels, load {}: {quantity}, {unit}",
+    let row = |record: &BTreeMap<String, String>| {
+        let setting = format!(
+            "{} {}, packets of {}, {} virtual channels, load {}",
             record["torus"],
             record["pattern"],
             record["packet_flits"],
             record["virtual_channels"],
             record["offered"],
         );
-        rows.push(Row::new(what, theirs, ours, "scripts/compare-booksim.sh"));
-    }
+        beside(record, "booksim", &setting, "scripts/compare-booksim.sh")
+    };
     Section {
         title: "BookSim 2: tori whose links are shared flit by flit",
         source: "BookSim's figures are of one seed; next to saturation its own seeds differ more (results/peers).",
-        rows,
+        rows: records("results/peers/booksim.csv").iter().map(row).collect(),
     }
+}
+
+/// Wormhole switching with one lane and two, past saturation.
+fn lanes() -> Section {
+    let row = |record: &BTreeMap<String, String>| {
+        let [network, lanes] = ["network", "lanes"].map(|it| &record[it]);
+        let what = format!("{network}, lanes: {lanes}; accepted, flits a node and cycle");
+        let [theirs, ours] =
+            ["booksim", "flitlab"].map(|program| value(&record[&format!("accepted_{program}")]));
+        Row::new(what, theirs, ours, "flitlab sweep scenarios/peers/booksim-8x8-mesh.toml")
+    };
+    Section {
+        title: "Wormhole switching by lanes",
+        source: "16 flits of buffer an input, parted among its lanes, packets of 20 flits, uniform traffic at load 1. Of BookSim \
+                 2, the simulator of W. Dally and B. Towles's \"Principles and Practices of Interconnection Networks\", one \
+                 seed. The curves that are published of lanes are not held to: results/peers says why.",
+        rows: records("results/peers/lanes.csv").iter().map(row).collect(),
+    }
+}
+
+/// A program's value beside flitlab's: accepted throughput past saturation, else latency.
+fn beside(record: &BTreeMap<String, String>, program: &str, setting: &str, command: &str) -> Row {
+    let (quantity, unit) = match record["latency_deviation_percent"].as_str() {
+        "" => ("accepted", "flits a node and cycle"),
+        _ => ("latency", "cycles"),
+    };
+    let [theirs, ours] =
+        [program, "flitlab"].map(|program| value(&record[&format!("{quantity}_{program}")]));
+    Row::new(format!("{setting}: {quantity}, {unit}"), theirs, ours, command)
 }

@@ -1,111 +1,138 @@
-//! The queues of a router in hand of which something can come before its window ends.
+//! Before when nothing can come of each queue, and of the queues of each input port together.
+
+use serde::{Deserialize, Serialize};
 
 use crate::engine::octet::EIGHT;
-use crate::engine::tick::{NEVER, Tick};
+use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 
-/// The place of a queue that is not on the list.
-const ABSENT: u32 = u32::MAX;
-
-/// Queues and the times before which nothing can come of them, in two lists side by side: the least time is looked for at
-/// every instant, in many at once.
-#[derive(Debug, Default)]
+/// The times of all queues of a part. That of an input port is not later than those of its queues, but may be earlier
+/// until it is [settled](Self::settle).
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Agenda {
-    /// Never beyond the last queue, up to a whole number of eights.
-    times: Vec<[Tick; EIGHT]>,
-    queues: Vec<u32>,
-    /// By queue: its place in both.
-    places: Vec<u32>,
+    /// By queue.
+    queues: Vec<Tick>,
+    /// By octet of a router, then input port: the least time is looked for at every instant, in many at once.
+    ports: Vec<[Tick; EIGHT]>,
+    /// Queues of an input port.
+    of_port: usize,
+}
+
+/// A router's times among those of its part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub first_queue: usize,
+    pub first_octet: usize,
+    pub octets: usize,
 }
 
 impl Agenda {
-    /// Begins with a router of so many queues.
-    pub(super) fn start(&mut self, queues: usize) {
-        for queue in self.queues.drain(..) {
-            self.places[queue as usize] = ABSENT;
-        }
-        self.times.clear();
-        if self.places.len() < queues {
-            self.places.resize(queues, ABSENT);
-        }
+    /// Of so many queues and octets in which nothing happens.
+    pub(super) fn new(queues: usize, octets: usize, of_port: usize) -> Self {
+        Self { queues: vec![NEVER; queues], ports: vec![[NEVER; EIGHT]; octets], of_port }
     }
 
-    /// Sets a queue's time; it is on the list if that is before `until`.
+    pub(super) fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The time of a queue of the part.
     #[inline(always)]
-    pub(super) fn set(&mut self, queue: usize, time: Tick, until: Tick) {
-        let place = self.places[queue];
-        if time < until {
-            if place != ABSENT {
-                return *self.time(place as usize) = time;
-            }
-            self.add(queue, time);
-        } else if place != ABSENT {
-            self.remove(queue, place as usize);
-        }
+    pub(super) fn at(&self, queue: usize) -> Tick {
+        self.queues[queue]
     }
 
-    fn time(&mut self, place: usize) -> &mut Tick {
-        &mut self.times[place / EIGHT][place % EIGHT]
-    }
-
-    fn add(&mut self, queue: usize, time: Tick) {
-        let place = self.queues.len();
-        if place.is_multiple_of(EIGHT) {
-            self.times.push([NEVER; EIGHT]);
-        }
-        *self.time(place) = time;
-        self.queues.push(fitted!(queue, u32));
-        self.places[queue] = fitted!(place, u32);
-    }
-
-    /// Takes a queue off the list; the last one takes its place.
-    fn remove(&mut self, queue: usize, place: usize) {
-        let last = self.queues.len() - 1;
-        self.places[self.queues[last] as usize] = fitted!(place, u32);
-        self.places[queue] = ABSENT;
-        self.queues.swap_remove(place);
-        *self.time(place) = *self.time(last);
-        *self.time(last) = NEVER;
-        if last.is_multiple_of(EIGHT) {
-            self.times.pop();
-        }
-    }
-
-    /// The least time, and whose it is.
+    /// Sets a queue's time; its input port is given by the router's first octet and its number.
     #[inline(always)]
-    pub(super) fn first(&self, due: &mut Vec<u32>) -> Tick {
-        let now = least(&self.times);
+    pub(super) fn set(&mut self, queue: usize, (octet, input): (usize, usize), time: Tick) {
+        self.queues[queue] = time;
+        let port = &mut self.ports[octet + input / EIGHT][input % EIGHT];
+        *port = (*port).min(time);
+    }
+
+    /// Sees to it that a queue's time is not later than `time`. What it is then.
+    #[inline(always)]
+    pub(super) fn lower(
+        &mut self,
+        queue: usize,
+        (octet, input): (usize, usize),
+        time: Tick,
+    ) -> Tick {
+        let time = self.queues[queue].min(time);
+        self.set(queue, (octet, input), time);
+        time
+    }
+
+    /// Before when nothing can come of any queue of a router.
+    #[inline(always)]
+    pub(super) fn first(&self, place: Place) -> Tick {
+        least(&self.ports[place.first_octet..][..place.octets])
+    }
+
+    /// The router's queues whose time is `now`.
+    #[inline(always)]
+    pub(super) fn due_at(&self, now: Tick, place: Place, due: &mut Vec<u32>) {
         due.clear();
-        for (eight, times) in self.times.iter().enumerate() {
-            let mut set = 0_u32;
-            for (place, &time) in times.iter().enumerate() {
-                set |= u32::from(time == now) << place;
-            }
+        let ports = &self.ports[place.first_octet..][..place.octets];
+        for (octet, times) in ports.iter().enumerate() {
+            let mut set = at_most(times, now);
             while set != 0 {
-                let place = eight * EIGHT + set.trailing_zeros() as usize;
+                let input = octet * EIGHT + set.trailing_zeros() as usize;
                 set &= set - 1;
-                // Beyond the last queue there is none, if no time is left.
-                if let Some(&queue) = self.queues.get(place) {
-                    due.push(queue);
+                let first = input * self.of_port;
+                let times = &self.queues[place.first_queue + first..][..self.of_port];
+                for (queue, &time) in (fitted!(first, u32)..).zip(times) {
+                    if time == now {
+                        due.push(queue);
+                    }
                 }
             }
         }
-        now
     }
+
+    /// Brings the times of input ports up to date that are not later than `now`.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, now: Tick, place: Place) {
+        let ports = &mut self.ports[place.first_octet..][..place.octets];
+        for (octet, times) in ports.iter_mut().enumerate() {
+            let mut set = at_most(times, now);
+            while set != 0 {
+                let port = set.trailing_zeros() as usize;
+                set &= set - 1;
+                let first = place.first_queue + (octet * EIGHT + port) * self.of_port;
+                let queues = &self.queues[first..][..self.of_port];
+                times[port] = queues.iter().fold(NEVER, |least, &time| least.min(time));
+            }
+        }
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let ports = self.ports.iter_mut().flatten();
+        ports.chain(&mut self.queues).for_each(|time| *time = rebased(*time, by));
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.queues) + size_of_val(&*self.ports)
+    }
+}
+
+/// The places of times that are not later than `now`, a bit each.
+#[inline(always)]
+fn at_most(times: &[Tick; EIGHT], now: Tick) -> u32 {
+    let mut set = 0;
+    for (place, &time) in times.iter().enumerate() {
+        set |= u32::from(time <= now) << place;
+    }
+    set
 }
 
 /// The least of some times.
 #[inline(always)]
-pub(super) fn least(times: &[[Tick; EIGHT]]) -> Tick {
-    let mut lanes = [NEVER; EIGHT];
-    for eight in times {
-        for place in 0..EIGHT {
-            lanes[place] = lanes[place].min(eight[place]);
-        }
-    }
+fn least(times: &[[Tick; EIGHT]]) -> Tick {
     let mut least = NEVER;
-    for time in lanes {
-        least = least.min(time);
+    for [a, b, c, d, e, f, g, h] in times {
+        let quarters = [a.min(e), b.min(f), c.min(g), d.min(h)];
+        least = least.min(*quarters[0].min(quarters[1]).min(quarters[2].min(quarters[3])));
     }
     least
 }

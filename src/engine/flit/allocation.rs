@@ -1,10 +1,9 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
-use super::agenda::Agenda;
 use super::queue::Stage;
-use super::turn;
 use super::visit::FlitVisit;
+use super::{first_from, turn};
 use crate::engine::Arbitration;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -13,6 +12,8 @@ use crate::topology::NONE;
 /// Lists of an instant, kept for their memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    /// Packets without a choice to which lanes of their output are open.
+    askers: Vec<Asker>,
     /// Lanes of outputs and the queues to which they are open.
     asks: Vec<(u32, u32)>,
     /// Offers: a lane, and the queue.
@@ -26,11 +27,18 @@ pub(super) struct Scratch {
     of_input: Vec<u32>,
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
-    /// The router's queues that are due before its end, or were.
-    pub agenda: Agenda,
+    /// Queues that are due.
     pub due: Vec<u32>,
     /// Queues that send alone.
     pub alone: Vec<u32>,
+}
+
+/// A packet without a choice that asks for a lane of its output, and the lanes that are open to it.
+#[derive(Clone, Copy, Debug)]
+struct Asker {
+    queue: u32,
+    output: u32,
+    open: u16,
 }
 
 /// A flit that asks for the switch.
@@ -48,14 +56,17 @@ pub(super) struct Want {
 }
 
 impl Scratch {
-    /// Begins with a router of so many queues and ports.
-    pub(super) fn start(&mut self, queues: usize, inputs: u16, outputs: u16) {
-        for (of_port, ports) in [(&mut self.of_input, inputs), (&mut self.of_output, outputs)] {
-            if of_port.len() < usize::from(ports) {
-                of_port.resize(ports.into(), NONE);
-            }
-        }
-        self.agenda.start(queues);
+    /// For routers of up to so many ports.
+    pub(super) fn new(inputs: u16, outputs: u16) -> Self {
+        let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
+        Self { of_input, of_output, ..Self::default() }
+    }
+
+    /// Some lanes of an output are open to the packet of a queue.
+    #[inline(always)]
+    pub(super) fn add_asker(&mut self, queue: usize, output: u16, open: u16) {
+        let queue = fitted!(queue, u32);
+        self.askers.push(Asker { queue, output: output.into(), open });
     }
 
     pub(super) fn add_ask(&mut self, lane: u32, queue: usize) {
@@ -63,7 +74,7 @@ impl Scratch {
     }
 
     pub(super) fn has_asks(&self) -> bool {
-        !self.asks.is_empty()
+        !self.askers.is_empty() || !self.asks.is_empty()
     }
 }
 
@@ -80,9 +91,53 @@ fn may_clash(wants: &[Want]) -> bool {
     clash != 0
 }
 
+/// Whether packets may ask for lanes of one output; if not, they don't.
+#[inline(always)]
+fn share_outputs(askers: &[Asker]) -> bool {
+    let (mut outputs, mut share) = (0_u64, false);
+    for asker in askers {
+        let output = 1 << (asker.output % 64);
+        share |= outputs & output != 0;
+        outputs |= output;
+    }
+    share
+}
+
 impl FlitVisit<'_, '_> {
     /// Gives virtual channels to packets.
+    #[inline]
     pub(super) fn allocate_lanes(&mut self, now: Tick) {
+        let mut askers = std::mem::take(&mut self.scratch.askers);
+        if self.scratch.asks.is_empty() && !share_outputs(&askers) {
+            for &Asker { queue, output, open } in &askers {
+                self.accept_first(queue as usize, output, open, now);
+            }
+        } else {
+            for &Asker { queue, output, open } in &askers {
+                let lanes = (0..self.rules.lanes).filter(|lane| open >> lane & 1 != 0);
+                let asks = lanes.map(|lane| (output * self.rules.lanes + lane, queue));
+                self.scratch.asks.extend(asks);
+            }
+            self.allocate_in_rounds(now);
+        }
+        askers.clear();
+        self.scratch.askers = askers;
+    }
+
+    /// Gives a packet the lane that it likes best among some of its output that nobody else asks for.
+    #[inline(always)]
+    fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
+        let first = output * self.rules.lanes;
+        let accepts = u32::from(self.queue(queue).accepts).saturating_sub(first);
+        let lane = first_from(open, accepts).expect("one is open");
+        let place = self.lane(output as usize, fitted!(lane, u8));
+        self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
+        self.queue(queue).accepts = fitted!(first + lane, u16) + 1;
+        self.give(queue, output as usize, fitted!(lane, u8), place, now);
+    }
+
+    /// Gives virtual channels to packets several of which may ask for the same, or that have a choice.
+    fn allocate_in_rounds(&mut self, now: Tick) {
         let mut asks = std::mem::take(&mut self.scratch.asks);
         let mut offers = std::mem::take(&mut self.scratch.offers);
         let mut losers = std::mem::take(&mut self.scratch.losers);
@@ -129,6 +184,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Gives a packet a virtual channel.
+    #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, lane: u8, place: usize, now: Tick) {
         self.withdraw(queue);
         let held = &mut self.state.lanes[place];
@@ -267,9 +323,10 @@ impl FlitVisit<'_, '_> {
     }
 
     /// The place of a flit in an output's cyclic order of input ports and their queues.
-    fn in_turn(&mut self, want: &Want, pointer: u16) -> ((bool, u32), (bool, u32)) {
+    #[inline(always)]
+    fn in_turn(&mut self, want: &Want, pointer: u16) -> u64 {
         let of_port = self.input(want.input as usize).pointer;
-        (turn(want.input, pointer), turn(want.of_port, of_port))
+        u64::from(turn(want.input, pointer)) << 32 | u64::from(turn(want.of_port, of_port))
     }
 
     /// Less of a queue whose packet was created before.
@@ -279,6 +336,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Whether an input port accepts the offer to one of its flits rather than to another.
+    #[inline(always)]
     fn is_accepted(&mut self, one: &Want, other: &Want) -> bool {
         match self.rules.arbitration {
             Arbitration::OldestFirst => self.age(one.queue) < self.age(other.queue),

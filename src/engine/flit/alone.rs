@@ -3,10 +3,10 @@
 //! them. So they are left alone, and catch up when either happens, in one go.
 
 use super::queue::Queue;
-use super::sending::{Pace, leaves};
+use super::sending::leaves;
 use super::visit::FlitVisit;
 use crate::engine::Arbitration;
-use crate::engine::ports::{self, Output};
+use crate::engine::ports::Output;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -16,10 +16,9 @@ impl FlitVisit<'_, '_> {
     /// Leaves a queue alone whose next flit can win at `next` and that shares no port; flits take so long through the
     /// crossbar.
     pub(super) fn leave_alone(&mut self, queue: usize, next: Tick, crossbar: Tick) {
-        let &mut Queue { flits, left, input, entry, .. } = self.queue(queue);
-        let &ports::Input { feeder, injects, .. } = self.entry(input.into());
+        let &mut Queue { flits, left, feeder, .. } = self.queue(queue);
         // Its terminal may wait for a credit.
-        let watched = injects && self.state.lanes[feeder as usize + usize::from(entry)].awaited;
+        let watched = feeder.injects && self.state.lanes[feeder.place as usize].awaited;
         if watched {
             return self.set_due(queue, next);
         }
@@ -82,7 +81,7 @@ impl FlitVisit<'_, '_> {
         let Queue { input, output: number, lane: onto, source, sequence, slot, .. } = own;
         let (mut flits, mut left) = (own.flits, own.left);
         let &port @ Output { kind, needs_room, .. } = self.port(number.into());
-        let pace = Pace::new(self.rules, self.whole.timing(kind), kind);
+        let pace = self.rules.paces[kind as usize];
         let channel = self.router.first_output + u32::from(number);
         let mut output = *self.output(number.into());
         let mut free_at = self.input(input.into()).free_at;
@@ -102,7 +101,7 @@ impl FlitVisit<'_, '_> {
                 lane.take();
             }
             arrivals.push(pace.pass(now, &mut free_at, &mut output));
-            self.give_back(queue, now);
+            self.give_back(own.feeder, (input, own.entry), now);
             let time = self.epoch + Picoseconds::from(now);
             self.digest.add(time, self.first_channel + channel, source, sequence);
             last = now;
@@ -130,7 +129,7 @@ impl FlitVisit<'_, '_> {
         self.statistics.sent(channel, onto, sent);
         debug_assert!(slot == NONE || leaves(&port), "the header was not sent alone");
         if !leaves(&port) {
-            self.pass_on(&port, onto, arrivals, NONE);
+            self.pass_on((&port, output.far), onto, arrivals, NONE);
         }
         next
     }

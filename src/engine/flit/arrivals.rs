@@ -1,6 +1,6 @@
 //! Flits and credits that come to a router from others.
 
-use super::queue::Stage;
+use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::model::Model;
 use crate::engine::packet::{Origin, Packet};
@@ -42,6 +42,8 @@ impl Model<'_> {
                 let crossing = headers.next().expect("a packet for each header");
                 header = self.packets.take_in(&crossing);
             }
+            let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
+            let pair = first + pair;
             self.hold_flits(&mut flits_here, router).join(router, pair, &[time], header);
         }
         self.flits = Some(flits_here);
@@ -61,22 +63,21 @@ impl Model<'_> {
 
 impl FlitVisit<'_, '_> {
     /// Flits of a packet are on their way to a router of this part, not before the end of a visit of it; the first is the
-    /// header if the packet is given.
+    /// header if the packet is given. The pair's number is the part's.
     #[inline]
     pub(super) fn join(&mut self, number: u32, pair: u32, times: &[Tick], header: u32) {
-        let router = &self.ports.routers[number as usize];
-        let of_part = (router.first_input << self.rules.shift) + pair;
         let queue = match self.rules.outputs {
-            1 => of_part as usize,
+            1 => pair as usize,
             outputs => {
                 if header != NONE {
                     let output = self.next_output(number, pair, header);
-                    self.state.current[of_part as usize] = output;
+                    self.state.current[pair as usize] = output;
                 }
-                let own = self.state.current[of_part as usize];
-                of_part as usize * outputs as usize + usize::from(own)
+                let own = self.state.current[pair as usize];
+                pair as usize * outputs as usize + usize::from(own)
             }
         };
+        let octet = self.ports.routers[number as usize].first_octet as usize;
         let state = &mut self.state.queues[queue];
         if header != NONE {
             self.packets.packets[header as usize].next = NONE;
@@ -95,27 +96,24 @@ impl FlitVisit<'_, '_> {
             state.flits.push(time, &mut self.state.times);
         }
         // Who has all that it waits for is looked at then anyway.
-        let awaited = match state.stage {
-            Stage::New => true,
-            Stage::Sending => was_empty,
-            Stage::Idle | Stage::Asking | Stage::Undecided => false,
-        };
-        if awaited {
+        let front = state.flits.front(&self.state.times);
+        let time = match state.stage {
             // Who waits for the last flit of all looks at each of them.
-            let time = state.flits.front(&self.state.times).max(times[0]);
-            let due = &mut self.state.due[queue];
-            *due = (*due).min(time.max(state.free_at));
-            self.active.lower(number, *due);
-        }
+            Stage::New => self.rules.asks_from(front, times[0], state.free_at),
+            Stage::Sending if was_empty => front,
+            Stage::Sending | Stage::Idle | Stage::Asking | Stage::Undecided => return,
+        };
+        let input = (octet, usize::from(state.input));
+        let due = self.state.agenda.lower(queue, input, time);
+        self.active.lower(number, due);
     }
 
     /// The output of a router by which a packet leaves it that comes to one of its pairs.
     fn next_output(&self, number: u32, pair: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
         let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };
-        let router = &self.ports.routers[number as usize];
         let (input, lane) = ports::place(pair, self.ports.size.shift);
-        let entry = self.ports.input(router.first_input + fitted!(input, u32));
+        let entry = self.ports.input(fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
         let name = number + self.whole.cut.first_router(self.part as usize);
         let packet = (packet.source, packet.note, packet.way.into());
@@ -128,10 +126,11 @@ impl FlitVisit<'_, '_> {
         let (number, output) = self.ports.senders[place as usize / self.whole.lanes.count()];
         let holder = self.state.lanes[place as usize].holder;
         let router = self.ports.routers[number as usize];
-        let (first, _) = self.rules.queues_of(&router);
+        let first = self.rules.first_queue(&router);
+        let octet = router.first_octet as usize;
         let mut wake = |queue: usize| {
-            let due = &mut self.state.due[first + queue];
-            *due = (*due).min(time);
+            let Queue { input, again, .. } = self.state.queues[first + queue];
+            self.state.agenda.lower(first + queue, (octet, input.into()), time.max(again));
         };
         if holder != NONE {
             wake(holder as usize);

@@ -29,12 +29,7 @@ impl FlitVisit<'_, '_> {
             return self.set_due(queue, NEVER);
         }
         let came = flits.at(awaited, &self.state.times);
-        let routing = self.whole.routing;
-        let asks = if self.rules.sharing.routing_at_head {
-            came.max(free_at) + routing
-        } else {
-            (came + routing).max(free_at)
-        };
+        let asks = self.rules.asks(came, free_at);
         let origin = &self.packets.origins[head as usize];
         let created = origin.created;
         let queue_state = &mut self.state.queues[state];
@@ -63,6 +58,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
+    #[inline(always)]
     fn direct(&mut self, queue: usize) {
         let state = self.first_queue + queue;
         let slot = self.state.queues[state].slot;
@@ -113,6 +109,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Asks for lanes of a network channel, by the rule that keeps rings from deadlocks.
+    #[inline(always)]
     fn ask_in_ring(&mut self, queue: usize, output: u16, kind: u16) {
         let (input, lane) = self.place(queue);
         let Output { in_ring, .. } = *self.port(usize::from(output));
@@ -125,6 +122,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Asks for some lanes of an output, with so much room beyond the packet's own.
+    #[inline(always)]
     pub(super) fn ask_for(&mut self, queue: usize, output: u16, lanes: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
         let state = self.queue(queue);
@@ -135,6 +133,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Flits of room that a packet needs.
+    #[inline(always)]
     pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
         match self.whole.parameters.switching {
             Switching::Wormhole => 0,
@@ -166,11 +165,13 @@ impl FlitVisit<'_, '_> {
         &mut self.state.asking[first + queue / 64]
     }
 
+    #[inline(always)]
     pub(super) fn set_asking(&mut self, queue: usize, output: usize) {
         *self.asking(queue, output) |= 1 << (queue % 64);
     }
 
     /// A packet has got a lane: it asks for none any more.
+    #[inline(always)]
     pub(super) fn withdraw(&mut self, queue: usize) {
         let Queue { options, output, .. } = *self.queue(queue);
         if options == 0 {
@@ -195,7 +196,10 @@ impl FlitVisit<'_, '_> {
         let mut until = NEVER;
         let mut any = false;
         if options == 0 {
-            any = self.offer(queue, usize::from(output), lanes, need, &mut until, now);
+            let open = self.open(usize::from(output), lanes, need, &mut until, now);
+            if open != 0 {
+                return self.scratch.add_asker(queue, output, open);
+            }
         } else if self.related().is_some() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
@@ -228,9 +232,23 @@ impl FlitVisit<'_, '_> {
         until: &mut Tick,
         now: Tick,
     ) -> bool {
+        let mut open = self.open(output, lanes, need, until, now);
+        let any = open != 0;
+        while open != 0 {
+            let lane = open.trailing_zeros();
+            open &= open - 1;
+            let of_router = fitted!(output, u32) * self.rules.lanes + lane;
+            self.scratch.add_ask(of_router, queue);
+        }
+        any
+    }
+
+    /// Which of an output's lanes are open to a packet, a bit each, and until when those that are not.
+    #[inline(always)]
+    fn open(&mut self, output: usize, lanes: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
         let needs_room = self.port(output).needs_room && need > 0;
         let first = self.lane(output, 0);
-        let mut any = false;
+        let mut open = 0;
         let mut left = lanes;
         while left != 0 {
             let lane = left.trailing_zeros();
@@ -242,12 +260,10 @@ impl FlitVisit<'_, '_> {
             } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
                 *until = (*until).min(state.foresee(need.into(), &self.state.times));
             } else {
-                any = true;
-                let of_router = fitted!(output, u32) * self.rules.lanes + lane;
-                self.scratch.add_ask(of_router, queue);
+                open |= 1 << lane;
             }
         }
-        any
+        open
     }
 
     /// A packet that is new decides at its source's router how it goes on.

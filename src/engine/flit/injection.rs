@@ -134,9 +134,7 @@ impl Model<'_> {
         let of_terminal = number - terminal * channels;
         let adapter = self.sources.adapters[terminal as usize];
         let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
-        let first_input = self.ports.routers[adapter.router as usize].first_input;
-        let pair =
-            ((adapter.input + of_terminal - first_input) << flits.rules.shift) + u32::from(lane);
+        let pair = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
         let timing = *self.whole.timing(ChannelKind::Injection);
         let channel = self.whole.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;

@@ -18,7 +18,7 @@
 //! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
-//! | `agenda` | the queues of which something can come before the visit ends |
+//! | `agenda` | before when nothing can come of each queue |
 //! | `alone` | packets that share neither their input port nor their output |
 //! | `sending` | flits that ask for the switch, and what those that win it bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
@@ -46,14 +46,16 @@ pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{Arbitration, FlitSharing, Parameters};
+use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
-use super::tick::{NEVER, Tick, rebased};
+use super::tick::{Tick, rebased};
 use super::whole::Whole;
 use crate::narrow::narrow;
+use agenda::Agenda;
 use injection::SourceLane;
 use lane::Lane;
-use queue::Queue;
+use queue::{Feeder, Queue};
+use sending::Pace;
 use times::Times;
 
 /// An output, as far as flits take turns on it.
@@ -65,6 +67,8 @@ pub(super) struct Output {
     pub line: Tick,
     /// The place of its lowest lane.
     lanes: u32,
+    /// The pair at its far end, in the lowest lane, among those of the part, if it is of this part.
+    far: u32,
     /// The input port at which the search for the next flit starts; by weights the lane whose turn it is.
     pointer: u16,
     /// Flits left of that turn.
@@ -89,11 +93,13 @@ struct Input {
 #[derive(Clone, Debug)]
 struct Rules {
     sharing: FlitSharing,
+    /// The latency of routing.
+    routing: Tick,
+    /// Whether packets wait for their last flit.
+    forwards_whole: bool,
     arbitration: Arbitration,
-    /// From a win to the channel.
-    crossing: Tick,
-    /// By kind of channel: the time a flit takes the crossbar.
-    crossbar: [Tick; 3],
+    /// By kind of channel.
+    paces: [Pace; 3],
     /// Lanes of a channel.
     lanes: u32,
     /// Lanes of data and requests; those of responses follow.
@@ -120,8 +126,7 @@ pub(super) struct Flits {
 /// What changes of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// By queue: before when nothing can come of it.
-    due: Vec<Tick>,
+    agenda: Agenda,
     queues: Vec<Queue>,
     /// By pair, if a pair has several queues: the one that its latest packet went to.
     current: Vec<u16>,
@@ -158,8 +163,9 @@ impl Flits {
         let data_lanes = if split { lanes / 2 } else { lanes };
         let rules = Rules {
             arbitration: parameters.arbitration,
-            crossing: narrow::<Tick>(parameters.crossbar_latency + sharing.switch_allocation),
-            crossbar: whole.timings.map(|timing| timing.flit.div_ceil(parameters.crossbar_speedup)),
+            routing: whole.routing,
+            forwards_whole: parameters.switching == Switching::StoreAndForward,
+            paces: whole.timings.map(|timing| Pace::new(&timing, parameters, &sharing)),
             lanes,
             data_lanes,
             outputs,
@@ -169,7 +175,8 @@ impl Flits {
             sharing,
         };
         let state = State::new(&rules, parameters, whole, part, ports);
-        Some(Self { rules, state, scratch: allocation::Scratch::default() })
+        let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs));
+        Some(Self { rules, state, scratch })
     }
 
     /// Bytes for each queue and for each lane of a channel, but for their rings of times.
@@ -177,9 +184,9 @@ impl Flits {
     pub(super) const A_LANE: u64 = (size_of::<Lane>() + size_of::<SourceLane>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { due, queues, current, lanes, outputs, inputs, asking, times, sources } =
+        let State { agenda, queues, current, lanes, outputs, inputs, asking, times, sources } =
             &self.state;
-        size_of_val(&**due)
+        agenda.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
             + size_of_val(&**lanes)
@@ -192,7 +199,7 @@ impl Flits {
 
     /// Goes on with such a state; false if it is another network's.
     pub(super) fn restore(&mut self, state: State) -> bool {
-        let fits = state.due.len() == self.state.due.len()
+        let fits = state.agenda.queues() == self.state.agenda.queues()
             && state.lanes.len() == self.state.lanes.len()
             && state.sources.len() == self.state.sources.len();
         self.state = state;
@@ -221,7 +228,14 @@ impl State {
                 first
             };
             let turn = rules.weight(0);
-            let output = Output { soonest: 0, line: 0, lanes: first, pointer: 0, turn, senders: 0 };
+            let far = if output.is_wired() && output.far_part as usize == part {
+                let router = &ports.routers[output.far_router as usize];
+                (router.first_input << rules.shift) + u32::from(output.far_pair)
+            } else {
+                0
+            };
+            let (soonest, line, pointer, senders) = (0, 0, 0, 0);
+            let output = Output { soonest, line, lanes: first, far, pointer, turn, senders };
             outputs.push(output);
         }
         let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
@@ -230,16 +244,23 @@ impl State {
             for input in 0..router.inputs {
                 let injects = input >= router.transit;
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
+                let entry = ports.input(router.first_input + u32::from(input));
                 for pair in 0..1 << rules.shift {
                     let used = if pair < rules.lanes { room } else { 0 };
                     let place = (input, narrow::<u8>(pair));
-                    queues.extend((0..rules.outputs).map(|_| Queue::new(place, used, &mut times)));
+                    let feeder = Feeder::new(entry, pair, whole);
+                    let queue = |_| Queue::new(place, feeder, used, &mut times);
+                    queues.extend((0..rules.outputs).map(queue));
                 }
             }
         }
         let injections = whole.injections_of_part(part) * rules.lanes as usize;
         Self {
-            due: vec![NEVER; queues.len()],
+            agenda: Agenda::new(
+                queues.len(),
+                ports.octets.len(),
+                (rules.outputs << rules.shift) as usize,
+            ),
             current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
             queues,
             lanes,
@@ -253,7 +274,7 @@ impl State {
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        self.due.iter_mut().for_each(move_back);
+        self.agenda.rebase(by);
         self.queues.iter_mut().for_each(|queue| queue.rebase(by));
         self.lanes.iter_mut().for_each(|lane| lane.rebase(by));
         for output in &mut self.outputs {
@@ -266,6 +287,24 @@ impl State {
 }
 
 impl Rules {
+    /// When a packet asks for a virtual channel whose awaited flit came at a time, and that is at the head from
+    /// `free_at` on.
+    #[inline(always)]
+    fn asks(&self, came: Tick, free_at: Tick) -> Tick {
+        if self.sharing.routing_at_head {
+            came.max(free_at) + self.routing
+        } else {
+            (came + self.routing).max(free_at)
+        }
+    }
+
+    /// When such a packet is looked at whose first flit comes at `first`, and its latest at `latest`: when it asks, or if
+    /// that is another flit's matter, when it can be found out.
+    #[inline(always)]
+    fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
+        if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    }
+
     /// Flits of a lane's turn.
     fn weight(&self, lane: u32) -> u8 {
         self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
@@ -286,10 +325,11 @@ impl Rules {
     }
 }
 
-/// A place in a cyclic order from a pointer on, as a number that grows along it.
+/// A place in a cyclic order from a pointer on, as a number that grows along it: places before the pointer are behind all
+/// others.
 #[inline(always)]
-fn turn(place: u32, pointer: u16) -> (bool, u32) {
-    (place < u32::from(pointer), place)
+fn turn(place: u32, pointer: u16) -> u32 {
+    place.wrapping_sub(pointer.into())
 }
 
 /// The first bit of a set in cyclic order from a pointer on.

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::times::{Ring, Times};
-use crate::engine::ports::NO_OUTPUT;
+use crate::engine::ChannelKind;
+use crate::engine::ports::{self, AWAY, NO_OUTPUT};
 use crate::engine::tick::{Tick, rebased};
+use crate::engine::whole::Whole;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -23,12 +25,34 @@ pub(super) enum Stage {
     Sending,
 }
 
+/// Where a queue's flits come from; it never changes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Feeder {
+    /// The place of the lane at the other end; where in `entries` if it is [`AWAY`].
+    pub place: u32,
+    /// How long a credit is on its way there.
+    pub back: Tick,
+    /// Whether it is a terminal's.
+    pub injects: bool,
+}
+
+impl Feeder {
+    /// Of the queues of an input port and lane.
+    pub(super) fn new(entry: &ports::Input, lane: u32, whole: &Whole<'_>) -> Self {
+        let &ports::Input { feeder, injects, .. } = entry;
+        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
+        let place = if feeder & AWAY == 0 { feeder + lane } else { feeder };
+        Self { place, back: whole.timing(kind).back, injects }
+    }
+}
+
 /// A queue, and the packet at its head.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
     /// Its input port and virtual channel.
     pub input: u16,
     pub entry: u8,
+    pub feeder: Feeder,
     /// When each flit is there, in order; some may be on their way.
     pub flits: Ring,
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
@@ -66,10 +90,16 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Empty, of an input port and virtual channel, for so many flits.
-    pub(super) fn new((input, entry): (u16, u8), room: u32, times: &mut Times) -> Self {
+    pub(super) fn new(
+        (input, entry): (u16, u8),
+        feeder: Feeder,
+        room: u32,
+        times: &mut Times,
+    ) -> Self {
         Self {
             input,
             entry,
+            feeder,
             flits: Ring::new(room, times),
             head: NONE,
             tail: NONE,

@@ -1,23 +1,26 @@
 //! Sending: flits that ask for the switch, and what those that win it bring about.
 
+use super::Output;
 use super::allocation::Want;
 use super::arrivals::FlitCrossing;
-use super::queue::{Queue, Stage};
+use super::queue::{Feeder, Queue, Stage};
 use super::visit::FlitVisit;
-use super::{Output, Rules};
 use crate::engine::ChannelKind;
 use crate::engine::credits::Credit;
+use crate::engine::parameters::{FlitSharing, Parameters};
 use crate::engine::ports::{self, AWAY};
 use crate::engine::sink::Delivery;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::whole::Timing;
-use crate::narrow::fitted;
+use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
 
 /// How fast a channel takes flits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
+    /// From a win to the channel.
     crossing: Tick,
+    /// For how long a flit takes the crossbar.
     pub crossbar: Tick,
     flit: Tick,
     forward: Tick,
@@ -26,13 +29,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    #[inline(always)]
-    pub(super) fn new(rules: &Rules, timing: &Timing, kind: ChannelKind) -> Self {
+    pub(super) fn new(timing: &Timing, parameters: &Parameters, sharing: &FlitSharing) -> Self {
         let &Timing { flit, forward, .. } = timing;
-        let crossing = rules.crossing;
-        let waits = crossing + rules.sharing.output_buffer * flit;
-        let crossbar = rules.crossbar[kind as usize];
-        Self { crossing, crossbar, flit, forward: forward - crossing, waits }
+        let crossing = narrow::<Tick>(parameters.crossbar_latency + sharing.switch_allocation);
+        let waits = crossing + sharing.output_buffer * flit;
+        let crossbar = flit.div_ceil(parameters.crossbar_speedup);
+        // Injection channels do not lead through a crossbar.
+        Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
     }
 
     /// A flit wins at `now`: when it is at the far end.
@@ -76,7 +79,7 @@ impl FlitVisit<'_, '_> {
         let state = &mut *self.state;
         let own = &state.queues[number];
         let &Queue { stage, input, output, held, lane: onto, again, .. } = own;
-        if stage != Stage::Sending || state.due[number] != now {
+        if stage != Stage::Sending || state.agenda.at(number) != now {
             return None;
         }
         // A credit may have come that nobody waits for any more.
@@ -122,19 +125,19 @@ impl FlitVisit<'_, '_> {
         let &Want { queue, input, output: number, onto, .. } = want;
         let (queue, number) = (queue as usize, number as usize);
         let &port @ ports::Output { kind, needs_room, .. } = self.port(number);
-        let pace = Pace::new(self.rules, self.whole.timing(kind), kind);
+        let pace = self.rules.paces[kind as usize];
         let state = &mut *self.state;
         let output = &mut state.outputs[self.router.first_output as usize + number];
         let entry = &mut state.inputs[(self.router.first_input + input) as usize];
         let arrives = pace.pass(now, &mut entry.free_at, output);
-        let (soonest, senders) =
-            (output.soonest.max(entry.free_at), (entry.senders, output.senders));
+        let (soonest, senders, far) =
+            (output.soonest.max(entry.free_at), (entry.senders, output.senders), output.far);
         let taken = entry.free_at;
 
         let own = &mut state.queues[self.first_queue + queue];
         own.left -= 1;
         own.flits.pop();
-        let &mut Queue { left, slot, held, source, sequence, .. } = own;
+        let &mut Queue { left, slot, held, source, sequence, feeder, entry: lane, .. } = own;
         let next = match left == 0 || own.flits.is_empty() {
             true => NEVER,
             false => own.flits.front(&state.times).max(soonest),
@@ -147,16 +150,15 @@ impl FlitVisit<'_, '_> {
         self.digest.add(time, self.first_channel + channel, source, sequence);
         *self.latest = (*self.latest).max(time);
         self.statistics.sent(channel, onto, 1);
-        self.give_back(queue, now);
+        self.give_back(feeder, (fitted!(input, u16), lane), now);
         if !leaves(&port) {
             let header = std::mem::replace(&mut self.queue(queue).slot, NONE);
             if header != NONE {
                 self.go_on(number, header, now);
             }
-            self.pass_on(&port, onto, &[arrives], header);
+            self.pass_on((&port, far), onto, &[arrives], header);
         } else if left == 0 {
             let (terminal, time) = (self.terminal(number), self.time(arrives));
-            let lane = self.queue(queue).entry;
             self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
         }
         if left == 0 {
@@ -171,12 +173,18 @@ impl FlitVisit<'_, '_> {
 
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
-    pub(super) fn pass_on(&mut self, port: &ports::Output, onto: u8, times: &[Tick], header: u32) {
+    pub(super) fn pass_on(
+        &mut self,
+        (port, far): (&ports::Output, u32),
+        onto: u8,
+        times: &[Tick],
+        header: u32,
+    ) {
         let &ports::Output { far_part, far_router, far_pair, .. } = port;
-        let pair = u32::from(far_pair) + u32::from(onto);
         if far_part == self.part {
-            return self.join(far_router, pair, times, header);
+            return self.join(far_router, far + u32::from(onto), times, header);
         }
+        let pair = u32::from(far_pair) + u32::from(onto);
         let mail = &mut self.mail[far_part as usize];
         if header != NONE {
             mail.headers.push(self.packets.take_away(header));
@@ -190,17 +198,14 @@ impl FlitVisit<'_, '_> {
 
     /// A flit has left a queue: there is room for another one.
     #[inline(always)]
-    pub(super) fn give_back(&mut self, queue: usize, now: Tick) {
-        let (input, lane) = self.place(queue);
-        let &ports::Input { feeder, injects, .. } = self.entry(input);
-        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
-        let time = now + self.whole.timing(kind).back;
-        if feeder & AWAY != 0 {
-            let entry = self.ports.entries[(feeder & !AWAY) as usize];
+    pub(super) fn give_back(&mut self, feeder: Feeder, (input, lane): (u16, u8), now: Tick) {
+        let Feeder { place, back, injects } = feeder;
+        let time = now + back;
+        if place & AWAY != 0 {
+            let entry = self.ports.entries[(place & !AWAY) as usize];
             let credit = (entry.room + u32::from(lane), Credit { time, flits: 1 });
             return self.mail[entry.part as usize].credits.push(credit);
         }
-        let place = feeder + u32::from(lane);
         let awaited = self.state.lanes[place as usize].give_back(time, &mut self.state.times);
         if !awaited {
         } else if injects {
@@ -224,7 +229,14 @@ impl FlitVisit<'_, '_> {
         (behind.free_at, behind.slot) = (free_at, NONE);
         let is_empty = behind.head == NONE;
         behind.stage = if is_empty { Stage::Idle } else { Stage::New };
-        self.set_due(queue, if is_empty { NEVER } else { free_at });
+        let flits = behind.flits;
+        // If it has no flit, it is looked at when one comes.
+        let next = if is_empty || flits.is_empty() {
+            NEVER
+        } else {
+            self.rules.asks_from(flits.front(&self.state.times), 0, free_at)
+        };
+        self.set_due(queue, next);
     }
 }
 

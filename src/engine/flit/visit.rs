@@ -1,6 +1,6 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
-use super::agenda::least;
+use super::agenda::Place;
 use super::allocation::Scratch;
 use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
@@ -33,7 +33,6 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub name: u32,
     pub part: u32,
     pub first_queue: usize,
-    pub queues: usize,
     /// How often queues were attended to that had been left alone.
     pub attended: u32,
     /// Up to when it is simulated.
@@ -60,8 +59,7 @@ impl<'f> Model<'f> {
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        let (first, queues) = flits.rules.queues_of(router);
-        flits.state.earliest(first, queues)
+        flits.state.agenda.first(flits.rules.place(router))
     }
 
     /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
@@ -79,7 +77,6 @@ impl<'f> Model<'f> {
         number: u32,
     ) -> FlitVisit<'a, 'f> {
         let router = self.ports.routers[number as usize];
-        let (first_queue, queues) = flits.rules.queues_of(&router);
         FlitVisit {
             rules: &flits.rules,
             state: &mut flits.state,
@@ -88,8 +85,7 @@ impl<'f> Model<'f> {
             router,
             name: number + self.whole.cut.first_router(self.schedule.part),
             part: fitted!(self.schedule.part, u32),
-            first_queue,
-            queues,
+            first_queue: flits.rules.first_queue(&router),
             attended: 0,
             until: 0,
             hosts_answer: self.hosts_answer,
@@ -112,21 +108,20 @@ impl<'f> Model<'f> {
 }
 
 impl Rules {
-    /// Where a router's queues begin, and how many there are.
+    /// Where a router's queues begin.
     #[inline(always)]
-    pub(super) fn queues_of(&self, router: &Router) -> (usize, usize) {
-        let outputs = self.outputs as usize;
-        let first = (router.first_input as usize) << self.shift;
-        (first * outputs, (usize::from(router.inputs) << self.shift) * outputs)
+    pub(super) fn first_queue(&self, router: &Router) -> usize {
+        ((router.first_input as usize) << self.shift) * self.outputs as usize
     }
-}
 
-impl State {
-    /// The least of the times before which nothing can come of some queues.
-    #[inline]
-    fn earliest(&self, first: usize, queues: usize) -> Tick {
-        let (eights, rest) = self.due[first..first + queues].as_chunks();
-        rest.iter().fold(least(eights), |least, &due| least.min(due))
+    /// Where a router's times are in the agenda.
+    #[inline(always)]
+    fn place(&self, router: &Router) -> Place {
+        Place {
+            first_queue: self.first_queue(router),
+            first_octet: router.first_octet as usize,
+            octets: router.octets as usize,
+        }
     }
 }
 
@@ -134,32 +129,28 @@ impl FlitVisit<'_, '_> {
     /// See [`Model::run_flits`].
     fn run(&mut self, until: Tick) -> Tick {
         self.until = until;
-        self.scratch.start(self.queues, self.router.inputs, self.router.outputs);
-        for queue in 0..self.queues {
-            let due = *self.due(queue);
-            if due < until {
-                self.scratch.agenda.set(queue, due, until);
-            }
-        }
+        let place = self.rules.place(&self.router);
         let mut due = std::mem::take(&mut self.scratch.due);
         let left = loop {
-            let now = self.scratch.agenda.first(&mut due);
+            let now = self.state.agenda.first(place);
             if now >= until {
                 break until;
             }
-            self.pass(&mut due, now);
+            self.pass(&mut due, place, now);
+            self.state.agenda.settle(now, place);
             if self.outbox.is_urgent(self.hosts_answer) {
                 break now + 1;
             }
         };
         self.scratch.due = due;
         self.attend_all(left);
-        self.state.earliest(self.first_queue, self.queues)
+        self.state.agenda.first(place)
     }
 
     /// Does what queues that are due bring about at an instant: virtual channels are allocated, and then the switch.
     #[inline(always)]
-    fn pass(&mut self, due: &mut Vec<u32>, now: Tick) {
+    fn pass(&mut self, due: &mut Vec<u32>, place: Place, now: Tick) {
+        self.state.agenda.due_at(now, place, due);
         let before = self.attended;
         for &queue in &*due {
             let &mut Queue { stage, alone, .. } = self.queue(queue as usize);
@@ -174,7 +165,7 @@ impl FlitVisit<'_, '_> {
         }
         // Those who were left alone until then may have a flit now, too.
         if self.attended > before {
-            self.scratch.agenda.first(due);
+            self.state.agenda.due_at(now, place, due);
         }
         self.send(due, now);
     }
@@ -191,25 +182,21 @@ impl FlitVisit<'_, '_> {
     /// Says before when nothing can come of a queue.
     #[inline(always)]
     pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
-        self.state.due[self.first_queue + queue] = time;
-        self.scratch.agenda.set(queue, time, self.until);
+        let queue = self.first_queue + queue;
+        let input = self.state.queues[queue].input;
+        self.state.agenda.set(queue, (self.router.first_octet as usize, input.into()), time);
     }
 
     /// Sees to it that a queue is looked at by `time`.
     pub(super) fn lower(&mut self, queue: usize, time: Tick) {
-        if time < *self.due(queue) {
-            self.set_due(queue, time);
-        }
+        let queue = self.first_queue + queue;
+        let input = self.state.queues[queue].input;
+        self.state.agenda.lower(queue, (self.router.first_octet as usize, input.into()), time);
     }
 
     #[inline(always)]
     pub(super) fn queue(&mut self, queue: usize) -> &mut Queue {
         &mut self.state.queues[self.first_queue + queue]
-    }
-
-    #[inline(always)]
-    pub(super) fn due(&mut self, queue: usize) -> &mut Tick {
-        &mut self.state.due[self.first_queue + queue]
     }
 
     #[inline(always)]
@@ -252,7 +239,7 @@ impl FlitVisit<'_, '_> {
     /// The time that a flit takes the crossbar to an output.
     #[inline(always)]
     pub(super) fn crossbar(&self, output: usize) -> Tick {
-        self.rules.crossbar[self.port(output).kind as usize]
+        self.rules.paces[self.port(output).kind as usize].crossbar
     }
 
     #[inline(always)]
@@ -260,7 +247,7 @@ impl FlitVisit<'_, '_> {
         self.epoch + Picoseconds::from(tick)
     }
 
-    /// Has the queues looked at by `time` whose packets ask for an output.
+    /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
     pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {
@@ -268,7 +255,8 @@ impl FlitVisit<'_, '_> {
             while bits != 0 {
                 let queue = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.lower(queue, time);
+                let again = self.queue(queue).again;
+                self.lower(queue, time.max(again));
             }
         }
     }

@@ -67,7 +67,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
     let workload = Workload::Load(traffic);
-    let mut engine = Engine::new(&fabric, &routes, &parameters, workload, Collector::new(64));
+    let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();
     let measured = measure_load(
         &mut engine,

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::ReportError;
 use super::sheet::Sheet;
+use crate::FileError;
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,10 +63,8 @@ pub struct Files {
 impl Files {
     /// Writes a file in place of what was there.
     pub(super) fn write(&mut self, path: PathBuf, content: &[u8]) -> Result<(), ReportError> {
-        match fs::write(&path, content) {
-            Ok(()) => self.written.push(path),
-            Err(cause) => return Err(ReportError::Write { path, cause }),
-        }
+        fs::write(&path, content).map_err(FileError::write(&path))?;
+        self.written.push(path);
         Ok(())
     }
 

@@ -191,7 +191,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Packets that are in the network or on their way to a sink.
     pub fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|part| part.model.packets.count()).sum()
+        self.parts.iter().map(|part| part.model.packets.count).sum()
     }
 
     /// Messages that are queued at their sources or under way.

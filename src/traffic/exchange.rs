@@ -29,7 +29,7 @@ struct Progress {
 pub struct Exchange {
     pattern: Pattern,
     bytes: u64,
-    kind: Kind,
+    pub(super) kind: Kind,
     between: Between,
     steps: u32,
     /// Steps of all rounds.
@@ -247,10 +247,6 @@ impl Exchange {
     /// Terminals that have not done their present step.
     fn busy(&self) -> u32 {
         narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
     }
 
     pub(super) fn message_bytes(&self) -> u64 {

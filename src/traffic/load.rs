@@ -77,7 +77,8 @@ impl Terminal {
 pub struct OpenLoad {
     pattern: Pattern,
     bytes: u64,
-    kind: Kind,
+    /// What its messages are for.
+    pub(crate) kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
     /// What the generator starts with; a terminal's number is the number of its stream.
@@ -269,11 +270,6 @@ impl OpenLoad {
     /// Whether messages are created at random times.
     pub fn is_random(&self) -> bool {
         self.arrivals.iter().any(Arrivals::is_random)
-    }
-
-    /// What its messages are for.
-    pub fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// Their payload; of a read the response's.

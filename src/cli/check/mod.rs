@@ -233,7 +233,7 @@ fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> Stri
     format!(
         "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
         text::counted(collective.rounds as usize, "operation"),
-        trees.first().map_or(0, |tree| tree.members().len()),
+        trees.first().map_or(0, |tree| tree.members.len()),
         bytes_text(collective.message),
         text::counted(trees.len(), "tree")
     )

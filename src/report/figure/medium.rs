@@ -37,16 +37,9 @@ impl Default for Medium {
 }
 
 impl Format {
-    pub const ALL: [Self; 4] = [Self::Svg, Self::Pdf, Self::Png, Self::Pgfplots];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Png => "png",
-            Self::Pgfplots => "pgfplots",
-        }
-    }
+    /// To type.
+    pub const NAMES: [(Self, &'static str); 4] =
+        [(Self::Svg, "svg"), (Self::Pdf, "pdf"), (Self::Png, "png"), (Self::Pgfplots, "pgfplots")];
 }
 
 const LAST_LINE: &str = "% Unchanged since flitlab wrote it, if the sum is ";

@@ -327,7 +327,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let senders = self.senders();
-        let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
+        let (fraction, payload) = (load.offered_fraction, load.offered_payload);
         let offered = self.offered(&load, spec, senders.len());
         let mut engine = self.engine(Workload::Load(load));
         go_on(&mut engine, state);
@@ -430,13 +430,13 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
         let all = senders as f64 / flit_time as f64;
-        let flits = load.offered_flits() * all;
+        let flits = load.offered_flits * all;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
             .then(|| self.outlook().bottleneck.as_ref())
             .flatten()
-            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits() });
+            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
@@ -453,7 +453,7 @@ impl Simulation {
         Offered {
             flits,
             packets: flits / f64::from(packet),
-            messages: load.offered_messages() * all,
+            messages: load.offered_messages * all,
             flit_time,
             random: load.is_random() || self.routes().draws(),
             zero_load,

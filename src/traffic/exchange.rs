@@ -28,7 +28,7 @@ struct Progress {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pattern: Pattern,
-    bytes: u64,
+    pub(super) bytes: u64,
     pub(super) kind: Kind,
     between: Between,
     steps: u32,
@@ -247,10 +247,6 @@ impl Exchange {
     /// Terminals that have not done their present step.
     fn busy(&self) -> u32 {
         narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
-    }
-
-    pub(super) fn message_bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {

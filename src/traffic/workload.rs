@@ -258,8 +258,8 @@ impl Workload {
             Kind::Put => 0,
         };
         match self {
-            Self::Load(load) => of_message(load.kind, load.message_bytes()),
-            Self::Exchange(exchange) => of_message(exchange.kind, exchange.message_bytes()),
+            Self::Load(load) => of_message(load.kind, load.bytes),
+            Self::Exchange(exchange) => of_message(exchange.kind, exchange.bytes),
             Self::Script(script) => {
                 let messages = script.messages.iter();
                 messages.map(|it| of_message(it.kind, it.bytes)).min().unwrap_or(maximum)
@@ -268,7 +268,7 @@ impl Workload {
                 application.message_sizes().map(of_bytes).min().unwrap_or(maximum)
             }
             Self::Collectives(collectives) => {
-                let of_load = |load: &OpenLoad| of_message(load.kind, load.message_bytes());
+                let of_load = |load: &OpenLoad| of_message(load.kind, load.bytes);
                 let own = of_bytes(collectives.bytes);
                 collectives.load().map_or(own, |load| own.min(of_load(load)))
             }

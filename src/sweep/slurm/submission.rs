@@ -52,10 +52,10 @@ pub struct JobArray<'a> {
 #[derive(Clone, Debug)]
 pub struct Submission {
     folder: PathBuf,
-    number: u32,
+    pub number: u32,
     notes: Notes,
     /// For each task the texts of its points' identities.
-    tasks: Vec<Vec<String>>,
+    pub tasks: Vec<Vec<String>>,
 }
 
 /// `submission.json`.
@@ -182,10 +182,6 @@ impl Submission {
         Ok(Self { folder: folder.into(), number, notes, tasks: tasks_of(rows) })
     }
 
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
     pub fn settings(&self) -> &SlurmSettings {
         &self.notes.settings
     }
@@ -202,11 +198,6 @@ impl Submission {
     /// The resolved sweep.
     pub fn scenario(&self) -> PathBuf {
         self.folder.join(SCENARIO)
-    }
-
-    /// For each task the texts of its points' identities.
-    pub fn tasks(&self) -> &[Vec<String>] {
-        &self.tasks
     }
 
     /// The log of a task.

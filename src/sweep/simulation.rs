@@ -114,24 +114,6 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(
-        started: ThreadTime,
-        built: (ThreadTime, Instant),
-        counters: Counters,
-        memory: (usize, usize),
-        nodes: u32,
-        others: Duration,
-    ) -> Self {
-        Self {
-            simulating: built.0.elapsed() + others,
-            building: built.0.duration_since(started),
-            elapsed: built.1.elapsed(),
-            counters,
-            bytes_a_node: memory.0 as f64 / f64::from(nodes),
-            bytes_a_packet: memory.1,
-        }
-    }
-
     /// CPU nanoseconds for each of `count` things.
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
@@ -339,9 +321,7 @@ impl Simulation {
             Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
         };
         let logged = engine.observer().logged();
-        let others = engine.time_of_other_threads();
-        let nodes = self.fabric().routers();
-        let work = Work::new(started, built, measured.counters, memory, nodes, others);
+        let work = self.work(&engine, started, built, memory);
         let capacity = self.fabric().capacity();
         let to_fraction = 1.0 / capacity;
         let parameters = &self.scenario.parameters;
@@ -405,6 +385,24 @@ impl Simulation {
             deadlock: deadlock.as_ref().map(FoundDeadlock::from),
         };
         Outcome { found, deadlock, logged, work }
+    }
+
+    /// What a simulation has cost that was begun, and built, at these times, and took so much memory at first.
+    fn work(
+        &self,
+        engine: &Engine<'_, Collector>,
+        started: ThreadTime,
+        built: (ThreadTime, Instant),
+        memory: (usize, usize),
+    ) -> Work {
+        Work {
+            simulating: built.0.elapsed() + engine.time_of_other_threads(),
+            building: built.0.duration_since(started),
+            elapsed: built.1.elapsed(),
+            counters: engine.counters(),
+            bytes_a_node: memory.0 as f64 / f64::from(self.fabric().routers()),
+            bytes_a_packet: memory.1,
+        }
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
@@ -518,9 +516,7 @@ impl Simulation {
         let built = (ThreadTime::now(), Instant::now());
         let measured = measure_finite(&mut engine, messages, self.senders().len(), watch);
         let logged = engine.observer().logged();
-        let others = engine.time_of_other_threads();
-        let nodes = self.fabric().routers();
-        let work = Work::new(started, built, engine.counters(), memory, nodes, others);
+        let work = self.work(&engine, started, built, memory);
         let unfinished = |status, time| Measured {
             status,
             simulated_time: Some(time),

@@ -112,7 +112,7 @@ pub(crate) struct CollectiveState {
 /// Operations under way.
 #[derive(Clone, Debug)]
 pub struct Collectives {
-    kind: CollectiveKind,
+    pub(crate) kind: CollectiveKind,
     /// Payload of each operand.
     pub(crate) bytes: u64,
     /// The trees of the operations, in turn.
@@ -155,10 +155,6 @@ impl Collectives {
                 next_of_load: vec![None; terminals as usize],
             },
         }
-    }
-
-    pub fn kind(&self) -> CollectiveKind {
-        self.kind
     }
 
     /// The terminals that take part, ascending.

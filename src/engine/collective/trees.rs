@@ -69,7 +69,7 @@ impl Trees {
     ) -> Self {
         let (full, rest) = parameters.packets(collectives.bytes);
         let mut spans = vec![0; fabric.routers() as usize];
-        let kind = collectives.kind();
+        let kind = collectives.kind;
         let trees = collectives.trees.iter();
         let trees = trees.map(|tree| table(tree, kind, fabric, ends, &mut spans)).collect();
         Self {

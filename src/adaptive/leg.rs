@@ -56,7 +56,7 @@ pub struct Leg {
     /// Hops in each dimension.
     hops: [u16; MAXIMUM_DIMENSIONS],
     /// The directions that lead to its end.
-    pub(crate) bearing: Bearing,
+    pub bearing: Bearing,
 }
 
 impl Leg {

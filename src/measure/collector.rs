@@ -32,7 +32,7 @@ pub struct Quantile {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Latencies {
+struct Latencies {
     #[serde(with = "counts")]
     histogram: Histogram<u64>,
     sum: u128,
@@ -61,7 +61,7 @@ impl Latencies {
         self.maximum = self.maximum.max(part.maximum);
     }
 
-    pub(super) fn distribution(&self) -> Option<Distribution> {
+    fn distribution(&self) -> Option<Distribution> {
         let count = self.histogram.len();
         let quantile = |share: f64| self.histogram.value_at_quantile(share).min(self.maximum);
         (count > 0).then(|| Distribution {
@@ -77,7 +77,7 @@ impl Latencies {
 
     /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99% on, up to
     /// the maximum. Values are those of [`Latencies::distribution`], each once.
-    pub(super) fn quantiles(&self) -> Vec<Quantile> {
+    fn quantiles(&self) -> Vec<Quantile> {
         let count = self.histogram.len();
         if count == 0 {
             return Vec::new();
@@ -166,15 +166,13 @@ pub struct Collector {
     on: bool,
     window: Delivered,
     /// What was delivered in all windows that have ended since the start.
-    pub(crate) total: Delivered,
-    /// Latencies of packets, from creation to the last flit at the sink.
-    pub(super) packets: Latencies,
-    /// Latencies of messages, host overheads included; of a read, from its creation to its end.
-    pub(super) messages: Latencies,
+    pub total: Delivered,
+    packets: Latencies,
+    messages: Latencies,
     /// Payload delivered from each source.
-    pub(crate) payload_by_source: Vec<u64>,
+    pub payload_by_source: Vec<u64>,
     /// When the last message was complete.
-    pub(crate) latest_completion: Picoseconds,
+    pub latest_completion: Picoseconds,
     /// In which order packets come, if they can overtake each other.
     order: Option<Box<Order>>,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
@@ -245,6 +243,21 @@ impl Collector {
     /// follows it.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
+    }
+
+    /// Latencies of packets, from creation to the last flit at the sink.
+    pub fn packet_latency(&self) -> Option<Distribution> {
+        self.packets.distribution()
+    }
+
+    /// How the latencies of packets are distributed, in ascending order; empty without packets.
+    pub fn packet_latency_quantiles(&self) -> Vec<Quantile> {
+        self.packets.quantiles()
+    }
+
+    /// Latencies of messages, host overheads included; of a read, from its creation to its end.
+    pub fn message_latency(&self) -> Option<Distribution> {
+        self.messages.distribution()
     }
 }
 

@@ -66,7 +66,7 @@ pub fn measure_finite(
         }
         delivered = packets;
         engine.observer().settle();
-        let done = engine.observer().messages.distribution().map_or(0, |latency| latency.count);
+        let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
         let percent = |count: u64| narrow(count * 100 / messages.max(1));
         (watch.progress)(Progress {
             phase: Phase::Measuring,
@@ -87,14 +87,14 @@ pub fn measure_finite(
     let total = collector.end_window();
     let completion = collector.latest_completion;
     let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
-    let message_latency = collector.messages.distribution();
+    let message_latency = collector.message_latency();
     Ok(FiniteMeasurement {
         completion,
         bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12 / completion.max(1) as f64,
         messages: message_latency.map_or(0, |latency| latency.count),
         payload: total.payload,
-        packet_latency: collector.packets.distribution(),
-        packet_latency_quantiles: collector.packets.quantiles(),
+        packet_latency: collector.packet_latency(),
+        packet_latency_quantiles: collector.packet_latency_quantiles(),
         network_latency: mean(total.network_latency),
         message_latency,
         hops: mean(total.hops),

@@ -395,7 +395,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     fn messages_received(&mut self) -> u64 {
-        self.engine.observer().messages.distribution().map_or(0, |latency| latency.count)
+        self.engine.observer().message_latency().map_or(0, |latency| latency.count)
     }
 
     fn enough(&mut self) -> bool {
@@ -446,11 +446,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             accepted_payload: total.payload as f64 * a_second / terminals,
             accepted_payload_minimum: least as f64 * a_second,
             fairness: jain_fairness(senders.iter().map(payload)),
-            packet_latency: collector.packets.distribution(),
-            packet_latency_quantiles: collector.packets.quantiles(),
+            packet_latency: collector.packet_latency(),
+            packet_latency_quantiles: collector.packet_latency_quantiles(),
             packet_latency_interval: interval,
             network_latency: mean(total.network_latency),
-            message_latency: collector.messages.distribution(),
+            message_latency: collector.message_latency(),
             hops: mean(total.hops),
             derouted: total.derouted_shares(),
             reordering: collector.reordering(),

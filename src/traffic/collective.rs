@@ -112,11 +112,11 @@ pub(crate) struct CollectiveState {
 /// Operations under way.
 #[derive(Clone, Debug)]
 pub struct Collectives {
-    pub(crate) kind: CollectiveKind,
+    pub kind: CollectiveKind,
     /// Payload of each operand.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// The trees of the operations, in turn.
-    pub(crate) trees: Arc<[SpanningTree]>,
+    pub trees: Arc<[SpanningTree]>,
     takes_part: Vec<bool>,
     rounds: u32,
     outstanding: u32,

@@ -77,9 +77,9 @@ impl Terminal {
 pub struct OpenLoad {
     pattern: Pattern,
     /// Their payload; of a read the response's.
-    pub(super) bytes: u64,
+    pub bytes: u64,
     /// What its messages are for.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
     /// What the generator starts with; a terminal's number is the number of its stream.

@@ -16,7 +16,7 @@ pub struct Communicator<'r> {
     /// Without a list, all ranks in their order.
     members: Option<Cow<'r, [u32]>>,
     /// How many members there are.
-    pub(crate) size: u32,
+    pub size: u32,
     place: u32,
     /// The member that is called place 0 for the moment.
     first: u32,

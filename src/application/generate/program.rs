@@ -164,7 +164,7 @@ pub fn of_ranks(ranks: u32, mut rank: impl FnMut(&mut Program, u32)) -> Result<S
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     /// Bytes of all of them.
-    pub(crate) total: u64,
+    pub total: u64,
     parts: u32,
 }
 

@@ -39,7 +39,7 @@ impl Pair {
 pub struct Choices<'f> {
     region: Region<'f>,
     /// The pairs that have a route, by source, then destination.
-    pub(crate) pairs: Vec<Pair>,
+    pub pairs: Vec<Pair>,
     /// By source router.
     routes: Vec<Routes>,
     /// The pairs that have none, source and destination.

@@ -8,7 +8,7 @@ use crate::narrow::narrow;
 pub struct Selection {
     chosen: Vec<u16>,
     /// Routes that cross each channel.
-    pub(crate) loads: Vec<u32>,
+    pub loads: Vec<u32>,
 }
 
 impl Selection {

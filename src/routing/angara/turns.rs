@@ -18,7 +18,7 @@ pub struct Turns {
     /// By node and direction of arrival: a bit for each direction in which a packet may go on.
     allowed: Vec<u16>,
     /// Whether any turn is allowed.
-    pub(crate) any: bool,
+    pub any: bool,
 }
 
 impl Turns {

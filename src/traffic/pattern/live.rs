@@ -11,7 +11,7 @@ use crate::topology::Fabric;
 #[derive(Clone, Debug)]
 pub struct Live {
     /// Number of terminals, failed ones included.
-    pub(crate) terminals: u32,
+    pub terminals: u32,
     /// The failed terminals, ascending.
     failed: Vec<u32>,
     /// For each failed terminal, how many live ones have a lower number.

@@ -9,11 +9,11 @@ pub struct Nodes<'f> {
     /// The name of the pattern, for errors.
     pub(super) pattern: &'static str,
     /// Those that have not failed.
-    pub(crate) live: &'f Live,
+    pub live: &'f Live,
     /// Coordinates, if node n is the only one at the torus' place n.
     torus: Option<&'f Torus>,
     /// The scenario's seed, for what is drawn once.
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 impl<'f> Nodes<'f> {

@@ -60,6 +60,7 @@ pub mod adaptive;
 pub mod application;
 pub mod document;
 pub mod engine;
+mod file_error;
 mod invalid_line;
 pub mod measure;
 pub mod memory;
@@ -79,4 +80,5 @@ pub mod traffic;
 pub mod units;
 mod whole_file;
 
+pub use file_error::FileError;
 pub use invalid_line::InvalidLine;

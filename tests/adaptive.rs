@@ -126,7 +126,7 @@ fn channels_carry_no_more_than_the_shortest_ways_need() {
     let fabric = fabric(&[4, 5, 3]);
     let routes = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     let workload = Workload::Script(Script::new(messages(&fabric, 100, 1)));
-    let mut engine = Engine::new(&fabric, &routes, &parameters(true), workload, Log::default());
+    let mut engine = Engine::new(1, &fabric, &routes, &parameters(true), workload, Log::default());
     engine.run_until(u64::MAX);
     let channels = engine.channels();
     let network = channels.iter().filter(|channel| channel.kind == ChannelKind::Network);

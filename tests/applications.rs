@@ -45,7 +45,7 @@ impl Machine {
         let ranks = spec.schedule.ranks();
         let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, 1).unwrap();
         let application = Application::new(spec, &places, self.fabric.terminals(), true);
-        let mut engine = Engine::on_threads(
+        let mut engine = Engine::new(
             threads,
             &self.fabric,
             &self.routes,

@@ -174,7 +174,7 @@ fn a_file_that_is_no_checkpoint_of_this_run_is_refused() {
     other.set("seed=7");
     let other = Scenario::identity(&other).unwrap();
     assert!(matches!(error(&good, &other), CheckpointError::Scenario(_)));
-    assert!(matches!(Checkpoint::read(Path::new("/"), &identity), Err(CheckpointError::Read(..))));
+    assert!(matches!(Checkpoint::read(Path::new("/"), &identity), Err(CheckpointError::File(..))));
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn what_happens_does_not_depend_on_when() {
         let later = messages.iter().map(|it| Message { time: it.time + offset, ..*it });
         let workload = Workload::Script(Script::new(later.collect()));
         let log = Log::default();
-        let mut engine = Engine::on_threads(threads, fabric, routes, parameters, workload, log);
+        let mut engine = Engine::new(threads, fabric, routes, parameters, workload, log);
         engine.run_until(Picoseconds::MAX);
         let mut log = std::mem::take(engine.observer());
         for packet in &mut log.packets {
@@ -76,7 +76,7 @@ fn a_second_is_simulated_on_one_thread_and_on_two() {
         let flits = |bytes| parameters.message_flits(bytes);
         let load = OpenLoad::new(&spec, &fabric, parameters.link_flit_time(), flits, 1).unwrap();
         let workload = Workload::Load(load);
-        let mut engine = Engine::on_threads(threads, &fabric, &routes, &parameters, workload, ());
+        let mut engine = Engine::new(threads, &fabric, &routes, &parameters, workload, ());
         for &limit in limits {
             assert!(engine.run_until(limit), "the load goes on for ever");
             assert_eq!(engine.now(), limit);

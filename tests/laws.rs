@@ -96,7 +96,7 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
         let flits_of = |bytes| parameters.message_flits(bytes);
         let load = OpenLoad::new(spec, fabric, parameters.link_flit_time(), flits_of, 1).unwrap();
         let workload = Workload::Load(load);
-        let mut engine = Engine::new(fabric, &routes, parameters, workload, Log::default());
+        let mut engine = Engine::new(1, fabric, &routes, parameters, workload, Log::default());
         for checkpoint in 1..=500 {
             engine.run_until(checkpoint * 37_000);
             assert!(engine.credits_are_conserved(), "{more:?} at {}", engine.now());

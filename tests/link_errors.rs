@@ -57,7 +57,7 @@ fn run(scenario: &Scenario, errors: Option<LinkErrors>, threads: usize) -> Run {
     let parameters = Parameters { errors, ..parameters.clone() };
     let workload = Workload::Script(Script::new(messages.clone()));
     let log = Log::default();
-    let mut engine = Engine::on_threads(threads, fabric, routes, &parameters, workload, log);
+    let mut engine = Engine::new(threads, fabric, routes, &parameters, workload, log);
     assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
     assert!(engine.credits_are_conserved());
     if let Some(deadlock) = engine.find_deadlock() {
@@ -319,7 +319,7 @@ fn a_channel_says_what_it_has_sent_again() {
     let errors = fitted(errors, parameters, 8);
     let parameters = Parameters { errors: Some(errors), ..parameters.clone() };
     let workload = Workload::Script(Script::new(messages.clone()));
-    let mut engine = Engine::new(&fabric, routes, &parameters, workload, Log::default());
+    let mut engine = Engine::new(1, &fabric, routes, &parameters, workload, Log::default());
     engine.run_until(Picoseconds::MAX);
     let resent = engine.counters().flits_resent;
     assert!(resent > 100, "{resent}");

@@ -52,7 +52,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let traffic = OpenLoad::new(&spec, &fabric, 1_000, flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
     let outlook = outlook(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
-    let flits = traffic.offered_flits() * 64.0 / 1_000.0;
+    let flits = traffic.offered_flits * 64.0 / 1_000.0;
     let offered = Offered {
         flits,
         packets: flits / 16.0,
@@ -67,7 +67,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
     let workload = Workload::Load(traffic);
-    let mut engine = Engine::new(&fabric, &routes, &parameters, workload, Collector::new(64));
+    let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();
     let measured = measure_load(
         &mut engine,

@@ -57,7 +57,7 @@ fn run(
 ) -> (Run, bool) {
     let RandomScenario { fabric, routes, parameters, .. } = scenario;
     let (workload, log) = (workload.clone(), Log::default());
-    let mut engine = Engine::on_threads(threads, fabric, routes, parameters, workload, log);
+    let mut engine = Engine::new(threads, fabric, routes, parameters, workload, log);
     let (mut counters, mut under_way) = (Vec::new(), Vec::new());
     for (number, &stop) in (0..).zip(stops) {
         engine.run_until(stop);
@@ -363,7 +363,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
         };
         let script = Workload::Script(Script::new(vec![message]));
         let mut engine =
-            Engine::on_threads(threads, &fabric, &routes, &parameters, script, Log::default());
+            Engine::new(threads, &fabric, &routes, &parameters, script, Log::default());
         engine.run_until(1_000_000_000);
         assert_eq!(engine.observer().packets.len(), 5);
         assert_eq!(engine.observer().messages[0].bytes, 5);

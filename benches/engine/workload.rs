@@ -185,7 +185,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
     let routes = Routes::DirectionOrder(order);
     let parameters = flitlab::engine::Parameters::default();
     let workload = Traffic::Script(Script::new(messages));
-    let mut engine = Engine::new(&fabric, &routes, &parameters, workload, ());
+    let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, ());
     let (built, clock) = (ThreadTime::now(), Instant::now());
     engine.run_until(u64::MAX);
     let (cpu, seconds) = (built.elapsed(), clock.elapsed());

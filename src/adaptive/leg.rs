@@ -55,7 +55,8 @@ impl Bearing {
 pub struct Leg {
     /// Hops in each dimension.
     hops: [u16; MAXIMUM_DIMENSIONS],
-    bearing: Bearing,
+    /// The directions that lead to its end.
+    pub bearing: Bearing,
 }
 
 impl Leg {
@@ -104,12 +105,6 @@ impl Leg {
         self.hops.iter().map(|&hops| u32::from(hops)).sum()
     }
 
-    /// The directions that lead to its end.
-    #[inline]
-    pub fn bearing(&self) -> Bearing {
-        self.bearing
-    }
-
     /// The directions that lead on as a set of bits, numbered as [`Torus`] does.
     #[inline]
     pub fn direction_set(&self, dimensions: u32) -> u32 {
@@ -129,7 +124,7 @@ mod tests {
         let at = |x, y, z| torus.node(&[x, y, z]).unwrap();
         let leg = Leg::minimal(&torus, at(1, 1, 0), at(7, 3, 0), 0);
         assert_eq!(leg.distance(), 4);
-        assert_eq!(leg.bearing().directions(3).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(leg.bearing.directions(3).collect::<Vec<_>>(), [3, 1]);
         assert_eq!(leg.direction_set(3), 0b1010);
         assert_eq!(leg.flipped(&torus, 0b111).distance(), 6 + 3);
         assert_eq!(leg.flipped(&torus, 0b111).direction_set(3), 0b1_0001);
@@ -146,7 +141,7 @@ mod tests {
     #[test]
     fn a_dimension_that_is_reached_leads_on_no_more() {
         let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
-        let mut bearing = Leg::minimal(&torus, 0, 2 + 7 * 64, 0).bearing();
+        let mut bearing = Leg::minimal(&torus, 0, 2 + 7 * 64, 0).bearing;
         assert_eq!(bearing.directions(3).collect::<Vec<_>>(), [0, 5]);
         bearing.reach(0);
         assert_eq!(bearing.directions(3).collect::<Vec<_>>(), [5]);

@@ -5,7 +5,6 @@
 //! another one may begin. It is kept in flat arrays of 36 bytes an operation and up to 6 bytes a dependency, and is never
 //! changed while it runs.
 
-use std::fmt;
 use std::ops::Range;
 
 use crate::narrow::narrow;
@@ -203,53 +202,28 @@ impl Schedule {
             Action::Compute => format!("{what} of rank {rank} (compute {amount} ns)"),
         }
     }
-
-    /// Bytes that it takes.
-    pub fn memory(&self) -> usize {
-        size_of_val(&*self.first)
-            + size_of_val(&*self.steps)
-            + size_of_val(&*self.waits)
-            + size_of_val(&*self.dependants)
-            + self.labels.text.len()
-            + size_of_val(&*self.labels.ends)
-    }
 }
 
 /// Why a schedule can't be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// There is no room for another operation.
+    #[error("a schedule can have {MOST_OPERATIONS} operations at the most")]
     TooMany,
     /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
+    #[error("in rank {rank} {}: a cycle", cycle_text(operations))]
     Cycle { rank: u32, operations: Vec<(u32, Option<String>)> },
 }
 
-impl fmt::Display for ScheduleError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooMany => {
-                write!(formatter, "a schedule can have {MOST_OPERATIONS} operations at the most")
-            }
-            Self::Cycle { rank, operations } => {
-                write!(formatter, "in rank {rank} ")?;
-                for (place, label) in operations {
-                    match label {
-                        Some(label) => write!(formatter, "`{label}`")?,
-                        None => write!(formatter, "operation {}", place + 1)?,
-                    }
-                    write!(formatter, " requires ")?;
-                }
-                match operations.first() {
-                    Some((_, Some(label))) => write!(formatter, "`{label}`: a cycle"),
-                    Some((place, None)) => write!(formatter, "operation {}: a cycle", place + 1),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
+/// The operations of a cycle one after the other, and the first once more.
+fn cycle_text(operations: &[(u32, Option<String>)]) -> String {
+    let name = |(place, label): &(u32, Option<String>)| match label {
+        Some(label) => format!("`{label}`"),
+        None => format!("operation {}", place + 1),
+    };
+    let again = operations.iter().chain(operations.first());
+    again.map(name).collect::<Vec<_>>().join(" requires ")
 }
-
-impl std::error::Error for ScheduleError {}
 
 /// Makes a schedule, rank by rank in ascending order.
 #[derive(Debug)]

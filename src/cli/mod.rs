@@ -40,6 +40,7 @@ use clap::{Parser, Subcommand};
 
 use say::{say, say_as_it_is};
 
+use flitlab::FileError;
 use flitlab::engine::Deadlock;
 use flitlab::report::ReportError;
 use flitlab::reproduce::KeptError;
@@ -158,7 +159,9 @@ impl Failure {
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Write { .. } | ReportError::Draw { .. } => Self::Run(error.to_string()),
+            ReportError::File(FileError::Write { .. }) | ReportError::Draw { .. } => {
+                Self::Run(error.to_string())
+            }
             _ => Self::input(error),
         }
     }

@@ -123,39 +123,33 @@ impl Reproduce {
             }
             bar.one_done();
         };
-        let flawed = |flaw| Failure::Check(format!("error: {flaw}"));
-        let paths = |figure, progress: Progress<'_>| {
-            path_selection_figure(figure, extent, progress).map_err(flawed)
-        };
+        let spread = |table, progress: Progress<'_>| path_selection(table, extent, progress);
+        let paths =
+            |figure, progress: Progress<'_>| path_selection_figure(figure, extent, progress);
         let found = match self.result {
-            Published::AngaraTable2 => angara_table_2().map_err(flawed)?,
-            Published::AngaraTable3 => angara_table_3(extent, progress),
-            Published::AngaraFig4 => angara_figure_4(extent, progress),
-            Published::AngaraFig5 => angara_figure_5(extent, progress).map_err(flawed)?,
-            Published::AngaraFig6 => angara_figure_6(extent, progress),
-            Published::AngaraCollectives => angara_collectives(extent, progress),
-            Published::OutflankTable2 => outflank(Outflank::Table2, extent, progress),
-            Published::OutflankTable3 => outflank(Outflank::Table3, extent, progress),
-            Published::OutflankFig4 => outflank(Outflank::Figure4, extent, progress),
-            Published::OutflankFig5 => outflank(Outflank::Figure5, extent, progress),
-            Published::OutflankAngara => outflank_angara(extent, progress),
-            Published::NueFaults => nue_faults(extent, progress).map_err(flawed)?,
-            Published::NueThroughput => nue_throughput(extent, progress).map_err(flawed)?,
-            Published::PathSelectionFig4 => paths(PathSelectionFigure::Figure4, progress)?,
-            Published::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress)?,
-            Published::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress)?,
-            Published::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress)?,
-            Published::NueRuntime => nue_runtime(extent, progress).map_err(flawed)?,
-            Published::PathSelectionTable2 => {
-                path_selection(PathSelectionTable::Table2, extent, progress).map_err(flawed)?
-            }
-            Published::PathSelectionTable3 => {
-                path_selection(PathSelectionTable::Table3, extent, progress).map_err(flawed)?
-            }
-            Published::PathSelectionTable4 => {
-                path_selection(PathSelectionTable::Table4, extent, progress).map_err(flawed)?
-            }
+            Published::AngaraTable2 => angara_table_2(),
+            Published::AngaraTable3 => Ok(angara_table_3(extent, progress)),
+            Published::AngaraFig4 => Ok(angara_figure_4(extent, progress)),
+            Published::AngaraFig5 => angara_figure_5(extent, progress),
+            Published::AngaraFig6 => Ok(angara_figure_6(extent, progress)),
+            Published::AngaraCollectives => Ok(angara_collectives(extent, progress)),
+            Published::OutflankTable2 => Ok(outflank(Outflank::Table2, extent, progress)),
+            Published::OutflankTable3 => Ok(outflank(Outflank::Table3, extent, progress)),
+            Published::OutflankFig4 => Ok(outflank(Outflank::Figure4, extent, progress)),
+            Published::OutflankFig5 => Ok(outflank(Outflank::Figure5, extent, progress)),
+            Published::OutflankAngara => Ok(outflank_angara(extent, progress)),
+            Published::NueFaults => nue_faults(extent, progress),
+            Published::NueThroughput => nue_throughput(extent, progress),
+            Published::PathSelectionFig4 => paths(PathSelectionFigure::Figure4, progress),
+            Published::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress),
+            Published::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress),
+            Published::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress),
+            Published::NueRuntime => nue_runtime(extent, progress),
+            Published::PathSelectionTable2 => spread(PathSelectionTable::Table2, progress),
+            Published::PathSelectionTable3 => spread(PathSelectionTable::Table3, progress),
+            Published::PathSelectionTable4 => spread(PathSelectionTable::Table4, progress),
         };
+        let found = found.map_err(|flaw| Failure::Check(format!("error: {flaw}")))?;
         bar.get().inspect(|bar| bar.finish());
         let _whole = interrupt.hold();
         for (name, table) in &found.tables {

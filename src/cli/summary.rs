@@ -57,7 +57,7 @@ impl Expectation {
             channels: fabric.channels(),
             capacity_payload: simulation
                 .load()
-                .map(|load| load.offered_payload() / load.offered_fraction() / 1e9),
+                .map(|load| load.offered_payload / load.offered_fraction / 1e9),
             hops_mean: outlook.hops_mean,
             hops_maximum: outlook.hops_maximum,
             zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,

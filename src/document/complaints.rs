@@ -57,7 +57,7 @@ impl<'d> Reader<'d> {
 
     /// Whether a missing key will be reported as a misspelt or misplaced one.
     fn reported_otherwise(&self, scope: &Scope<'_>, key: &'static str) -> bool {
-        let Some(document) = self.document() else { return false };
+        let Some(document) = self.document else { return false };
         if scope.frame.as_ref().is_some_and(|frame| !frame.starts_with('[')) {
             return false;
         }

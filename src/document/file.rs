@@ -134,7 +134,7 @@ const BESIDE: &str = "the path is taken from the scenario's own folder";
 
 /// A path as the scenario means it.
 fn beside(reader: &Reader<'_>, path: &str) -> PathBuf {
-    let scenario = reader.document().map_or("", |document| document.file.name.as_str());
+    let scenario = reader.document.map_or("", |document| document.file.name.as_str());
     Path::new(scenario).parent().unwrap_or(Path::new("")).join(path)
 }
 

@@ -45,8 +45,8 @@ pub(crate) struct Hints<'d> {
 /// A value that is missing or wrong is reported, with the place where it is written, and reading goes on: `None`
 /// means that there is nothing to be said any more.
 pub struct Reader<'d> {
-    /// The text that is read; `None` while documenting.
-    document: Option<&'d Toml>,
+    /// The document that is read; `None` while documenting.
+    pub(crate) document: Option<&'d Toml>,
     /// What may help with its mistakes.
     pub(crate) hints: Option<Hints<'d>>,
     pub(crate) scope: Scope<'d>,
@@ -131,11 +131,6 @@ impl<'d> Reader<'d> {
 
     pub(crate) fn is_documenting(&self) -> bool {
         self.document.is_none()
-    }
-
-    /// The document that is read; `None` while documenting.
-    pub(crate) fn document(&self) -> Option<&'d Toml> {
-        self.document
     }
 
     /// The page of the keys that were documented.

@@ -20,8 +20,8 @@ impl Dateline {
     /// `None` if the routes have no dateline, or the fabric no ring.
     pub(super) fn of(routes: &Routes) -> Option<Self> {
         let Routes::DirectionOrder(order) = routes else { return None };
-        let both = order.has_dateline() && order.has_rings();
-        both.then(|| Self { dimensions: narrow(order.sizes().len()) })
+        let both = order.has_dateline() && order.has_rings;
+        both.then(|| Self { dimensions: narrow(order.sizes.len()) })
     }
 
     /// The class behind an output of a packet, by the dimensions in which its way passes the dateline; 0 outside of rings.

@@ -11,8 +11,7 @@ use std::fmt;
 use super::adaptive::{Choosers, escape_bubble, ports};
 use super::model::Model;
 use super::ports::{Router, place};
-use super::simulator::Simulator;
-use super::{Observer, VIRTUAL_CHANNEL_NAMES};
+use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -88,8 +87,10 @@ impl std::error::Error for Deadlock {}
 /// A buffer: the part that it is in, and its number there, by input port, then lane.
 pub(super) type Buffer = (usize, u32);
 
-impl<O: Observer> Simulator<'_, O> {
-    pub(super) fn find_deadlock(&self) -> Option<Deadlock> {
+impl<O: Observer> Engine<'_, O> {
+    /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
+    /// chains of packets that have a choice.
+    pub fn find_deadlock(&self) -> Option<Deadlock> {
         if self.packets_under_way() == 0 {
             return None;
         }
@@ -183,12 +184,15 @@ impl<O: Observer> Simulator<'_, O> {
         (far.schedule.part, narrow::<u32>(queue))
     }
 
-    /// Whether room and flits of all buffers add up. A packet that has been granted its next output is on its way
-    /// out: its room is neither here nor there before its credit has been sent, which it is at the grant.
-    pub(super) fn credits_are_conserved(&self) -> bool {
+    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
+    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
+    /// packets.
+    pub fn credits_are_conserved(&self) -> bool {
         if self.parts[0].model.flits.is_some() {
             return self.flit_credits_are_conserved();
         }
+        // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
+        // credit has been sent, which it is at the grant.
         let lanes = narrow::<u8>(self.whole.lanes.count());
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {

@@ -8,10 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Observer;
 use super::guide::Guide;
 use super::model::Model;
-use super::simulator::Simulator;
+use super::{Engine, Observer};
 use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
@@ -112,7 +111,7 @@ impl Course {
     }
 }
 
-impl<'f, O: Observer> Simulator<'f, O> {
+impl<'f, O: Observer> Engine<'f, O> {
     /// Lets a due interruption go on.
     pub(super) fn go_on_with(
         &mut self,
@@ -142,7 +141,8 @@ impl<'f, O: Observer> Simulator<'f, O> {
         self.interruption = Some((interruption, next));
     }
 
-    pub(super) fn interruption(&self) -> Option<InterruptionReport> {
+    /// What the interruption brought about so far, if there is one.
+    pub fn interruption(&self) -> Option<InterruptionReport> {
         let (_, course) = self.interruption?;
         let counters = self.counters();
         Some(InterruptionReport {

@@ -39,7 +39,7 @@ impl<'f> Legs<'f> {
         if rest > 0 || !order.is_shortest() || order.has_dateline() {
             return None;
         }
-        let dimensions = order.sizes().len();
+        let dimensions = order.sizes.len();
         let leg = |dimension: usize, tie, place| {
             let (positive, negative) = order.hops(dimension, tie, place);
             let run = |port, hops| if hops == 0 { 0 } else { code.run(port, hops) };
@@ -49,22 +49,22 @@ impl<'f> Legs<'f> {
             }
         };
         let of_dimension = |dimension: usize| {
-            let places = 0..2 * usize::from(order.sizes()[dimension]);
+            let places = 0..2 * usize::from(order.sizes[dimension]);
             let ties = [0, 1].into_iter();
             ties.flat_map(move |tie| places.clone().map(move |place| leg(dimension, tie, place)))
         };
         let mut legs = Self { order, code, legs: Vec::new(), turns: Vec::new(), runs: Vec::new() };
-        if order.order().is_sorted() {
+        if order.order.is_sorted() {
             legs.legs = (0..dimensions).flat_map(of_dimension).collect();
             return Some(legs);
         }
-        let mut ports = order.order().iter().map(|&port| usize::from(port)).peekable();
+        let mut ports = order.order.iter().map(|&port| usize::from(port)).peekable();
         while let Some(port) = ports.next() {
             let dimension = port % dimensions;
             let both = ports.next_if(|next| next % dimensions == dimension).is_some();
             legs.turns.push(Turn {
                 dimension: narrow(dimension),
-                size: order.sizes()[dimension],
+                size: order.sizes[dimension],
                 first: narrow(legs.runs.len()),
             });
             legs.runs.extend(of_dimension(dimension).map(|leg| match (both, port < dimensions) {
@@ -92,7 +92,7 @@ impl<'f> Legs<'f> {
         }
         let (mut positive, mut negative) = (0, 0);
         let (mut first, mut ahead, mut behind, mut hops) = (0, 0, 0, 0);
-        for ((&from, &to), &size) in from.iter().zip(to).zip(self.order.sizes()) {
+        for ((&from, &to), &size) in from.iter().zip(to).zip(&self.order.sizes) {
             let (size, tie) = (usize::from(size), (ties & 1) as usize);
             ties >>= 1;
             let place = first + tie * 2 * size + usize::from(to) + size - usize::from(from);

@@ -68,7 +68,7 @@
 //! | `interruption` | failures during operation |
 //! | `saved` | the state of a simulation, to be gone on with later |
 //! | `whole`, `network` | what does not change: timings, numbers, names |
-//! | `simulator` | parts and threads behind the face of [`Engine`] |
+//! | `simulator` | [`Engine`]: parts and threads behind one face |
 
 mod active;
 mod adaptive;
@@ -123,22 +123,19 @@ pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
 pub use packet::MOST_FLITS;
 pub use parameters::*;
 pub use saved::EngineState;
+pub use simulator::Engine;
 pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use tick::LONGEST;
 pub use trace::Grant;
 pub use zero_load::zero_load_latency;
 
-use std::time::Duration;
-
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::routing::Routes;
 use crate::topology::Fabric;
-use crate::traffic::{Application, Collectives, Script, Workload};
+use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
-use simulator::Simulator;
 
 /// Work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -218,208 +215,6 @@ impl Counters {
     }
 }
 
-/// One simulation.
-pub struct Engine<'f, O>(Simulator<'f, O>);
-
-impl<'f, O: Observer> Engine<'f, O> {
-    /// An empty network at time 0, simulated by one thread. The parameters must have been checked (a
-    /// scenario's have): at least one injection and ejection channel, latencies of at least a flit
-    /// time, buffers of two maximum packets, at most [`MOST_FLITS`] flits a packet, as many virtual channels as
-    /// the routes have lanes.
-    ///
-    /// # Panics
-    /// If a packet and a channel's latency can take longer than [`LONGEST`].
-    pub fn new(
-        fabric: &'f Fabric,
-        routes: &'f Routes,
-        parameters: &Parameters,
-        workload: Workload,
-        observer: O,
-    ) -> Self {
-        Self::on_threads(1, fabric, routes, parameters, workload, observer)
-    }
-
-    /// Like [`new`](Self::new), simulated by at most so many threads. Results do not depend on how many
-    /// there are.
-    ///
-    /// # Panics
-    /// As [`new`](Self::new).
-    pub fn on_threads(
-        threads: usize,
-        fabric: &'f Fabric,
-        routes: &'f Routes,
-        parameters: &Parameters,
-        workload: Workload,
-        observer: O,
-    ) -> Self {
-        Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
-    }
-
-    /// Like [`on_threads`](Self::on_threads), and something fails while the network is at work, if anything is given.
-    ///
-    /// # Panics
-    /// As [`new`](Self::new), and if something fails but packets don't go by a forwarding table.
-    pub fn interrupted(
-        threads: usize,
-        fabric: &'f Fabric,
-        routes: &'f Routes,
-        parameters: &Parameters,
-        workload: Workload,
-        observer: O,
-        interruption: Option<&'f Interruption>,
-    ) -> Self {
-        let by_table = matches!(routes, Routes::Forwarding(_));
-        assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
-        let simulator =
-            Simulator::new(threads, fabric, routes, parameters, workload, observer, interruption);
-        Self(simulator)
-    }
-
-    /// Goes on where a simulation of the same network, traffic, observer and [threads](EngineState::threads) was, and
-    /// with the same [interruption](Self::interrupted) if it had one: from then on all is as if it had been this one.
-    /// False if it was another one; then this one is of no use any more.
-    pub fn resume(&mut self, state: EngineState<O>) -> bool
-    where
-        O: DeserializeOwned,
-    {
-        self.0.resume(state)
-    }
-
-    /// Has `log` told of the time, of how many grants there were so far and of their digest: at each multiple of the
-    /// time for which a router can be simulated alone (some 100 ns), and at the end. Where two machines part is where
-    /// their logs do.
-    pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
-        self.0.log = Some(Box::new(log));
-    }
-
-    /// From now on keeps the ways of these packets, which are given by their sources and their numbers there.
-    pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
-        self.0.trace(packets.into_iter().collect());
-    }
-
-    /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
-    pub fn traced(&self) -> Vec<Grant> {
-        self.0.traced()
-    }
-
-    /// What the interruption brought about so far, if there is one.
-    pub fn interruption(&self) -> Option<InterruptionReport> {
-        self.0.interruption()
-    }
-
-    /// Simulates everything that happens up to and including `limit`. False if nothing is left that
-    /// could happen later.
-    pub fn run_until(&mut self, limit: Picoseconds) -> bool {
-        self.0.run_until(limit)
-    }
-
-    /// How far the simulation has come: the limit of the latest call, or the time of the last event
-    /// once nothing is left.
-    pub fn now(&self) -> Picoseconds {
-        self.0.clock
-    }
-
-    /// The fingerprint of all grants so far.
-    pub fn digest(&self) -> Digest {
-        self.0.digest()
-    }
-
-    /// Work done so far.
-    pub fn counters(&self) -> Counters {
-        self.0.counters()
-    }
-
-    /// CPU time that threads other than the caller's have taken, waiting for each other included.
-    pub fn time_of_other_threads(&self) -> Duration {
-        self.0.time_of_other_threads()
-    }
-
-    /// Packets that are in the network or on their way to a sink.
-    pub fn packets_under_way(&self) -> usize {
-        self.0.packets_under_way()
-    }
-
-    /// Messages that are queued at their sources or under way.
-    pub fn messages_under_way(&self) -> u64 {
-        self.0.messages_under_way()
-    }
-
-    /// What waits in the source queues of each terminal, in the order of terminals.
-    pub fn backlogs(&self, each: impl FnMut(Backlog)) {
-        self.0.backlogs(each);
-    }
-
-    /// The application that is under way, by the parts of the network; empty if it is none.
-    pub fn applications(&self) -> impl Iterator<Item = &Application> {
-        self.0.workloads().filter_map(|workload| match workload {
-            Workload::Application(application) => Some(&**application),
-            _ => None,
-        })
-    }
-
-    /// The operations of the collective subnetwork, by the parts of the network; empty if there are none.
-    pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
-        self.0.workloads().filter_map(Workload::collectives)
-    }
-
-    /// Whether all operations of the collective subnetwork are done, if there are any.
-    pub fn collectives_done(&self) -> bool {
-        self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
-    }
-
-    /// What has been observed so far.
-    pub fn observer(&mut self) -> &mut O {
-        self.0.observer()
-    }
-
-    /// Forgets what channels have carried so far; they count from now on.
-    pub fn reset_channels(&mut self) {
-        self.0.reset_channels();
-    }
-
-    /// What all channels together have carried since the last reset; time linear in channels.
-    pub fn carried(&self) -> Carried {
-        self.0.carried()
-    }
-
-    /// What each channel has carried since the last reset, in the engine's order: by router, network
-    /// then ejection channels; then injection channels.
-    pub fn channels(&mut self) -> Vec<ChannelReport> {
-        self.0.channels()
-    }
-
-    /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
-    /// are in all. Of equally busy ones the first are taken.
-    pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
-        self.0.busiest_channels(most)
-    }
-
-    /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
-    /// chains of packets that have a choice.
-    pub fn find_deadlock(&self) -> Option<Deadlock> {
-        self.0.find_deadlock()
-    }
-
-    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
-    /// packets.
-    pub fn credits_are_conserved(&self) -> bool {
-        self.0.credits_are_conserved()
-    }
-
-    /// Bytes of the engine's arrays before traffic, and per packet under way.
-    pub fn memory(&self) -> (usize, usize) {
-        self.0.memory()
-    }
-}
-
-/// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
-impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
 /// Runs a list of messages until everything is delivered, or nothing moves any more.
 ///
 /// # Errors
@@ -431,7 +226,7 @@ pub fn run_script(
     script: Script,
 ) -> Result<(Log, Digest), Deadlock> {
     let workload = Workload::Script(script);
-    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
+    let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::MAX);
     match engine.find_deadlock() {
         Some(deadlock) => Err(deadlock),

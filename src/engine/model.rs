@@ -146,7 +146,7 @@ impl<'f> Model<'f> {
             return self.latest;
         }
         let buffers =
-            0..if self.packets.count() > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
+            0..if self.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
         let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
         let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
         ready.max().unwrap_or(0).max(self.latest)
@@ -208,7 +208,7 @@ impl RouterModel for Model<'_> {
     }
 
     fn move_limit(&mut self) {
-        let packets = self.packets.count() * self.packets.bytes();
+        let packets = self.packets.count * self.packets.bytes();
         self.is_large = self.flits.is_none() && self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
@@ -269,7 +269,7 @@ impl RouterModel for Model<'_> {
         let has_events = self.schedule.active.earliest() != NEVER;
         let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
         // Flits may be left here of a packet whose header is in another part.
-        let sends = self.flits.is_some() || self.packets.count() > 0;
+        let sends = self.flits.is_some() || self.packets.count > 0;
         let busy = || sends || waits() || self.first_errand() != NO_TIME;
         self.latest > self.schedule.window.limit
             || !self.sink.late.is_empty()

@@ -117,7 +117,8 @@ pub(super) struct Packets {
     rests: Vec<u64>,
     words: usize,
     free: u32,
-    count: usize,
+    /// Packets under way.
+    pub(super) count: usize,
 }
 
 impl Packets {
@@ -177,11 +178,6 @@ impl Packets {
 
     pub(super) fn rest_of(&self, slot: u32) -> &[u64] {
         &self.rests[slot as usize * self.words..][..self.words]
-    }
-
-    /// Packets under way.
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -251,7 +247,7 @@ mod tests {
         packets.remove(2);
         packets.remove(0);
         assert_eq!((packets.insert(packet, origin), packets.insert(packet, origin)), (0, 2));
-        assert_eq!((packets.insert(packet, origin), packets.count()), (3, 4));
+        assert_eq!((packets.insert(packet, origin), packets.count), (3, 4));
         assert_eq!(packets.rest(1), [0, 7]);
     }
 

@@ -13,11 +13,10 @@ use super::interruption::Course;
 use super::model::Model;
 use super::packet::Packets;
 use super::ports::Ports;
-use super::simulator::Simulator;
 use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
-use super::{Counters, Observer};
+use super::{Counters, Engine, Observer};
 use crate::traffic::TrafficState;
 use crate::units::Picoseconds;
 
@@ -63,7 +62,8 @@ impl<O> EngineState<O> {
     }
 }
 
-impl<O: Observer + Serialize> Serialize for Simulator<'_, O> {
+/// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
+impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts: Vec<_> = self.parts.iter().map(|part| part.model.state()).collect();
         let course = self.interruption.map(|(_, course)| course);
@@ -73,9 +73,11 @@ impl<O: Observer + Serialize> Serialize for Simulator<'_, O> {
     }
 }
 
-impl<O: Observer + DeserializeOwned> Simulator<'_, O> {
-    /// Goes on where a simulation of the same network, traffic and threads was; false if it was another.
-    pub(super) fn resume(&mut self, state: EngineState<O>) -> bool {
+impl<O: Observer + DeserializeOwned> Engine<'_, O> {
+    /// Goes on where a simulation of the same network, traffic, observer and [threads](EngineState::threads) was, and
+    /// with the same [interruption](Self::interrupted) if it had one: from then on all is as if it had been this one.
+    /// False if it was another one; then this one is of no use any more.
+    pub fn resume(&mut self, state: EngineState<O>) -> bool {
         if state.parts.len() != self.parts.len()
             || state.course.is_some() != self.interruption.is_some()
         {

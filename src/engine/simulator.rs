@@ -1,5 +1,4 @@
-//! A simulation: the parts of a network, run by one thread or several. [`Engine`](super::Engine) says what each
-//! method does.
+//! A simulation: the parts of a network, run by one thread or several.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -21,30 +20,52 @@ use crate::mix::Mix;
 use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::Fabric;
-use crate::traffic::Workload;
+use crate::traffic::{Application, Collectives, Workload};
 use crate::units::Picoseconds;
 
 /// Who is told of time, grants and digest so far.
-pub(super) type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
+type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
-/// One simulation of a network.
-pub(super) struct Simulator<'f, O> {
-    pub whole: Arc<Whole<'f>>,
-    pub parts: Vec<Part<Model<'f>, O>>,
+/// One simulation.
+pub struct Engine<'f, O> {
+    pub(super) whole: Arc<Whole<'f>>,
+    pub(super) parts: Vec<Part<Model<'f>, O>>,
     /// How long nothing that a router does can reach another.
     window: Tick,
-    pub clock: Picoseconds,
-    pub statistics_since: Picoseconds,
+    pub(super) clock: Picoseconds,
+    pub(super) statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
     others: Duration,
     /// Told of the digest at every multiple of a window's length.
-    pub log: Option<DigestLog<'f>>,
-    pub interruption: Option<(&'f Interruption, Course)>,
-    pub under_way_when_it_came: u64,
+    log: Option<DigestLog<'f>>,
+    pub(super) interruption: Option<(&'f Interruption, Course)>,
+    pub(super) under_way_when_it_came: u64,
 }
 
-impl<'f, O: Observer> Simulator<'f, O> {
-    pub(super) fn new(
+impl<'f, O: Observer> Engine<'f, O> {
+    /// An empty network at time 0, simulated by at most so many threads; results do not depend on how many there are.
+    /// The parameters must have been checked (a scenario's have): at least one injection and ejection channel, latencies
+    /// of at least a flit time, buffers of two maximum packets, at most [`MOST_FLITS`](super::MOST_FLITS) flits a packet,
+    /// as many virtual channels as the routes have lanes.
+    ///
+    /// # Panics
+    /// If a packet and a channel's latency can take longer than [`LONGEST`].
+    pub fn new(
+        threads: usize,
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        workload: Workload,
+        observer: O,
+    ) -> Self {
+        Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
+    }
+
+    /// Like [`new`](Self::new), and something fails while the network is at work, if anything is given.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), and if something fails but packets don't go by a forwarding table.
+    pub fn interrupted(
         threads: usize,
         fabric: &'f Fabric,
         routes: &'f Routes,
@@ -53,6 +74,8 @@ impl<'f, O: Observer> Simulator<'f, O> {
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
+        let by_table = matches!(routes, Routes::Forwarding(_));
+        assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay();
         assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
         let whole = Whole::new(threads, fabric, routes, parameters, &workload, interruption);
@@ -80,7 +103,16 @@ impl<'f, O: Observer> Simulator<'f, O> {
         }
     }
 
-    pub(super) fn run_until(&mut self, limit: Picoseconds) -> bool {
+    /// Has `log` told of the time, of how many grants there were so far and of their digest: at each multiple of the
+    /// time for which a router can be simulated alone (some 100 ns), and at the end. Where two machines part is where
+    /// their logs do.
+    pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
+        self.log = Some(Box::new(log));
+    }
+
+    /// Simulates everything that happens up to and including `limit`. False if nothing is left that
+    /// could happen later.
+    pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };
         let step = Picoseconds::from(self.window);
         let mut left = true;
@@ -126,7 +158,7 @@ impl<'f, O: Observer> Simulator<'f, O> {
     }
 
     /// The present as a part's tick.
-    fn now(&mut self, part: usize) -> Tick {
+    fn tick(&mut self, part: usize) -> Tick {
         let model = &mut self.parts[part].model;
         if self.clock.saturating_sub(model.schedule.epoch) >= u64::from(HORIZON) {
             model.rebase(self.clock);
@@ -134,25 +166,36 @@ impl<'f, O: Observer> Simulator<'f, O> {
         tick(self.clock, model.schedule.epoch)
     }
 
-    pub(super) fn digest(&self) -> Digest {
+    /// How far the simulation has come: the limit of the latest call, or the time of the last event
+    /// once nothing is left.
+    pub fn now(&self) -> Picoseconds {
+        self.clock
+    }
+
+    /// The fingerprint of all grants so far.
+    pub fn digest(&self) -> Digest {
         self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.model.digest))
     }
 
-    pub(super) fn counters(&self) -> Counters {
+    /// Work done so far.
+    pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.parts.iter().for_each(|part| counters.add(&part.model.counters));
         counters
     }
 
-    pub(super) fn time_of_other_threads(&self) -> Duration {
+    /// CPU time that threads other than the caller's have taken, waiting for each other included.
+    pub fn time_of_other_threads(&self) -> Duration {
         self.others
     }
 
-    pub(super) fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|part| part.model.packets.count()).sum()
+    /// Packets that are in the network or on their way to a sink.
+    pub fn packets_under_way(&self) -> usize {
+        self.parts.iter().map(|part| part.model.packets.count).sum()
     }
 
-    pub(super) fn messages_under_way(&self) -> u64 {
+    /// Messages that are queued at their sources or under way.
+    pub fn messages_under_way(&self) -> u64 {
         let models = self.parts.iter().map(|part| &part.model);
         let left =
             |model: &Model<'_>| (model.sources.messages_created, model.sink.messages_completed);
@@ -161,7 +204,8 @@ impl<'f, O: Observer> Simulator<'f, O> {
         created - completed - self.counters().messages_lost
     }
 
-    pub(super) fn backlogs(&self, mut each: impl FnMut(Backlog)) {
+    /// What waits in the source queues of each terminal, in the order of terminals.
+    pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
         for (number, part) in self.parts.iter().enumerate() {
             for terminal in self.whole.cut.terminals(number) {
                 let router = self.whole.fabric.terminal_router(terminal);
@@ -173,13 +217,16 @@ impl<'f, O: Observer> Simulator<'f, O> {
         }
     }
 
-    pub(super) fn trace(&mut self, wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>) {
+    /// From now on keeps the ways of these packets, which are given by their sources and their numbers there.
+    pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
+        let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
             part.model.trace = Some(Box::new(Trace { wanted: wanted.clone(), grants: Vec::new() }));
         }
     }
 
-    pub(super) fn traced(&self) -> Vec<Grant> {
+    /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
+    pub fn traced(&self) -> Vec<Grant> {
         let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
@@ -193,17 +240,37 @@ impl<'f, O: Observer> Simulator<'f, O> {
         grants.into_iter().map(grant).collect()
     }
 
-    pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload> {
+    fn workloads(&self) -> impl Iterator<Item = &Workload> {
         self.parts.iter().map(|part| &part.model.workload)
     }
 
-    pub(super) fn observer(&mut self) -> &mut O {
+    /// The application that is under way, by the parts of the network; empty if it is none.
+    pub fn applications(&self) -> impl Iterator<Item = &Application> {
+        self.workloads().filter_map(|workload| match workload {
+            Workload::Application(application) => Some(&**application),
+            _ => None,
+        })
+    }
+
+    /// The operations of the collective subnetwork, by the parts of the network; empty if there are none.
+    pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
+        self.workloads().filter_map(Workload::collectives)
+    }
+
+    /// Whether all operations of the collective subnetwork are done, if there are any.
+    pub fn collectives_done(&self) -> bool {
+        self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
+    }
+
+    /// What has been observed so far.
+    pub fn observer(&mut self) -> &mut O {
         &mut self.parts[0].observer
     }
 
-    pub(super) fn reset_channels(&mut self) {
+    /// Forgets what channels have carried so far; they count from now on.
+    pub fn reset_channels(&mut self) {
         for part in 0..self.parts.len() {
-            let now = self.now(part);
+            let now = self.tick(part);
             self.parts[part].model.reset_statistics(now);
         }
         self.statistics_since = self.clock;
@@ -233,12 +300,16 @@ impl<'f, O: Observer> Simulator<'f, O> {
         outputs.chain(injections)
     }
 
-    pub(super) fn channels(&mut self) -> Vec<ChannelReport> {
+    /// What each channel has carried since the last reset, in the engine's order: by router, network
+    /// then ejection channels; then injection channels.
+    pub fn channels(&mut self) -> Vec<ChannelReport> {
         self.settle();
         self.in_order().map(|channel| self.report(channel)).collect()
     }
 
-    pub(super) fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
+    /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
+    /// are in all. Of equally busy ones the first are taken.
+    pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
         let all = self.in_order().count();
         if all <= most {
             return (self.channels(), all);
@@ -257,12 +328,13 @@ impl<'f, O: Observer> Simulator<'f, O> {
     /// Counts all stalls until now.
     fn settle(&mut self) {
         for part in 0..self.parts.len() {
-            let now = self.now(part);
+            let now = self.tick(part);
             self.parts[part].model.settle_stalls(now);
         }
     }
 
-    pub(super) fn carried(&self) -> Carried {
+    /// What all channels together have carried since the last reset; time linear in channels.
+    pub fn carried(&self) -> Carried {
         let mut carried =
             Carried { channels: self.whole.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = 0;
@@ -308,7 +380,8 @@ impl<'f, O: Observer> Simulator<'f, O> {
         }
     }
 
-    pub(super) fn memory(&self) -> (usize, usize) {
+    /// Bytes of the engine's arrays before traffic, and per packet under way.
+    pub fn memory(&self) -> (usize, usize) {
         let parts: usize = self.parts.iter().map(|part| part.model.memory()).sum();
         (parts + self.whole.network.memory(), self.parts[0].model.packets.bytes())
     }

@@ -165,11 +165,14 @@ impl Delivered {
 pub struct Collector {
     on: bool,
     window: Delivered,
-    total: Delivered,
+    /// What was delivered in all windows that have ended since the start.
+    pub total: Delivered,
     packets: Latencies,
     messages: Latencies,
-    payload_by_source: Vec<u64>,
-    latest_completion: Picoseconds,
+    /// Payload delivered from each source.
+    pub payload_by_source: Vec<u64>,
+    /// When the last message was complete.
+    pub latest_completion: Picoseconds,
     /// In which order packets come, if they can overtake each other.
     order: Option<Box<Order>>,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
@@ -239,12 +242,7 @@ impl Collector {
     /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
     /// follows it.
     pub fn reordering(&self) -> Option<Reordering> {
-        self.order.as_ref().map(|order| order.found())
-    }
-
-    /// What was delivered in all windows that have ended since the start.
-    pub fn total(&self) -> Delivered {
-        self.total
+        self.order.as_ref().map(|order| order.found)
     }
 
     /// Latencies of packets, from creation to the last flit at the sink.
@@ -260,16 +258,6 @@ impl Collector {
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
     pub fn message_latency(&self) -> Option<Distribution> {
         self.messages.distribution()
-    }
-
-    /// Payload delivered from each source.
-    pub fn payload_by_source(&self) -> &[u64] {
-        &self.payload_by_source
-    }
-
-    /// When the last message was complete.
-    pub fn latest_completion(&self) -> Picoseconds {
-        self.latest_completion
     }
 }
 

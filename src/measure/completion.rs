@@ -23,6 +23,12 @@ pub struct CompletionBound {
     pub bottleneck: String,
 }
 
+/// The steps of a pattern, unless they have too many messages to look at.
+fn steps_to_look_at(fabric: &Fabric, pattern: &Pattern) -> Option<u32> {
+    let live = fabric.live_terminals().count() as u64;
+    pattern.steps().filter(|&steps| u64::from(steps) * live <= MOST_MESSAGES)
+}
+
 /// What all of an exchange takes at least; `None` if a round has too many messages to look at.
 pub fn completion_bound(
     fabric: &Fabric,
@@ -31,11 +37,7 @@ pub fn completion_bound(
     pattern: &Pattern,
     spec: &ExchangeSpec,
 ) -> Option<CompletionBound> {
-    let steps = pattern.steps()?;
-    let live = fabric.live_terminals().count() as u64;
-    if u64::from(steps) * live > MOST_MESSAGES {
-        return None;
-    }
+    let steps = steps_to_look_at(fabric, pattern)?;
     let (forward, backward) = match spec.access {
         Access::Write => (parameters.message_flits(spec.message.0), 0),
         Access::Read { request } => {
@@ -57,11 +59,7 @@ pub fn remote_memory_bound(
     pattern: &Pattern,
     spec: &RemoteMemorySpec,
 ) -> Option<CompletionBound> {
-    let steps = pattern.steps()?;
-    let live = fabric.live_terminals().count() as u64;
-    if u64::from(steps) * live > MOST_MESSAGES {
-        return None;
-    }
+    let steps = steps_to_look_at(fabric, pattern)?;
     let (request, response) = spec.payloads();
     let (forward, backward) =
         (parameters.message_flits(request), parameters.message_flits(response));

@@ -85,7 +85,7 @@ pub fn measure_finite(
     let (counters, digest) = (engine.counters(), engine.digest());
     let collector = engine.observer();
     let total = collector.end_window();
-    let completion = collector.latest_completion();
+    let completion = collector.latest_completion;
     let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
     let message_latency = collector.message_latency();
     Ok(FiniteMeasurement {

@@ -195,7 +195,8 @@ pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
     offered: &'e Offered,
     window: Picoseconds,
-    standing: Standing,
+    /// How far it has come.
+    pub(super) standing: Standing,
 }
 
 impl<'e, 'f> LoadPoint<'e, 'f> {
@@ -208,11 +209,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let anew = || Standing { carried: engine.carried(), ..Standing::default() };
         let standing = watch.from.take().unwrap_or_else(anew);
         Self { engine, offered, window, standing }
-    }
-
-    /// How far it has come.
-    pub(super) fn standing(&self) -> &Standing {
-        &self.standing
     }
 
     /// Simulates windows up to a time, the last of which may be shorter.
@@ -417,7 +413,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     fn precise(&mut self, interval: Option<f64>, settings: &Settings) -> bool {
-        let total = self.engine.observer().total();
+        let total = self.engine.observer().total;
         interval.is_some_and(|half| {
             half * total.packets as f64 <= settings.precision * total.latency as f64
         })
@@ -438,8 +434,8 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let time = measured.max(1) as f64;
         let terminals = senders.len().max(1) as f64;
         let collector = self.engine.observer();
-        let total = collector.total();
-        let by_source = collector.payload_by_source();
+        let total = collector.total;
+        let by_source = &collector.payload_by_source;
         let payload = |source: &u32| by_source[*source as usize];
         let least = senders.iter().map(payload).min().unwrap_or(0);
         let a_second = 1e12 / time;

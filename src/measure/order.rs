@@ -48,7 +48,7 @@ pub(super) struct Order {
     came: BTreeMap<u32, Came>,
     /// By source and destination: the numbers of packets that have come, those aside that nothing sent earlier can follow.
     pairs: BTreeMap<(u32, u32), Vec<u32>>,
-    found: Reordering,
+    pub(super) found: Reordering,
 }
 
 impl Order {
@@ -88,10 +88,6 @@ impl Order {
         self.settle();
         self.found = Reordering::default();
     }
-
-    pub(super) fn found(&self) -> Reordering {
-        self.found
-    }
 }
 
 #[cfg(test)]
@@ -107,7 +103,7 @@ mod tests {
     #[test]
     fn packets_of_other_pairs_may_overtake() {
         let order = settled(&[(1, 0, 1, 7), (2, 0, 0, 8), (3, 0, 2, 7), (3, 1, 0, 7)]);
-        assert_eq!(order.found(), Reordering { packets: 4, overtaken: 0, buffer: 0 });
+        assert_eq!(order.found, Reordering { packets: 4, overtaken: 0, buffer: 0 });
     }
 
     #[test]
@@ -115,7 +111,7 @@ mod tests {
         // Number 0 comes behind 1, 2 and 3, and 2 behind 3; then all is in order.
         let order =
             settled(&[(5, 0, 2, 7), (4, 0, 3, 7), (6, 0, 1, 7), (9, 0, 0, 7), (10, 0, 4, 7)]);
-        assert_eq!(order.found(), Reordering { packets: 5, overtaken: 3, buffer: 3 });
+        assert_eq!(order.found, Reordering { packets: 5, overtaken: 3, buffer: 3 });
         assert_eq!(order.came[&0].all_below, 5);
     }
 
@@ -129,6 +125,6 @@ mod tests {
         order.settle();
         order.pending.push((201, 3, 100, 1));
         order.settle();
-        assert_eq!(order.found(), Reordering { packets: 2, overtaken: 1, buffer: 1 });
+        assert_eq!(order.found, Reordering { packets: 2, overtaken: 1, buffer: 1 });
     }
 }

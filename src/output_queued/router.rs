@@ -308,7 +308,7 @@ impl<'a> Network<'a> {
             message: offer.message,
             destination: offer.destination,
             target: end,
-            bearing: leg.bearing(),
+            bearing: leg.bearing,
             negative_ties: offer.negative_ties,
             derouting,
         };
@@ -325,7 +325,7 @@ impl<'a> Network<'a> {
         if packet.bearing.is_done() && packet.is_on_detour() {
             packet.target = packet.destination;
             let ties = u32::from(packet.negative_ties);
-            packet.bearing = Leg::minimal(self.torus, node, packet.target, ties).bearing();
+            packet.bearing = Leg::minimal(self.torus, node, packet.target, ties).bearing;
             // The second leg starts on another escape network.
             if let From::Link { channel, .. } = &mut from_channel {
                 *channel = CHANNELS;

@@ -16,6 +16,7 @@ use super::{
     ActivityRow, ChannelRow, LatencyRow, Measured, PathChannelRow, PathRow, ReportError, Sustained,
     WindowRow,
 };
+use crate::FileError;
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {
@@ -76,10 +77,9 @@ impl<R: Row> RowWriter<R> {
     /// If the file exists or can't be written.
     pub fn create(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
         let path = path.into();
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Ok(file) => Self { path, file, labels, row: PhantomData }.begin(),
-            Err(cause) => Err(ReportError::Write { path, cause }),
-        }
+        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = file.map_err(FileError::write(&path))?;
+        Self { path, file, labels, row: PhantomData }.begin()
     }
 
     /// Adds a row; when this returns, the whole line has been handed to the operating system. Line
@@ -115,10 +115,8 @@ impl<R: Row> RowWriter<R> {
     }
 
     fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
-        self.file
-            .write_all(line)
-            .and_then(|()| self.file.flush())
-            .map_err(|cause| ReportError::Write { path: self.path.clone(), cause })
+        let written = self.file.write_all(line).and_then(|()| self.file.flush());
+        Ok(written.map_err(FileError::write(&self.path))?)
     }
 }
 
@@ -158,7 +156,7 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
 /// # Errors
 /// If the file can't be read, a column is missing, or a cell is wrong: file, line and column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
-    let content = fs::read(path).map_err(|cause| ReportError::Read { path: path.into(), cause })?;
+    let content = fs::read(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
     let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);

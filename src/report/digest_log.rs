@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::csv::{Row, RowWriter, read};
 use super::table::{Count, Given, Hexadecimal, table};
 use super::{Label, Labels, ReportError};
+use crate::FileError;
 use crate::engine::Digest;
 use crate::units::Picoseconds;
 
@@ -56,8 +57,7 @@ impl DigestLog {
         let mut kept = read::<DigestRow>(&path, &Labels::None)?.rows;
         kept.retain(|(_, row)| row.time <= time);
         let grants = kept.last().map_or(0, |(_, row)| row.grants);
-        let cannot = |cause| ReportError::Write { path: path.clone(), cause };
-        std::fs::remove_file(&path).map_err(cannot)?;
+        std::fs::remove_file(&path).map_err(FileError::write(&path))?;
         let mut rows = RowWriter::create(path, Labels::None)?;
         kept.iter().try_for_each(|(label, row)| rows.write(label, row))?;
         Ok(Self::new(rows, grants))

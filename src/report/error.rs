@@ -1,26 +1,16 @@
 //! What can go wrong with result files.
 
-use std::io;
 use std::path::PathBuf;
+
+use crate::FileError;
 
 /// Why a result file or a figure could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The file could not be read.
-    #[error("can't read {path}: {cause}")]
-    Read {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
-    /// The file or folder could not be written. What was in the file before is still there.
-    #[error("can't write {path}: {cause}")]
-    Write {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    /// The file or folder could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The file is no result file of this kind and version: columns are missing, or (when rows are
     /// to be added) they are not the ones that would be written.
     #[error("{path}: {}", missing_text(missing))]

@@ -8,6 +8,7 @@ use super::csv::Row;
 use super::{
     ChannelRow, Label, Labels, Measured, Point, ReportError, RowWriter, SustainedLoad, means_text,
 };
+use crate::FileError;
 
 /// A row a point.
 pub const POINTS: &str = "points.csv";
@@ -109,7 +110,7 @@ impl ResultFolder {
         }
         if let Some(means) = means_text(points) {
             let path = self.folder.join(MEANS);
-            fs::write(&path, means).map_err(|cause| ReportError::Write { path, cause })?;
+            fs::write(&path, means).map_err(FileError::write(path))?;
         }
         Ok(())
     }
@@ -134,7 +135,7 @@ impl<'p> Rewrite<'p> {
         let of_point = |point: &'p Point| of(point).iter().map(|row| (&point.label, row));
         let rows = self.points.iter().flat_map(of_point);
         RowWriter::write_file(&partial, labels, rows)?;
-        fs::rename(&partial, path).map_err(|cause| ReportError::Write { path: partial, cause })
+        Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
     }
 }
 
@@ -152,7 +153,7 @@ pub fn keys_of<'l>(labels: impl IntoIterator<Item = &'l Label>) -> Vec<String> {
 fn remove(path: &Path) -> Result<(), ReportError> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {
-            Err(ReportError::Write { path: path.into(), cause })
+            Err(FileError::write(path)(cause).into())
         }
         _ => Ok(()),
     }

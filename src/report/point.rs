@@ -65,8 +65,8 @@ impl TryFrom<String> for Status {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|status| status.name() == name);
-        named.ok_or_else(|| format!("`{name}` is no state of a point"))
+        let named = Self::NAMES.iter().find(|row| row.1 == name);
+        named.map(|row| row.0).ok_or_else(|| format!("`{name}` is no state of a point"))
     }
 }
 
@@ -83,25 +83,19 @@ impl From<&Ending> for Status {
 }
 
 impl Status {
-    const ALL: [Self; 6] = [
-        Self::Steady,
-        Self::NotSteady,
-        Self::Undecided,
-        Self::Deadlock,
-        Self::Completed,
-        Self::Stuck,
+    /// In the order of the variants.
+    const NAMES: [(Self, &'static str); 6] = [
+        (Self::Steady, "steady"),
+        (Self::NotSteady, "not steady"),
+        (Self::Undecided, "undecided"),
+        (Self::Deadlock, "deadlock"),
+        (Self::Completed, "completed"),
+        (Self::Stuck, "stuck"),
     ];
 
     /// In files, and for people.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Steady => "steady",
-            Self::NotSteady => "not steady",
-            Self::Undecided => "undecided",
-            Self::Deadlock => "deadlock",
-            Self::Completed => "completed",
-            Self::Stuck => "stuck",
-        }
+        Self::NAMES[self as usize].1
     }
 
     /// Whether what was measured is all there is: of a steady state, or of a workload that ran to its end.

@@ -12,6 +12,7 @@ use super::folder::{
     ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
 };
 use super::{Label, Labels, Measured, Point, ReportError, Sustained, SustainedLoad};
+use crate::FileError;
 
 /// What a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -156,8 +157,9 @@ fn attach<R: Row>(
 fn summary(path: &Path) -> Result<Summary, ReportError> {
     match fs::read_to_string(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Summary::default()),
-        Err(cause) => Err(ReportError::Read { path: path.into(), cause }),
-        Ok(text) => serde_json::from_str(&text)
-            .map_err(|cause| ReportError::Read { path: path.into(), cause: cause.into() }),
+        read => {
+            let text = read.map_err(FileError::read(path))?;
+            Ok(serde_json::from_str(&text).map_err(|cause| FileError::read(path)(cause.into()))?)
+        }
     }
 }

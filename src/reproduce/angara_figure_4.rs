@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, systems};
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems};
 use super::{Extent, Progress, Reproduction, all};
 use crate::narrow::narrow;
-use crate::report::figure::{Scale, Series, Style, xy_figure};
+use crate::report::figure::{Figure, Series, Style};
 use crate::routing::angara::{sssp, sssp_in_one_stage};
 use crate::topology::sizes_text;
 
@@ -63,7 +63,7 @@ fn text(rows: &[Row]) -> String {
     text
 }
 
-fn figure(rows: &[Row], dimensions: u32) -> (String, crate::report::figure::Figure) {
+fn figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
     let of = |value: fn(&Row) -> u64, label: &str| {
         let rows = rows.iter().filter(|row| row.dimensions == dimensions);
         let points = rows.map(|row| (f64::from(row.nodes), value(row) as f64)).collect();
@@ -75,13 +75,7 @@ fn figure(rows: &[Row], dimensions: u32) -> (String, crate::report::figure::Figu
         of(|row| u64::from(row.nodes), "|N|"),
         of(|row| u64::from(row.nodes).pow(2), "|N| squared"),
     ];
-    let figure = xy_figure(
-        &format!("{dimensions}D tori of 2 to 8 nodes a dimension"),
-        ("Nodes", Scale::Linear),
-        ("Calls of BUILD_SSSP", Scale::Logarithmic),
-        &series,
-    );
-    (format!("calls-{dimensions}d"), figure)
+    (format!("calls-{dimensions}d"), over_nodes(dimensions, "Calls of BUILD_SSSP", &series))
 }
 
 #[cfg(test)]

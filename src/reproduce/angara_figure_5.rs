@@ -3,10 +3,10 @@
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, systems, table};
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use crate::narrow::narrow;
-use crate::report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use crate::report::figure::{Figure, Series, Style, ratio_figure};
 use crate::report::rows_text;
 use crate::routing::angara::{Algorithm, Reading};
 use crate::topology::sizes_text;
@@ -277,13 +277,7 @@ fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
             .filter_map(|row| Some((f64::from(row.nodes), row.seconds(algorithm)?)))
             .collect(),
     });
-    let figure = xy_figure(
-        &format!("{dimensions}D tori of 2 to 8 nodes a dimension"),
-        ("Nodes", Scale::Linear),
-        ("CPU time (s)", Scale::Logarithmic),
-        &series,
-    );
-    (format!("times-{dimensions}d"), figure)
+    (format!("times-{dimensions}d"), over_nodes(dimensions, "CPU time (s)", &series))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use crate::FileError;
 use crate::document::hexadecimal;
 use crate::scenario::RESULTS_VERSION;
 use crate::whole_file::{self, Content};
@@ -32,12 +33,8 @@ pub enum KeptError {
     #[error("{folder} is that of an interrupted `{name}`")]
     Other { folder: PathBuf, name: String },
     /// It can't be read or written.
-    #[error("can't write {folder}: {cause}")]
-    Write {
-        folder: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The simulations of a reproduction that are finished, a file each. A file's name is the hash of what was simulated, so
@@ -65,11 +62,11 @@ impl Kept {
                 found => found,
             }
         };
-        match named() {
-            Ok(found) if found == name => Ok(Self { folder, failure: Mutex::default() }),
-            Ok(name) => Err(KeptError::Other { folder: results.into(), name }),
-            Err(cause) => Err(KeptError::Write { folder: results.into(), cause }),
+        let found = named().map_err(FileError::write(results))?;
+        if found != name {
+            return Err(KeptError::Other { folder: results.into(), name: found });
         }
+        Ok(Self { folder, failure: Mutex::default() })
     }
 
     /// Whether a folder of results is that of an interrupted reproduction.

@@ -2,6 +2,7 @@
 
 use cpu_time::ThreadTime;
 
+use crate::report::figure::{Figure, Scale, Series, xy_figure};
 use crate::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, Reading};
 use crate::routing::{Quality, Region, prove};
 use crate::topology::{Fabric, Faults, Torus};
@@ -67,6 +68,12 @@ pub(super) const QUICK: usize = 24;
 pub(super) fn on_one_thread<R: Send>(job: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.expect("a thread").install(job)
+}
+
+/// A figure over the nodes of all systems of a set.
+pub(super) fn over_nodes(dimensions: u32, y: &str, series: &[Series]) -> Figure {
+    let title = format!("{dimensions}D tori of 2 to 8 nodes a dimension");
+    xy_figure(&title, ("Nodes", Scale::Linear), (y, Scale::Logarithmic), series)
 }
 
 #[cfg(test)]

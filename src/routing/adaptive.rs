@@ -280,7 +280,7 @@ impl Adaptive {
             let live = match &self.escape {
                 Escape::DirectionOrder(_) => Live::default(),
                 Escape::Table(table) => {
-                    Live { ports: table.ports(source), ends: Some(table.ends()) }
+                    Live { ports: table.ports(source), ends: Some(&table.ends) }
                 }
             };
             let ends = (source, to);

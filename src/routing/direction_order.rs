@@ -36,11 +36,11 @@ impl Way {
 pub struct DirectionOrder {
     rules: DirectionRules,
     /// All ports between routers, in the order of their directions.
-    order: Vec<u16>,
+    pub(crate) order: Vec<u16>,
     /// Of half rings that are drawn.
     seed: u64,
-    /// Whether the fabric has any ring.
-    has_rings: bool,
+    /// Whether some channel belongs to a ring.
+    pub(crate) has_rings: bool,
     /// The dimensions in which half rings are drawn, a bit each.
     drawn_dimensions: u32,
     /// Whether routes have to look for failures.
@@ -49,7 +49,8 @@ pub struct DirectionOrder {
     coordinates: Vec<u16>,
     /// Whether the sum of a node's coordinates is odd.
     odd: Vec<bool>,
-    sizes: Vec<u16>,
+    /// The sizes of the dimensions.
+    pub(crate) sizes: Vec<u16>,
     /// For each dimension: with half rings in the positive, in the negative direction, by how far the
     /// destination is ahead, plus the size.
     ways: Vec<[Vec<Way>; 2]>,
@@ -128,11 +129,6 @@ impl DirectionOrder {
     #[inline]
     pub fn has_dateline(&self) -> bool {
         self.rules.dateline
-    }
-
-    /// Whether some channel belongs to a ring.
-    pub(crate) fn has_rings(&self) -> bool {
-        self.has_rings
     }
 
     /// Whether packets between the same nodes may go different ways, by chance.
@@ -285,17 +281,6 @@ impl DirectionOrder {
     /// Whether each route is a shortest one, since nothing has failed.
     pub(crate) fn is_shortest(&self) -> bool {
         !self.failures
-    }
-
-    /// The sizes of the dimensions.
-    #[inline]
-    pub(crate) fn sizes(&self) -> &[u16] {
-        &self.sizes
-    }
-
-    /// All ports between routers, in the order of their directions.
-    pub(crate) fn order(&self) -> &[u16] {
-        &self.order
     }
 
     /// Hops in the positive and in the negative direction of a dimension to a node whose coordinate is ahead by so

@@ -19,7 +19,7 @@ pub(super) struct EscapeTable {
     /// By router: its ports that lead somewhere, a bit each.
     ports: Vec<u16>,
     /// By router: whether it has a terminal that is alive.
-    ends: Vec<bool>,
+    pub(super) ends: Vec<bool>,
     /// By destination's router, then router.
     next: Vec<u8>,
 }
@@ -60,11 +60,6 @@ impl EscapeTable {
     #[inline]
     pub(super) fn ports(&self, router: u32) -> u16 {
         self.ports[router as usize]
-    }
-
-    /// By router: whether packets can end there.
-    pub(super) fn ends(&self) -> &[bool] {
-        &self.ends
     }
 
     /// The port by which a packet escapes from a router towards another one.

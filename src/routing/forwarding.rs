@@ -115,7 +115,7 @@ impl ForwardingTable {
         let lanes = match &self.lanes {
             Lanes::One => &[][..],
             Lanes::ByDestination(lanes) | Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes,
-            Lanes::ByServiceLevel(levels) => levels.lanes(),
+            Lanes::ByServiceLevel(levels) => &levels.lanes,
         };
         lanes.iter().max().map_or(1, |lane| lane + 1)
     }

@@ -240,12 +240,12 @@ mod tests {
         ] {
             let fabric = fabric(sizes, cables);
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-            assert_eq!(choices.unroutable(), [], "{sizes:?}");
+            assert_eq!(choices.unroutable, [], "{sizes:?}");
             for selection in [sssp(&choices).selection, balanced(&choices).selection] {
                 let table = choices.table(&selection);
                 let proof = prove(&fabric, &table);
                 assert!(proof.holds(), "{:?}", proof.flaws[0].describe(&fabric));
-                assert_eq!(proof.routes, choices.pairs().len() as u64);
+                assert_eq!(proof.routes, choices.pairs.len() as u64);
             }
         }
     }
@@ -255,7 +255,7 @@ mod tests {
         // In a torus without edges no turn against the order is allowed; take one all the same.
         let fabric = fabric(&[4, 4], &[]);
         let region = Region::new(&fabric);
-        assert!(!Turns::relaxed(&region).any());
+        assert!(!Turns::relaxed(&region).any);
         let choices = Choices::new(region, Freedoms::default());
         let mut table = choices.table(&sssp(&choices).selection);
         for source in 0..16 {

@@ -26,7 +26,7 @@ pub struct ServiceLevels {
     /// Output ports of each router.
     outputs: Vec<u16>,
     /// By input port (the last one stands for the router's terminals), output port, service level.
-    lanes: Vec<u8>,
+    pub(super) lanes: Vec<u8>,
 }
 
 impl ServiceLevels {
@@ -88,11 +88,6 @@ impl ServiceLevels {
     /// The lane in which a packet goes on; `input` is `None` for packets from the router's own terminals.
     pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
         self.lanes[self.place(router, input, output, level)]
-    }
-
-    /// All lanes that stand in the maps.
-    pub(super) fn lanes(&self) -> &[u8] {
-        &self.lanes
     }
 
     fn place(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> usize {

@@ -193,7 +193,7 @@ fn gathering(
     roots.sort_unstable();
     roots.dedup();
     let pairs = roots.iter().flat_map(|&root| {
-        let others = trees[0].members().iter().filter(move |&&member| member != root);
+        let others = trees[0].members.iter().filter(move |&&member| member != root);
         others.flat_map(move |&member| {
             let up = spec.kind.goes_up().then_some((member, root, 1.0));
             let down = spec.kind.goes_down().then_some((root, member, 1.0));

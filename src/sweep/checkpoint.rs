@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::FileError;
 use crate::engine::EngineState;
 use crate::measure::{Collector, Snapshot, Standing};
 use crate::scenario::Identity;
@@ -57,8 +58,8 @@ pub struct Checkpoint {
 /// Why a run can't go on from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    #[error("can't read {0}: {1}")]
-    Read(PathBuf, io::Error),
+    #[error(transparent)]
+    File(#[from] FileError),
     /// It is no checkpoint, or was cut short or changed.
     #[error(
         "{0} is no checkpoint, or was cut short: remove it to begin anew, or name another file"
@@ -88,7 +89,7 @@ impl Checkpoint {
         let contents = match fs::read(path) {
             Ok(contents) => contents,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(CheckpointError::Read(path.into(), cause)),
+            Err(cause) => return Err(FileError::read(path)(cause).into()),
         };
         let damaged = || CheckpointError::Damaged(path.into());
         let end = contents.len().checked_sub(CHECKSUM).ok_or_else(damaged)?;

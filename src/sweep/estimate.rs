@@ -84,7 +84,7 @@ impl Pace {
         let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
         let simulation = Simulation::new(&highest)?.with_outlook(outlook.clone());
         let high = rehearse(&simulation, limit);
-        let highest = simulation.load().map_or(1.0, |load| load.offered_fraction());
+        let highest = simulation.load().map_or(1.0, |load| load.offered_fraction);
         let (sustained, accepted) = match high.accepted {
             Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
             Some(share) if share > 0.0 => {
@@ -142,7 +142,7 @@ impl Pace {
     /// Packets that a load will deliver, and what one will cost.
     fn of_load(&self, simulation: &Simulation) -> (f64, Duration) {
         let settings = &simulation.scenario().measure;
-        let load = simulation.load().map_or(1.0, |load| load.offered_fraction());
+        let load = simulation.load().map_or(1.0, |load| load.offered_fraction);
         let packets = simulation.offered_load().map_or(0.0, |offered| offered.packets);
         let window = packets * simulation.window().unwrap_or(0) as f64;
         let share = load / self.sustained;
@@ -168,7 +168,7 @@ impl Pace {
     /// If the scenario can't be simulated.
     pub(super) fn is_past_saturation(&self, scenario: &Scenario) -> Result<bool, SetupError> {
         let simulation = Simulation::new(scenario)?;
-        Ok(simulation.load().is_some_and(|load| load.offered_fraction() > self.sustained))
+        Ok(simulation.load().is_some_and(|load| load.offered_fraction > self.sustained))
     }
 
     /// The time of a search for saturation on one thread.

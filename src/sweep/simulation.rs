@@ -114,24 +114,6 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(
-        started: ThreadTime,
-        built: (ThreadTime, Instant),
-        counters: Counters,
-        memory: (usize, usize),
-        nodes: u32,
-        others: Duration,
-    ) -> Self {
-        Self {
-            simulating: built.0.elapsed() + others,
-            building: built.0.duration_since(started),
-            elapsed: built.1.elapsed(),
-            counters,
-            bytes_a_node: memory.0 as f64 / f64::from(nodes),
-            bytes_a_packet: memory.1,
-        }
-    }
-
     /// CPU nanoseconds for each of `count` things.
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
@@ -327,7 +309,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let senders = self.senders();
-        let (fraction, payload) = (load.offered_fraction(), load.offered_payload());
+        let (fraction, payload) = (load.offered_fraction, load.offered_payload);
         let offered = self.offered(&load, spec, senders.len());
         let mut engine = self.engine(Workload::Load(load));
         go_on(&mut engine, state);
@@ -339,9 +321,7 @@ impl Simulation {
             Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
         };
         let logged = engine.observer().logged();
-        let others = engine.time_of_other_threads();
-        let nodes = self.fabric().routers();
-        let work = Work::new(started, built, measured.counters, memory, nodes, others);
+        let work = self.work(&engine, started, built, memory);
         let capacity = self.fabric().capacity();
         let to_fraction = 1.0 / capacity;
         let parameters = &self.scenario.parameters;
@@ -407,6 +387,24 @@ impl Simulation {
         Outcome { found, deadlock, logged, work }
     }
 
+    /// What a simulation has cost that was begun, and built, at these times, and took so much memory at first.
+    fn work(
+        &self,
+        engine: &Engine<'_, Collector>,
+        started: ThreadTime,
+        built: (ThreadTime, Instant),
+        memory: (usize, usize),
+    ) -> Work {
+        Work {
+            simulating: built.0.elapsed() + engine.time_of_other_threads(),
+            building: built.0.duration_since(started),
+            elapsed: built.1.elapsed(),
+            counters: engine.counters(),
+            bytes_a_node: memory.0 as f64 / f64::from(self.fabric().routers()),
+            bytes_a_packet: memory.1,
+        }
+    }
+
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
     fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
         let kinds: &[Derouting] = match &self.scenario.network.routing {
@@ -430,13 +428,13 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
         let all = senders as f64 / flit_time as f64;
-        let flits = load.offered_flits() * all;
+        let flits = load.offered_flits * all;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
             .then(|| self.outlook().bottleneck.as_ref())
             .flatten()
-            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits() });
+            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
@@ -453,7 +451,7 @@ impl Simulation {
         Offered {
             flits,
             packets: flits / f64::from(packet),
-            messages: load.offered_messages() * all,
+            messages: load.offered_messages * all,
             flit_time,
             random: load.is_random() || self.routes().draws(),
             zero_load,
@@ -518,9 +516,7 @@ impl Simulation {
         let built = (ThreadTime::now(), Instant::now());
         let measured = measure_finite(&mut engine, messages, self.senders().len(), watch);
         let logged = engine.observer().logged();
-        let others = engine.time_of_other_threads();
-        let nodes = self.fabric().routers();
-        let work = Work::new(started, built, engine.counters(), memory, nodes, others);
+        let work = self.work(&engine, started, built, memory);
         let unfinished = |status, time| Measured {
             status,
             simulated_time: Some(time),

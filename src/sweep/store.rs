@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 
 use super::claims::{Claim, Claims};
+use crate::FileError;
 use crate::report::{Explained, Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
 use crate::scenario::Identity;
 use crate::whole_file::{self, PARTIAL};
@@ -94,21 +95,9 @@ pub enum StoreError {
     /// Another process works with the store, and not together with others.
     #[error("another flitlab is at work in {folder}")]
     Busy { folder: PathBuf },
-    /// A file or folder could not be read.
-    #[error("can't read {path}: {cause}")]
-    Read {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
-    /// A file or folder could not be written, for example because the disk is full. Points kept before
-    /// are still there.
-    #[error("can't write {path}: {cause}")]
-    Write {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    /// A file or folder could not be read or written. Points kept before are still there.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The finished points in a folder of results.
@@ -134,7 +123,7 @@ impl Store {
         })?;
         // What a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
-            fs::remove_file(&path).map_err(|cause| StoreError::Write { path, cause })?;
+            fs::remove_file(&path).map_err(FileError::write(path))?;
         }
         Ok(store)
     }
@@ -156,15 +145,11 @@ impl Store {
         acquire: impl FnOnce(&File) -> Result<(), TryLockError>,
     ) -> Result<Self, StoreError> {
         let folder = results.join(FOLDER);
-        let cannot = |path: &Path| {
-            let path = path.to_path_buf();
-            move |cause| StoreError::Write { path, cause }
-        };
-        fs::create_dir_all(&folder).map_err(cannot(&folder))?;
+        fs::create_dir_all(&folder).map_err(FileError::write(&folder))?;
         let path = folder.join(LOCK);
         // NFS shares only what is open for reading.
         let lock = OpenOptions::new().read(true).append(true).create(true).open(&path);
-        let lock = lock.map_err(cannot(&path))?;
+        let lock = lock.map_err(FileError::write(&path))?;
         match acquire(&lock) {
             Ok(()) => Ok(Self {
                 folder,
@@ -173,7 +158,7 @@ impl Store {
                 _lock: lock,
             }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Busy { folder: results.into() }),
-            Err(TryLockError::Error(cause)) => Err(StoreError::Write { path, cause }),
+            Err(TryLockError::Error(cause)) => Err(FileError::write(path)(cause).into()),
         }
     }
 
@@ -231,8 +216,7 @@ impl Store {
     pub fn keep(&self, identity: &Identity, found: &Finding) -> Result<Finding, StoreError> {
         let text = text(found);
         let path = self.folder.join(file_name(identity));
-        whole_file::write(&path, &name(identity), &text)
-            .map_err(|cause| StoreError::Write { path, cause })?;
+        whole_file::write(&path, &name(identity), &text).map_err(FileError::write(path))?;
         Ok(parse(&text).expect("what was written can be read"))
     }
 
@@ -249,7 +233,7 @@ impl Store {
         let path = self.folder.join(file_name(identity));
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                Err(StoreError::Write { path, cause })
+                Err(FileError::write(path)(cause).into())
             }
             _ => Ok(()),
         }
@@ -265,10 +249,7 @@ enum Content {
 
 fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
     let path = folder.join(file_name(identity));
-    let content = match whole_file::read(&path, &name(identity)) {
-        Ok(content) => content,
-        Err(cause) => return Err(StoreError::Read { path, cause }),
-    };
+    let content = whole_file::read(&path, &name(identity)).map_err(FileError::read(&path))?;
     Ok(match content {
         whole_file::Content::Missing => Content::Missing,
         whole_file::Content::Damaged => Content::Damaged(path),
@@ -280,14 +261,13 @@ fn read(folder: &Path, identity: &Identity) -> Result<Content, StoreError> {
 }
 
 fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, StoreError> {
-    let cannot = |cause| StoreError::Read { path: folder.into(), cause };
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(cannot)?,
+        entries => entries.map_err(FileError::read(folder))?,
     };
     let mut files = Vec::new();
     for entry in entries {
-        let path = entry.map_err(cannot)?.path();
+        let path = entry.map_err(FileError::read(folder))?.path();
         if path.extension().is_some_and(|it| it == extension) {
             files.push(path);
         }

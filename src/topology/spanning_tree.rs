@@ -23,7 +23,8 @@ pub enum TreeError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningTree {
     root: u32,
-    members: Vec<u32>,
+    /// The terminals that it is for, in ascending order.
+    pub members: Vec<u32>,
     /// By router: the port towards the root; [`NONE`] at the root's router and outside of the tree.
     parents: Vec<u32>,
     /// By router: how far it is from the root's router; [`NONE`] outside of the tree.
@@ -107,11 +108,6 @@ impl SpanningTree {
         self.root
     }
 
-    /// The terminals that it is for, in ascending order.
-    pub fn members(&self) -> &[u32] {
-        &self.members
-    }
-
     /// How many cables a router is away from the root's; `None` if it is not in the tree.
     pub fn depth(&self, router: u32) -> Option<u32> {
         let depth = self.depths[router as usize];
@@ -184,7 +180,7 @@ mod tests {
         while let Some(&router) = reached.get(at) {
             at += 1;
             let holds_member =
-                tree.members().iter().any(|&it| fabric.terminal_router(it) == Some(router));
+                tree.members.iter().any(|&it| fabric.terminal_router(it) == Some(router));
             if tree.children(router).is_empty() && !holds_member && router != root {
                 return Some(format!("router {router} is a leaf without a member"));
             }
@@ -213,7 +209,7 @@ mod tests {
             }
         }
         let missed = tree
-            .members()
+            .members
             .iter()
             .find(|&&it| seen[fabric.terminal_router(it).unwrap() as usize] == 0);
         missed.map(|member| format!("member {member} is not reached"))

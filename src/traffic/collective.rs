@@ -112,9 +112,11 @@ pub(crate) struct CollectiveState {
 /// Operations under way.
 #[derive(Clone, Debug)]
 pub struct Collectives {
-    kind: CollectiveKind,
-    bytes: u64,
-    trees: Arc<[SpanningTree]>,
+    pub kind: CollectiveKind,
+    /// Payload of each operand.
+    pub bytes: u64,
+    /// The trees of the operations, in turn.
+    pub trees: Arc<[SpanningTree]>,
     takes_part: Vec<bool>,
     rounds: u32,
     outstanding: u32,
@@ -136,7 +138,7 @@ impl Collectives {
         terminals: u32,
     ) -> Self {
         let mut takes_part = vec![false; terminals as usize];
-        trees[0].members().iter().for_each(|&member| takes_part[member as usize] = true);
+        trees[0].members.iter().for_each(|&member| takes_part[member as usize] = true);
         assert!(trees.iter().all(|tree| takes_part[tree.root() as usize]));
         Self {
             kind: spec.kind,
@@ -155,23 +157,9 @@ impl Collectives {
         }
     }
 
-    pub fn kind(&self) -> CollectiveKind {
-        self.kind
-    }
-
-    /// Payload of each operand.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// The trees of the operations, in turn.
-    pub fn trees(&self) -> &[SpanningTree] {
-        &self.trees
-    }
-
     /// The terminals that take part, ascending.
     pub fn members(&self) -> &[u32] {
-        self.trees[0].members()
+        &self.trees[0].members
     }
 
     pub fn load(&self) -> Option<&OpenLoad> {

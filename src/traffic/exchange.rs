@@ -28,8 +28,8 @@ struct Progress {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pattern: Pattern,
-    bytes: u64,
-    kind: Kind,
+    pub(super) bytes: u64,
+    pub(super) kind: Kind,
     between: Between,
     steps: u32,
     /// Steps of all rounds.
@@ -247,14 +247,6 @@ impl Exchange {
     /// Terminals that have not done their present step.
     fn busy(&self) -> u32 {
         narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    pub(super) fn message_bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {

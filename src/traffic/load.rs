@@ -76,8 +76,10 @@ impl Terminal {
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,
-    bytes: u64,
-    kind: Kind,
+    /// Their payload; of a read the response's.
+    pub bytes: u64,
+    /// What its messages are for.
+    pub kind: Kind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
     /// What the generator starts with; a terminal's number is the number of its stream.
@@ -85,10 +87,16 @@ pub struct OpenLoad {
     /// Those from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
-    fraction: f64,
-    flits: f64,
-    messages: f64,
-    payload: f64,
+    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
+    pub offered_fraction: f64,
+    /// Offered payload in bytes a second a node; mean over the terminals that send.
+    pub offered_payload: f64,
+    /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
+    /// that send.
+    pub offered_flits: f64,
+    /// Offered messages a node in the time one flit takes on a network channel; mean over the
+    /// terminals that send.
+    pub offered_messages: f64,
 }
 
 impl OpenLoad {
@@ -148,10 +156,10 @@ impl OpenLoad {
             key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
             terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
-            fraction,
-            flits,
-            messages,
-            payload,
+            offered_fraction: fraction,
+            offered_payload: payload,
+            offered_flits: flits,
+            offered_messages: messages,
         })
     }
 
@@ -244,41 +252,9 @@ impl OpenLoad {
         u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
     }
 
-    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
-    pub fn offered_fraction(&self) -> f64 {
-        self.fraction
-    }
-
-    /// Offered payload in bytes a second a node; mean over the terminals that send.
-    pub fn offered_payload(&self) -> f64 {
-        self.payload
-    }
-
-    /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
-    /// that send.
-    pub fn offered_flits(&self) -> f64 {
-        self.flits
-    }
-
-    /// Offered messages a node in the time one flit takes on a network channel; mean over the
-    /// terminals that send.
-    pub fn offered_messages(&self) -> f64 {
-        self.messages
-    }
-
     /// Whether messages are created at random times.
     pub fn is_random(&self) -> bool {
         self.arrivals.iter().any(Arrivals::is_random)
-    }
-
-    /// What its messages are for.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// Their payload; of a read the response's.
-    pub fn message_bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Who sends to whom.

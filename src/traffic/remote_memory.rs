@@ -143,7 +143,7 @@ pub(crate) struct RemoteMemoryState<'a> {
 /// Remote memory operations under way, of all terminals or of a range of them.
 #[derive(Clone, Debug)]
 pub struct RemoteMemory {
-    spec: RemoteMemorySpec,
+    pub(super) spec: RemoteMemorySpec,
     kind: Kind,
     pattern: Pattern,
     steps: u32,
@@ -196,19 +196,10 @@ impl RemoteMemory {
         u64::from(terminals).saturating_mul(2 * state + 64 * under_way)
     }
 
-    /// How many terminals of the whole network have a partner.
-    pub fn initiators(&self) -> u32 {
-        self.initiators
-    }
-
     /// Operations of the whole network.
     pub fn operations(&self) -> u64 {
         let RemoteMemorySpec { operations, processes, .. } = self.spec;
         u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
-    }
-
-    pub(super) fn spec(&self) -> &RemoteMemorySpec {
-        &self.spec
     }
 
     /// How far they have come.

@@ -7,7 +7,7 @@ use crate::units::Picoseconds;
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     /// By terminal, then time.
-    messages: Vec<Message>,
+    pub(super) messages: Vec<Message>,
     /// For each terminal up to the last that sends, the place of its next message.
     next: Vec<usize>,
 }
@@ -21,10 +21,6 @@ impl Script {
             .map(|terminal| messages.partition_point(|message| message.source < terminal))
             .collect();
         Self { messages, next }
-    }
-
-    pub(super) fn messages(&self) -> &[Message] {
-        &self.messages
     }
 
     /// Whether there are messages of data, and whether there are reads.

@@ -233,13 +233,13 @@ impl Workload {
     pub fn kinds(&self) -> (bool, bool) {
         let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
         match self {
-            Self::Load(load) => both(load.kind()),
-            Self::Exchange(exchange) => both(exchange.kind()),
+            Self::Load(load) => both(load.kind),
+            Self::Exchange(exchange) => both(exchange.kind),
             Self::Script(script) => script.kinds(),
             Self::Application(_) => (true, false),
             Self::RemoteMemory(_) => (false, true),
             Self::Collectives(collectives) => {
-                collectives.load().map_or((false, false), |load| both(load.kind()))
+                collectives.load().map_or((false, false), |load| both(load.kind))
             }
         }
     }
@@ -258,22 +258,22 @@ impl Workload {
             Kind::Put => 0,
         };
         match self {
-            Self::Load(load) => of_message(load.kind(), load.message_bytes()),
-            Self::Exchange(exchange) => of_message(exchange.kind(), exchange.message_bytes()),
+            Self::Load(load) => of_message(load.kind, load.bytes),
+            Self::Exchange(exchange) => of_message(exchange.kind, exchange.bytes),
             Self::Script(script) => {
-                let messages = script.messages().iter();
+                let messages = script.messages.iter();
                 messages.map(|it| of_message(it.kind, it.bytes)).min().unwrap_or(maximum)
             }
             Self::Application(application) => {
                 application.message_sizes().map(of_bytes).min().unwrap_or(maximum)
             }
             Self::Collectives(collectives) => {
-                let of_load = |load: &OpenLoad| of_message(load.kind(), load.message_bytes());
-                let own = of_bytes(collectives.bytes());
+                let of_load = |load: &OpenLoad| of_message(load.kind, load.bytes);
+                let own = of_bytes(collectives.bytes);
                 collectives.load().map_or(own, |load| own.min(of_load(load)))
             }
             Self::RemoteMemory(operations) => {
-                let (request, response) = operations.spec().payloads();
+                let (request, response) = operations.spec.payloads();
                 of_bytes(request).min(of_bytes(response))
             }
         }

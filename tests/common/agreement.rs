@@ -28,7 +28,7 @@ pub fn run_fast(scenario: &Scenario) -> Log {
 pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64>]) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let workload = Workload::Script(Script::new(messages.clone()));
-    let mut engine = Engine::new(fabric, routes, parameters, workload, Log::default());
+    let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::MAX);
     let counters = engine.counters();
     assert_eq!(

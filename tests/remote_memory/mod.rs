@@ -133,7 +133,7 @@ fn run(
     threads: usize,
 ) -> Log {
     let mut engine =
-        Engine::on_threads(threads, fabric, routes, parameters, workload.clone(), Log::default());
+        Engine::new(threads, fabric, routes, parameters, workload.clone(), Log::default());
     while engine.run_until(engine.now() + 1_000_000_000) {
         assert!(engine.credits_are_conserved());
     }

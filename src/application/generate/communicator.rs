@@ -15,7 +15,8 @@ const NUMBER_BITS: u32 = 24;
 pub struct Communicator<'r> {
     /// Without a list, all ranks in their order.
     members: Option<Cow<'r, [u32]>>,
-    size: u32,
+    /// How many members there are.
+    pub size: u32,
     place: u32,
     /// The member that is called place 0 for the moment.
     first: u32,
@@ -38,11 +39,6 @@ impl<'r> Communicator<'r> {
         let members = members.into();
         let size = u32::try_from(members.len()).expect("ranks are fewer");
         Self { members: Some(members), size, place, first: 0, context, used: 0 }
-    }
-
-    /// How many members there are.
-    pub const fn size(&self) -> u32 {
-        self.size
     }
 
     /// Its own place, counted from the root.

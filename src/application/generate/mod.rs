@@ -274,7 +274,7 @@ impl Library {
         bytes: u64,
     ) {
         let collective = collective::named(collective).expect("it is one of them");
-        let algorithm = collective.algorithm(self.0, members.size(), bytes);
+        let algorithm = collective.algorithm(self.0, members.size, bytes);
         algorithm.expect("rules name algorithms").run(program, members, &Call::of(bytes));
     }
 }

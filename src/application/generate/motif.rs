@@ -218,7 +218,7 @@ pub(super) fn all_to_all_v(
     members: &mut Communicator<'_>,
     bytes: &dyn Fn(u32, u32) -> u64,
 ) {
-    let pairwise = matches!(members.size(), 0..4 | 64..128 | 256..1024);
+    let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
     if library.0 == "open-mpi-4.1" && pairwise {
         all_to_all_v_pairwise(program, members, bytes);
     } else {

@@ -42,11 +42,6 @@ impl Program {
         Self { builder, after: Vec::new(), epoch: 0, failure: None, claimed: 1 << 20 }
     }
 
-    /// The rank whose program this is at the moment.
-    pub fn rank(&self) -> u32 {
-        self.builder.rank()
-    }
-
     fn begin(&mut self, operation: Operation) -> Request {
         if self.failure.is_some() {
             return Request { place: 0, epoch: self.epoch };
@@ -168,7 +163,8 @@ pub fn of_ranks(ranks: u32, mut rank: impl FnMut(&mut Program, u32)) -> Result<S
 /// Parts of a vector, as equal as whole bytes allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
-    total: u64,
+    /// Bytes of all of them.
+    pub total: u64,
     parts: u32,
 }
 
@@ -180,11 +176,6 @@ impl Blocks {
 
     fn start(&self, part: u32) -> u64 {
         narrow(u128::from(self.total) * u128::from(part) / u128::from(self.parts))
-    }
-
-    /// Bytes of all of them.
-    pub const fn total(&self) -> u64 {
-        self.total
     }
 
     /// Bytes of one.

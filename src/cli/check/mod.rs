@@ -188,7 +188,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         line("capacity", text);
     }
     if let Some(load) = simulation.load() {
-        let (fraction, payload) = (load.offered_fraction(), load.offered_payload() / 1e9);
+        let (fraction, payload) = (load.offered_fraction, load.offered_payload / 1e9);
         line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
     let completion = || match (expectation.completion_bound_ns, &expectation.bottleneck) {
@@ -233,7 +233,7 @@ fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> Stri
     format!(
         "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
         text::counted(collective.rounds as usize, "operation"),
-        trees.first().map_or(0, |tree| tree.members().len()),
+        trees.first().map_or(0, |tree| tree.members.len()),
         bytes_text(collective.message),
         text::counted(trees.len(), "tree")
     )
@@ -272,7 +272,7 @@ fn application_text(application: &ApplicationSpec) -> String {
 fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> String {
     match (expectation.throughput_bound_load, &expectation.bottleneck) {
         (Some(bound), Some(bottleneck)) => {
-            let past = simulation.load().is_some_and(|load| load.offered_fraction() > bound);
+            let past = simulation.load().is_some_and(|load| load.offered_fraction > bound);
             let verdict = if past { "; less than offered: it can't be steady" } else { "" };
             format!("load {bound:.4} of all sending nodes at once, by {bottleneck}{verdict}")
         }

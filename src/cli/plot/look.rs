@@ -28,10 +28,10 @@ pub(super) struct LookOptions {
     #[arg(long, value_name = "AXES", value_delimiter = ',', value_parser = ["x", "y"])]
     linear: Vec<String>,
     /// What all times are counted in [default: what suits each figure]
-    #[arg(long, value_name = "UNIT", value_parser = named(TimeUnit::ALL, TimeUnit::name))]
+    #[arg(long, value_name = "UNIT", value_parser = named(TimeUnit::NAMES))]
     unit: Option<TimeUnit>,
     /// What loads are counted in: fractions of capacity, or payload in GB/s a node
-    #[arg(long, value_name = "WHAT", value_parser = named(LoadsIn::ALL, LoadsIn::name))]
+    #[arg(long, value_name = "WHAT", value_parser = named(LoadsIn::NAMES))]
     loads: Option<LoadsIn>,
     /// Show this series, as the legend calls it; several times: these, in this order
     #[arg(long, value_name = "NAME")]
@@ -40,10 +40,10 @@ pub(super) struct LookOptions {
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     name: Vec<(String, String)>,
     /// Where the legend is
-    #[arg(long, value_name = "PLACE", value_parser = named(LegendPlace::ALL, LegendPlace::name))]
+    #[arg(long, value_name = "PLACE", value_parser = named(LegendPlace::NAMES))]
     legend: Option<LegendPlace>,
     /// How confidence intervals are drawn
-    #[arg(long, value_name = "FORM", value_parser = named(Intervals::ALL, Intervals::name))]
+    #[arg(long, value_name = "FORM", value_parser = named(Intervals::NAMES))]
     intervals: Option<Intervals>,
     /// Put figures of one kind into one, as panels with the same axes, latency above accepted load
     #[arg(long)]
@@ -52,14 +52,14 @@ pub(super) struct LookOptions {
 
 /// One of some words.
 pub(super) fn named<T, const N: usize>(
-    all: [T; N],
-    name: fn(T) -> &'static str,
+    all: [(T, &'static str); N],
 ) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    let word = move |word: String| all.into_iter().find(|&it| name(it) == word);
-    PossibleValuesParser::new(all.map(name)).map(move |text| word(text).expect("a possible value"))
+    let value = move |word: String| all.into_iter().find(|row| row.1 == word).map(|row| row.0);
+    PossibleValuesParser::new(all.map(|row| row.1))
+        .map(move |word| value(word).expect("a possible value"))
 }
 
 fn renaming(text: &str) -> Result<(String, String), String> {

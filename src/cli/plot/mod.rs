@@ -65,10 +65,10 @@ pub(super) struct Plot {
     #[command(flatten)]
     look: LookOptions,
     /// What is written: pgfplots is LaTeX with the data as a table
-    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = look::named(Format::ALL, Format::name))]
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = look::named(Format::NAMES))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::all(), Kind::name))]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::all().map(|kind| (kind, kind.name()))))]
     only: Vec<Kind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]

@@ -50,8 +50,8 @@ pub(super) fn make(
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);
     show(route, &report, fabric, &quality)?;
-    if !route.allow_partial && !choices.unroutable().is_empty() {
-        return Err(Failure::Check(unroutable_text(fabric, choices.unroutable())));
+    if !route.allow_partial && !choices.unroutable.is_empty() {
+        return Err(Failure::Check(unroutable_text(fabric, &choices.unroutable)));
     }
     let Some(path) = &route.save else { return Ok(()) };
     let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);

@@ -147,7 +147,7 @@ impl Sweep {
         }
         let saturation = saturation?;
         if place.resumed && !self.output.json {
-            let (known, was) = (results.known(), if results.known() == 1 { "was" } else { "were" });
+            let (known, was) = (results.known, if results.known == 1 { "was" } else { "were" });
             mention(&format!("{} {was} there already\n", text::counted(known, "point")));
         }
         results.conclude(saturation, simulation)

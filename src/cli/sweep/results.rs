@@ -37,7 +37,7 @@ pub(super) struct Results<'f> {
     /// Whether the bar counts searches, not points.
     searches: bool,
     /// Points that were there already.
-    known: usize,
+    pub(crate) known: usize,
     /// Whether all points of the sweep are found.
     whole: bool,
     bar: Bar,
@@ -95,11 +95,6 @@ impl<'f> Results<'f> {
         }
         self.found.push((place, found, Told { warnings, deadlock }));
         Ok(())
-    }
-
-    /// Points that were there already.
-    pub fn known(&self) -> usize {
-        self.known
     }
 
     /// Drops points that turned out to be no part of the sweep.

@@ -42,11 +42,11 @@ impl Task {
                 results.display()
             )));
         }
-        let Some(identities) = submission.tasks().get(self.task) else {
+        let Some(identities) = submission.tasks.get(self.task) else {
             return Err(Failure::input(format!(
                 "{} has tasks 0 to {}, not {}",
                 self.submission.display(),
-                submission.tasks().len().saturating_sub(1),
+                submission.tasks.len().saturating_sub(1),
                 self.task
             )));
         };

@@ -7,18 +7,17 @@ use crate::document::{Diagnostic, Node, Value};
 pub(crate) struct Word<T: 'static> {
     /// Such as `unit`.
     pub what: &'static str,
-    pub all: &'static [T],
-    /// The word for a value.
-    pub name: fn(T) -> &'static str,
+    /// The values, each with the word for it.
+    pub all: &'static [(T, &'static str)],
 }
 
 impl<T: Copy> Word<T> {
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.all.iter().map(|&it| (self.name)(it))
+        self.all.iter().map(|row| row.1)
     }
 }
 
-impl<T: Copy> Kind for Word<T> {
+impl<T: Copy + PartialEq> Kind for Word<T> {
     type Value = T;
 
     fn describe(&self) -> String {
@@ -32,8 +31,8 @@ impl<T: Copy> Kind for Word<T> {
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
         let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let found = self.all.iter().find(|&&it| (self.name)(it) == text);
-        found.copied().ok_or_else(|| {
+        let found = self.all.iter().find(|row| row.1 == text);
+        found.map(|row| row.0).ok_or_else(|| {
             let problem =
                 Diagnostic::new(&node.place, format!("there is no {} `{text}`", self.what));
             vec![match nearest(text, self.names()) {
@@ -44,6 +43,6 @@ impl<T: Copy> Kind for Word<T> {
     }
 
     fn show(&self, value: &T) -> String {
-        quoted((self.name)(*value))
+        self.all.iter().find(|row| row.0 == *value).map_or_else(String::new, |row| quoted(row.1))
     }
 }

@@ -132,7 +132,7 @@ impl<'p> Plain<'p> {
         };
         let fabric = self.fabric;
         let holds = |terminal: &u32| fabric.terminal_router(*terminal) == Some(router);
-        if self.tree.members().iter().any(holds) {
+        if self.tree.members.iter().any(holds) {
             let flits = self.inject(place, at, number);
             take(self, None, flits);
         }
@@ -178,7 +178,7 @@ impl<'p> Plain<'p> {
             self.fabric.terminal_router(*it) == Some(router)
                 && (self.kind != CollectiveKind::Broadcast || *it != self.tree.root())
         };
-        let own = self.tree.members().iter().copied().find(gets);
+        let own = self.tree.members.iter().copied().find(gets);
         let ports: Vec<usize> = self.tree.children(router).iter().map(|&it| it as usize).collect();
         let ask = ready.max(self.down_free[place]);
         let mut firsts = Vec::new();

@@ -65,8 +65,7 @@ fn run(
     workload: Workload,
 ) -> Run {
     let has_load = workload.collectives().is_some_and(|it| it.load().is_some());
-    let mut engine =
-        Engine::on_threads(threads, fabric, routes, parameters, workload, Log::default());
+    let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
     let mut at = 0;
     loop {
         at += 5_000_000;

@@ -67,14 +67,14 @@ impl Trees {
         parameters: &Parameters,
         lanes: &Lanes,
     ) -> Self {
-        let (full, rest) = parameters.packets(collectives.bytes());
+        let (full, rest) = parameters.packets(collectives.bytes);
         let mut spans = vec![0; fabric.routers() as usize];
-        let kind = collectives.kind();
-        let trees = collectives.trees().iter();
+        let kind = collectives.kind;
+        let trees = collectives.trees.iter();
         let trees = trees.map(|tree| table(tree, kind, fabric, ends, &mut spans)).collect();
         Self {
             kind,
-            bytes: collectives.bytes(),
+            bytes: collectives.bytes,
             packets: full + u64::from(rest.is_some()),
             receipts: collectives.receipts(),
             up: lanes.lane(UP_CHANNEL),
@@ -121,7 +121,7 @@ fn table(
     let routers = fabric.routers();
     let root_end = ends[tree.root() as usize];
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); routers as usize];
-    for &member in tree.members() {
+    for &member in &tree.members {
         members[ends[member as usize].router as usize].push(member);
     }
     let mut table = Tree {

@@ -11,8 +11,7 @@ use crate::engine::adaptive::{Choosers, ports};
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::model::Model;
 use crate::engine::ports::{AWAY, Output, Router, place};
-use crate::engine::simulator::Simulator;
-use crate::engine::{Observer, Switching};
+use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
 
@@ -62,7 +61,7 @@ impl Model<'_> {
     }
 }
 
-impl<O: Observer> Simulator<'_, O> {
+impl<O: Observer> Engine<'_, O> {
     fn flits(&self, part: usize) -> &Flits {
         self.parts[part].model.flits.as_ref().expect("links are shared flit by flit")
     }

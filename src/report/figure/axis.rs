@@ -19,22 +19,17 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    pub const ALL: [Self; 4] =
-        [Self::Nanoseconds, Self::Microseconds, Self::Milliseconds, Self::Seconds];
-
-    /// To type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "ns",
-            Self::Microseconds => "us",
-            Self::Milliseconds => "ms",
-            Self::Seconds => "s",
-        }
-    }
+    /// To type, in the order of the variants.
+    pub const NAMES: [(Self, &'static str); 4] = [
+        (Self::Nanoseconds, "ns"),
+        (Self::Microseconds, "us"),
+        (Self::Milliseconds, "ms"),
+        (Self::Seconds, "s"),
+    ];
 
     /// To read.
     pub(super) fn symbol(self) -> &'static str {
-        if self == Self::Microseconds { "\u{b5}s" } else { self.name() }
+        if self == Self::Microseconds { "\u{b5}s" } else { Self::NAMES[self as usize].1 }
     }
 
     /// In nanoseconds.

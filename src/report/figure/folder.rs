@@ -15,6 +15,7 @@ use super::{
     completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
     saturation, scaling, space_time,
 };
+use crate::FileError;
 
 /// The name of the LaTeX document with all figures.
 const DOCUMENT: &str = "figures.tex";
@@ -95,8 +96,7 @@ pub fn draw_all(
     wish: &Wish,
 ) -> Result<Files, ReportError> {
     let folder = folder.as_ref();
-    fs::create_dir_all(folder)
-        .map_err(|cause| ReportError::Write { path: folder.into(), cause })?;
+    fs::create_dir_all(folder).map_err(FileError::write(folder))?;
     let figures = figures(&chosen(rows, &wish.look), wish);
     let mut files = Files::default();
     for (name, figure) in &figures {

@@ -50,15 +50,9 @@ pub enum LoadsIn {
 }
 
 impl LoadsIn {
-    pub const ALL: [Self; 2] = [Self::Usual, Self::Payload];
-
     /// To type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Usual => "fraction",
-            Self::Payload => "payload",
-        }
-    }
+    pub const NAMES: [(Self, &'static str); 2] =
+        [(Self::Usual, "fraction"), (Self::Payload, "payload")];
 }
 
 /// Where the legend is.
@@ -75,28 +69,16 @@ pub enum LegendPlace {
 }
 
 impl LegendPlace {
-    pub const ALL: [Self; 7] = [
-        Self::Below,
-        Self::Right,
-        Self::TopLeft,
-        Self::TopRight,
-        Self::BottomLeft,
-        Self::BottomRight,
-        Self::Nowhere,
-    ];
-
     /// To type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Below => "below",
-            Self::Right => "right",
-            Self::TopLeft => "top-left",
-            Self::TopRight => "top-right",
-            Self::BottomLeft => "bottom-left",
-            Self::BottomRight => "bottom-right",
-            Self::Nowhere => "none",
-        }
-    }
+    pub const NAMES: [(Self, &'static str); 7] = [
+        (Self::Below, "below"),
+        (Self::Right, "right"),
+        (Self::TopLeft, "top-left"),
+        (Self::TopRight, "top-right"),
+        (Self::BottomLeft, "bottom-left"),
+        (Self::BottomRight, "bottom-right"),
+        (Self::Nowhere, "none"),
+    ];
 }
 
 /// How confidence intervals are drawn.
@@ -109,16 +91,9 @@ pub enum Intervals {
 }
 
 impl Intervals {
-    pub const ALL: [Self; 3] = [Self::Bands, Self::Whiskers, Self::Nothing];
-
     /// To type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bands => "bands",
-            Self::Whiskers => "whiskers",
-            Self::Nothing => "none",
-        }
-    }
+    pub const NAMES: [(Self, &'static str); 3] =
+        [(Self::Bands, "bands"), (Self::Whiskers, "whiskers"), (Self::Nothing, "none")];
 }
 
 /// The ends of an axis, where they are given.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::ReportError;
 use super::sheet::Sheet;
+use crate::FileError;
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,16 +37,9 @@ impl Default for Medium {
 }
 
 impl Format {
-    pub const ALL: [Self; 4] = [Self::Svg, Self::Pdf, Self::Png, Self::Pgfplots];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Png => "png",
-            Self::Pgfplots => "pgfplots",
-        }
-    }
+    /// To type.
+    pub const NAMES: [(Self, &'static str); 4] =
+        [(Self::Svg, "svg"), (Self::Pdf, "pdf"), (Self::Png, "png"), (Self::Pgfplots, "pgfplots")];
 }
 
 const LAST_LINE: &str = "% Unchanged since flitlab wrote it, if the sum is ";
@@ -62,10 +56,8 @@ pub struct Files {
 impl Files {
     /// Writes a file in place of what was there.
     pub(super) fn write(&mut self, path: PathBuf, content: &[u8]) -> Result<(), ReportError> {
-        match fs::write(&path, content) {
-            Ok(()) => self.written.push(path),
-            Err(cause) => return Err(ReportError::Write { path, cause }),
-        }
+        fs::write(&path, content).map_err(FileError::write(&path))?;
+        self.written.push(path);
         Ok(())
     }
 

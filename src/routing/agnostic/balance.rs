@@ -100,12 +100,12 @@ impl<'a> Balance<'a> {
             changes: 1,
             refused_after: vec![0; numbering.count()],
         });
-        let destinations = graph.destinations().iter();
+        let destinations = graph.destinations.iter();
         let lane_of = destinations.clone().map(|at| match table.lanes() {
             Lanes::ByDestination(lanes) => usize::from(lanes[at.terminal as usize]),
             _ => 0,
         });
-        let size = graph.destinations().len() * graph.routers();
+        let size = graph.destinations.len() * graph.routers();
         let mut balance = Self {
             graph,
             lanes: lanes.collect(),
@@ -365,7 +365,7 @@ impl<'a> Balance<'a> {
     }
 
     fn write(&self, table: &mut ForwardingTable) {
-        for (place, destination) in self.graph.destinations().iter().enumerate() {
+        for (place, destination) in self.graph.destinations.iter().enumerate() {
             let row = table.row(destination.terminal);
             for (router, port) in (0..).zip(row) {
                 let way = self.way(place, router);

@@ -37,7 +37,7 @@ const NAME: &str = "d-mod-k";
 /// If the fabric is no fat tree, or some pair has no way up and down.
 fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Result<(), NoTable> {
     let tree = Levels::new(graph, fabric)?;
-    let mut destinations = graph.destinations().to_vec();
+    let mut destinations = graph.destinations.clone();
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
     let mut ways = Ways { down: vec![NONE; graph.routers()], up: vec![NONE; graph.routers()] };
     let mut leading = Vec::new();

@@ -61,7 +61,7 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
         }
     }
     let mut paths = Vec::new();
-    for destination in graph.destinations() {
+    for destination in &graph.destinations {
         let terminal = destination.terminal;
         let lane = lane_of_terminal[terminal as usize];
         paths.extend(sources(destination.router).map(|source| Path { terminal, source, lane }));

@@ -35,14 +35,14 @@ fn dimension_order(
     table: &mut ForwardingTable,
 ) -> Result<(), NoTable> {
     let mut grid = Grid::new(graph, fabric, NAME)?;
-    for destination in graph.destinations() {
+    for destination in &graph.destinations {
         let end = destination.router;
         let row = table.row(destination.terminal);
         for router in graph.all_routers() {
             if router == end || !graph.connected(router) {
                 continue;
             }
-            let ways = (0..grid.torus().dimensions()).map(|at| grid.shortest(router, end, at));
+            let ways = (0..grid.torus.dimensions()).map(|at| grid.shortest(router, end, at));
             let (direction, _) =
                 ways.into_iter().find(|(_, hops)| *hops > 0).expect("other router");
             let channel = grid.take(router, direction).ok_or_else(|| NoTable::NoWay {

@@ -17,7 +17,7 @@ pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Re
     let mut layers: Vec<Dependencies<'_>> = Vec::new();
     let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
     let mut path: Vec<Channel> = Vec::new();
-    for destination in graph.destinations().iter().filter(|at| table.delivers(at.terminal)) {
+    for destination in graph.destinations.iter().filter(|at| table.delivers(at.terminal)) {
         for source in graph.all_routers().filter(|&router| graph.hosts(router) > 0) {
             path.clear();
             let mut at = source;

@@ -23,10 +23,10 @@ pub(super) struct Graph {
     /// Live terminals of each router.
     hosts: Vec<u32>,
     /// Routers with the most terminals first, then by router and terminal.
-    destinations: Vec<Destination>,
+    pub(super) destinations: Vec<Destination>,
     /// Routers that the live terminals can reach.
     connected: Vec<bool>,
-    connected_routers: usize,
+    pub(super) connected_routers: usize,
 }
 
 impl Graph {
@@ -146,17 +146,9 @@ impl Graph {
         self.hosts[router as usize]
     }
 
-    pub(super) fn destinations(&self) -> &[Destination] {
-        &self.destinations
-    }
-
     /// Whether the live terminals can reach a router.
     pub(super) fn connected(&self, router: u32) -> bool {
         self.connected[router as usize]
-    }
-
-    pub(super) fn connected_routers(&self) -> usize {
-        self.connected_routers
     }
 
     /// Hops from each router to one; [`NONE`] where there is no way.

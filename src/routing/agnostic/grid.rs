@@ -7,7 +7,7 @@ use crate::topology::{Channel, Fabric, Torus};
 
 /// The channels of each router by their directions.
 pub(super) struct Grid<'a> {
-    torus: &'a Torus,
+    pub(super) torus: &'a Torus,
     /// The channels of router `r` in direction `d` are `channels[first[n]..first[n + 1]]`, where `n` is `r` times
     /// directions plus `d`.
     first: Vec<u32>,
@@ -38,10 +38,6 @@ impl<'a> Grid<'a> {
             }
         }
         Ok(Self { torus, first, channels, used: vec![0; graph.slots()] })
-    }
-
-    pub(super) fn torus(&self) -> &'a Torus {
-        self.torus
     }
 
     /// The channels from a router to its neighbor in a direction.

@@ -55,7 +55,7 @@ fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoT
     }
     let mut pairs = vec![0; routers * table.terminals() as usize];
     let mut turn = vec![0; routers];
-    for destination in graph.destinations() {
+    for destination in &graph.destinations {
         let end = destination.router as usize;
         ways.write(graph, destination.router, turn[end], table.row(destination.terminal));
         turn[end] += 1;

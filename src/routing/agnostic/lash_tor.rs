@@ -38,7 +38,7 @@ fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(),
     let mut used: Vec<_> = (0..lanes).map(|_| Dependencies::new(graph)).collect();
     let mut lane_of = vec![0u8; routers * table.terminals() as usize];
     let (mut hops, mut order) = (vec![NONE; routers], Vec::new());
-    for &destination in graph.destinations() {
+    for &destination in &graph.destinations {
         let row = table.row(destination.terminal);
         let channel = |router: u32| graph.first(router) + u32::from(row[router as usize]);
         let start = destination.terminal as usize * routers;

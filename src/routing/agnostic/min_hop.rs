@@ -22,7 +22,7 @@ impl Algorithm {
 fn min_hop(graph: &Graph, table: &mut ForwardingTable) {
     let mut used = vec![0u32; graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
-    for destination in graph.destinations() {
+    for destination in &graph.destinations {
         graph.fill_hops(destination.router, &mut hops, &mut order);
         let row = table.row(destination.terminal);
         for &router in &order[1..] {

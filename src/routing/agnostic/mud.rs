@@ -33,7 +33,7 @@ fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
     let mut destinations = vec![0u32; trees.len()];
     let mut used = vec![0; graph.slots()];
     let mut ways: Vec<Ways> = trees.iter().map(|_| Ways::new(graph)).collect();
-    for &destination in graph.destinations() {
+    for &destination in &graph.destinations {
         for (ways, tree) in ways.iter_mut().zip(&trees) {
             let complete = ways.find(graph, tree, destination.router);
             assert!(complete, "every router has a way up to the root");
@@ -56,7 +56,7 @@ fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
 fn roots(graph: &Graph, lanes: u8) -> Vec<u32> {
     let mut roots = vec![center(graph)];
     let mut nearest = graph.hops(roots[0]);
-    while roots.len() < usize::from(lanes).min(graph.connected_routers()) {
+    while roots.len() < usize::from(lanes).min(graph.connected_routers) {
         let routers = graph.all_routers().filter(|&router| graph.connected(router));
         let farthest = routers
             .max_by_key(|&router| (nearest[router as usize], std::cmp::Reverse(router)))

@@ -31,19 +31,19 @@ impl Algorithm {
 fn segments(graph: &Graph, table: &mut ForwardingTable) -> u32 {
     let root = center(graph);
     let turns = Turns::new(graph, root);
-    let terminals = graph.destinations().len() as u64;
+    let terminals = graph.destinations.len() as u64;
     let mut weights = vec![terminals * terminals; graph.slots()];
     // Where packets from elsewhere can't follow, a way is of use to no other router.
     for (weight, &forbidden) in weights.iter_mut().zip(&turns.forbidden) {
         *weight = if forbidden == ALL { HEAVY } else { *weight };
     }
-    let tree = Tree::new(graph, graph.destinations(), root, &weights, |channel| {
+    let tree = Tree::new(graph, &graph.destinations, root, &weights, |channel| {
         turns.tree[channel as usize]
     });
     let mut search = Search::new(graph);
     search.start_with(turns.allowed(graph));
     let mut falls = 0;
-    for &destination in graph.destinations() {
+    for &destination in &graph.destinations {
         falls += u32::from(!search.route(destination.router, &weights, &tree));
         search.write(destination, table);
         search.add_weights(&mut weights);

@@ -40,7 +40,7 @@ const DISTANCE_BITS: u32 = 48;
 /// Balanced shortest paths, a destination at a time (OpenSM's `sssp`).
 pub(super) fn sssp(graph: &Graph, table: &mut ForwardingTable) {
     let mut search = Search::new(graph);
-    for &destination in graph.destinations() {
+    for &destination in &graph.destinations {
         search.search(destination.router);
         search.write(destination, table);
         search.add_weights();
@@ -52,7 +52,7 @@ fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
     let mut weights = vec![initial_weight(graph); graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
     let mut way = vec![NONE; graph.routers()];
-    for destination in graph.destinations() {
+    for destination in &graph.destinations {
         graph.fill_hops(destination.router, &mut hops, &mut order);
         // The routers nearer by have their ways already.
         for &router in &order[1..] {
@@ -86,7 +86,7 @@ fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
 
 /// The square of the number of terminals: more than all paths together add to a channel.
 fn initial_weight(graph: &Graph) -> u64 {
-    (graph.destinations().len() as u64).pow(2)
+    (graph.destinations.len() as u64).pow(2)
 }
 
 /// The lightest paths from all routers to one, found against the direction of the channels: by levels of hops as
@@ -242,7 +242,7 @@ mod tests {
             let graph = Graph::new(&fabric);
             let mut levels = Search::new(&graph);
             let mut any = Search::new(&graph);
-            for destination in graph.destinations() {
+            for destination in &graph.destinations {
                 levels.search(destination.router);
                 any.search_any(destination.router);
                 assert_eq!(levels.distance, any.distance);

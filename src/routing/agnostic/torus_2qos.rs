@@ -56,7 +56,7 @@ fn torus_2qos(
 ) -> Result<(), NoTable> {
     let mut ways = Ways::new(graph, fabric)?;
     let mut levels = ServiceLevels::by_router(fabric);
-    for of_router in graph.destinations().chunk_by(|one, other| one.router == other.router) {
+    for of_router in graph.destinations.chunk_by(|one, other| one.router == other.router) {
         let end = of_router[0].router;
         for router in graph.all_routers().filter(|&at| at != end && graph.connected(at)) {
             let (direction, level) = (ways.direction(router, end)?, ways.level(router, end));
@@ -103,7 +103,7 @@ struct Ways<'a> {
 impl<'a> Ways<'a> {
     fn new(graph: &'a Graph, fabric: &'a Fabric) -> Result<Self, NoTable> {
         let grid = Grid::new(graph, fabric, NAME)?;
-        let torus = grid.torus();
+        let torus = grid.torus;
         let mut bits = 0;
         let number = |dimension| {
             torus.closed(dimension).then(|| {
@@ -131,7 +131,7 @@ impl<'a> Ways<'a> {
 
     /// The direction that a router sends packets in.
     fn direction(&mut self, router: u32, end: u32) -> Result<u32, NoTable> {
-        let dimensions = 0..self.grid.torus().dimensions();
+        let dimensions = 0..self.grid.torus.dimensions();
         let mut ways = dimensions.map(|at| (at, self.grid.shortest(router, end, at)));
         let (dimension, way) = ways.find(|(_, (_, hops))| *hops > 0).expect("another router");
         let corner = self.along(router, end, dimension);
@@ -156,7 +156,7 @@ impl<'a> Ways<'a> {
 
     /// The router at another's coordinate in one dimension.
     fn along(&self, router: u32, other: u32, dimension: usize) -> u32 {
-        let torus = self.grid.torus();
+        let torus = self.grid.torus;
         let step: u32 = torus.sizes()[..dimension].iter().product();
         let at = |router| torus.coordinate(router, dimension) * step;
         router - at(router) + at(other)
@@ -166,8 +166,7 @@ impl<'a> Ways<'a> {
     /// along the next dimension on the way, until a channel in that direction leads past what has failed.
     fn early_turn(&self, router: u32, direction: u32, corner: u32, end: u32) -> Option<u32> {
         let grid = &self.grid;
-        let mut ways =
-            (0..grid.torus().dimensions()).map(|at| (at, grid.shortest(corner, end, at)));
+        let mut ways = (0..grid.torus.dimensions()).map(|at| (at, grid.shortest(corner, end, at)));
         let (dimension, way) = ways.find(|(_, (_, hops))| *hops > 0)?;
         let leads = |&(turn, hops): &(u32, u32)| {
             let mut at = router;
@@ -177,7 +176,7 @@ impl<'a> Ways<'a> {
                 if let Some(behind) = grid.neighbor(at, direction) {
                     return self.clear(behind, turn) >= hops - passed;
                 }
-                let behind = grid.torus().neighbor(at, direction);
+                let behind = grid.torus.neighbor(at, direction);
                 if behind.is_none_or(|behind| !self.lost[behind as usize]) {
                     return false;
                 }
@@ -189,7 +188,7 @@ impl<'a> Ways<'a> {
     }
 
     fn clear(&self, router: u32, direction: u32) -> u32 {
-        self.clear[(router * self.grid.torus().directions() + direction) as usize]
+        self.clear[(router * self.grid.torus.directions() + direction) as usize]
     }
 
     fn no_way(&self, router: u32, end: u32, reason: &'static str) -> NoTable {
@@ -199,7 +198,7 @@ impl<'a> Ways<'a> {
 
     /// The service level of the path that there is if nothing has failed.
     fn level(&self, router: u32, end: u32) -> u8 {
-        let torus = self.grid.torus();
+        let torus = self.grid.torus;
         let crosses = |&(dimension, _): &(usize, u8)| {
             let (direction, _) = self.grid.shortest(router, end, dimension);
             let [from, to] = [router, end].map(|at| torus.coordinate(at, dimension));
@@ -212,7 +211,7 @@ impl<'a> Ways<'a> {
 
     /// Writes the maps from service levels to lanes.
     fn write_lanes(&self, turned: u8, levels: &mut ServiceLevels) {
-        let torus = self.grid.torus();
+        let torus = self.grid.torus;
         for router in self.graph.all_routers() {
             let of = |direction| self.grid.channels(router, direction).iter();
             let outputs: Vec<(u16, usize)> = (0..torus.directions())

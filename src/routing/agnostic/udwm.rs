@@ -33,7 +33,7 @@ fn udwm(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
     let mut lane_of = vec![0u8; graph.routers() * table.terminals() as usize];
     let mut used = vec![0u32; graph.slots()];
     let mut ways = Ways::new(graph);
-    for (number, &destination) in graph.destinations().iter().enumerate() {
+    for (number, &destination) in graph.destinations.iter().enumerate() {
         let start = destination.terminal as usize * graph.routers();
         let lane_of = &mut lane_of[start..start + graph.routers()];
         let tree = Tree::new(graph, &directions, destination, lanes, &used);

@@ -39,7 +39,7 @@ fn up_down(graph: &Graph, table: &mut ForwardingTable) {
 pub(super) fn fill(graph: &Graph, directions: &Directions, table: &mut ForwardingTable) -> bool {
     let mut used = vec![0u32; graph.slots()];
     let mut ways = Ways::new(graph);
-    for &destination in graph.destinations() {
+    for &destination in &graph.destinations {
         if !ways.find(graph, directions, destination.router) {
             return false;
         }
@@ -163,7 +163,7 @@ impl Ways {
 /// The routers from which one distance holds for more than 90% of the terminals and every other for less than
 /// 5%.
 fn tops(graph: &Graph) -> Vec<u32> {
-    let all = graph.destinations().len() as u64;
+    let all = graph.destinations.len() as u64;
     let routers = graph.all_routers().filter(|&router| graph.connected(router));
     let top = |&router: &u32| {
         let mut terminals: Vec<u64> = Vec::new();
@@ -189,7 +189,7 @@ pub(super) fn center(graph: &Graph) -> u32 {
     let sum = |router: u32| {
         let hops = graph.hops(router);
         let sum: u64 =
-            graph.destinations().iter().map(|at| u64::from(hops[at.router as usize])).sum();
+            graph.destinations.iter().map(|at| u64::from(hops[at.router as usize])).sum();
         sum
     };
     routers.min_by_key(|&router| (sum(router), router)).expect("a fabric has routers")

@@ -42,7 +42,7 @@ pub(super) struct Effort {
 impl Effort {
     /// Less of each for more pairs: as long as the rest takes.
     fn of(choices: &Choices<'_>) -> Self {
-        let looks = 300_000_000_000 / choices.pairs().len().max(1) as u64;
+        let looks = 300_000_000_000 / choices.pairs.len().max(1) as u64;
         Self { searches: 5, looks: looks.clamp(2_000_000, 60_000_000) }
     }
 }
@@ -75,7 +75,7 @@ impl Balanced {
 
 /// Chooses a route for every pair. The same for equal choices, whatever the machine.
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
-    let pairs = choices.pairs();
+    let pairs = &choices.pairs;
     let start = alternating(choices);
     let mut search = Search::new(choices, start.clone());
     // Symmetric tori need no search.
@@ -85,7 +85,7 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
         search.descend(sssp(choices).selection);
         search.descend(start);
     }
-    let bound = lower_bound(choices, search.best.1.loads());
+    let bound = lower_bound(choices, &search.best.1.loads);
     let effort = Effort::of(choices);
     let found = balanced_with(
         choices,
@@ -143,8 +143,8 @@ impl Price {
         let normal = |load: u32| libm::pow(f64::from(load) / f64::from(most), f64::from(power));
         // Loads beyond `most` are steep enough to be left at once.
         let at: Vec<f64> = (0..=2 * most).map(|load| normal(load + 1) - normal(load)).collect();
-        let mut price = Self { of: vec![0.0; selection.loads().len()], at };
-        for channel in 0..selection.loads().len() {
+        let mut price = Self { of: vec![0.0; selection.loads.len()], at };
+        for channel in 0..selection.loads.len() {
             price.update(selection, channel, 0);
         }
         price
@@ -152,14 +152,14 @@ impl Price {
 
     /// Sets a channel's price as if it had `fewer` routes less.
     fn update(&mut self, selection: &Selection, channel: usize, fewer: u32) {
-        let load = (selection.loads()[channel] - fewer) as usize;
+        let load = (selection.loads[channel] - fewer) as usize;
         self.of[channel] = self.at[load.min(self.at.len() - 1)];
     }
 }
 
 impl<'c, 'f> Search<'c, 'f> {
     fn new(choices: &'c Choices<'f>, start: Selection) -> Self {
-        let pairs = choices.pairs();
+        let pairs = &choices.pairs;
         let is_open = |&place: &u32| pairs[place as usize].routes() > 1;
         let open = (0..narrow(pairs.len())).filter(is_open).collect();
         Self { choices, open, best: (key(&start), start) }
@@ -212,10 +212,10 @@ impl<'c, 'f> Search<'c, 'f> {
         let mut moved = 0;
         for &place in &self.open {
             let place = place as usize;
-            let pair = &self.choices.pairs()[place];
+            let pair = &self.choices.pairs[place];
             let own = selection.chosen(place);
             let channels = self.choices.channels(pair, own);
-            if near > 0 && channels.iter().all(|&it| selection.loads()[it as usize] < near) {
+            if near > 0 && channels.iter().all(|&it| selection.loads[it as usize] < near) {
                 continue;
             }
             for &channel in channels {
@@ -261,7 +261,7 @@ mod tests {
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let Balanced { selection, bound } = balanced(&choices);
         let again = Selection::new(&choices, |place| selection.chosen(place) as u16);
-        assert_eq!(selection.loads(), again.loads());
+        assert_eq!(&selection.loads, &again.loads);
         (sssp(&choices).selection.maximum(), selection.maximum(), bound.rounded())
     }
 

@@ -42,13 +42,13 @@ const PARTS: usize = 16;
 /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
 fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
-    for ((load, &fixed), weight) in loads.iter_mut().zip(unique.loads()).zip(weights) {
+    for ((load, &fixed), weight) in loads.iter_mut().zip(&unique.loads).zip(weights) {
         *load = f64::from(fixed);
         sum += f64::from(fixed) * weight;
     }
-    let length = choices.pairs().len().div_ceil(PARTS).max(1);
+    let length = choices.pairs.len().div_ceil(PARTS).max(1);
     let parts: Vec<(Vec<f64>, f64)> = choices
-        .pairs()
+        .pairs
         .par_chunks(length)
         .map(|pairs| {
             let mut loads = vec![0.0; weights.len()];
@@ -152,13 +152,13 @@ mod tests {
     /// All selections of a small region, one after the other.
     fn least_maximum(choices: &Choices<'_>) -> u32 {
         let open: Vec<usize> =
-            (0..choices.pairs().len()).filter(|&p| choices.pairs()[p].routes() > 1).collect();
-        let mut numbers = vec![0u16; choices.pairs().len()];
+            (0..choices.pairs.len()).filter(|&p| choices.pairs[p].routes() > 1).collect();
+        let mut numbers = vec![0u16; choices.pairs.len()];
         let mut least = u32::MAX;
         loop {
             least = least.min(Selection::new(choices, |place| numbers[place]).maximum());
             let Some(&place) = open.iter().find(|&&place| {
-                numbers[place] = (numbers[place] + 1) % choices.pairs()[place].routes() as u16;
+                numbers[place] = (numbers[place] + 1) % choices.pairs[place].routes() as u16;
                 numbers[place] != 0
             }) else {
                 return least;
@@ -172,7 +172,7 @@ mod tests {
         for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-            let bound = lower_bound(&choices, Selection::new(&choices, |_| 0).loads());
+            let bound = lower_bound(&choices, &Selection::new(&choices, |_| 0).loads);
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
             let (unique, mut loads) =

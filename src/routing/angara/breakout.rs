@@ -96,7 +96,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
             first,
             weights: vec![1; slots],
             broken: Broken::new(&[], 0),
-            rests: vec![0; choices.pairs().len()],
+            rests: vec![0; choices.pairs.len()],
             random: ChaCha8Rng::seed_from_u64(0),
         })
     }
@@ -111,7 +111,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
     ) -> Option<Selection> {
         self.weights.fill(1);
         self.rests.fill(0);
-        self.broken = Broken::new(selection.loads(), target);
+        self.broken = Broken::new(&selection.loads, target);
         let (mut looked, mut step) = (0, 0);
         while !self.broken.channels.is_empty() {
             if looked > looks {
@@ -142,7 +142,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
         (target, step): (u32, u64),
         looked: &mut u64,
     ) -> Option<Move> {
-        let loads = selection.loads();
+        let loads = &selection.loads;
         let weight = |channel: Channel| self.weights[channel as usize].cast_signed();
         let (mut best, mut equal) = (None::<Move>, 0u32);
         let crossings = self.first[channel as usize]..self.first[channel as usize + 1];
@@ -151,7 +151,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
             if !is_own || self.rests[place as usize] > step {
                 continue;
             }
-            let pair = &self.choices.pairs()[place as usize];
+            let pair = &self.choices.pairs[place as usize];
             let left = self.choices.channels(pair, own.into());
             for number in (0..narrow::<u16>(pair.routes())).filter(|&number| number != own) {
                 let taken = self.choices.channels(pair, number.into());
@@ -181,16 +181,16 @@ impl<'c, 'f> Breakout<'c, 'f> {
 
     /// Moves a pair.
     fn go(&mut self, selection: &mut Selection, (place, number): (usize, u16), target: u32) {
-        let pair = &self.choices.pairs()[place];
+        let pair = &self.choices.pairs[place];
         for &channel in self.choices.channels(pair, selection.chosen(place)) {
-            if selection.loads()[channel as usize] == target + 1 {
+            if selection.loads[channel as usize] == target + 1 {
                 self.broken.remove(channel);
             }
         }
         selection.remove(self.choices, place);
         selection.add(self.choices, place, number.into());
         for &channel in self.choices.channels(pair, number.into()) {
-            if selection.loads()[channel as usize] == target + 1 {
+            if selection.loads[channel as usize] == target + 1 {
                 self.broken.add(channel);
             }
         }
@@ -199,7 +199,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
 
 /// Every channel of each route of the pairs that have several.
 fn each_crossing(choices: &Choices<'_>, mut each: impl FnMut(Channel, u32, u16)) {
-    for (place, pair) in (0..).zip(choices.pairs()) {
+    for (place, pair) in (0..).zip(&choices.pairs) {
         if pair.routes() > 1 {
             for number in 0..pair.routes() {
                 let channels = choices.channels(pair, number).iter();

@@ -38,10 +38,12 @@ impl Pair {
 #[derive(Clone, Debug)]
 pub struct Choices<'f> {
     region: Region<'f>,
-    pairs: Vec<Pair>,
+    /// The pairs that have a route, by source, then destination.
+    pub pairs: Vec<Pair>,
     /// By source router.
     routes: Vec<Routes>,
-    unroutable: Vec<(u32, u32)>,
+    /// The pairs that have none, source and destination.
+    pub unroutable: Vec<(u32, u32)>,
 }
 
 impl<'f> Choices<'f> {
@@ -65,11 +67,6 @@ impl<'f> Choices<'f> {
         &self.region
     }
 
-    /// The pairs that have a route, by source, then destination.
-    pub fn pairs(&self) -> &[Pair] {
-        &self.pairs
-    }
-
     /// How many routes a look at every pair that has a choice compares; at least 1.
     pub(super) fn evaluations(&self) -> u64 {
         let routes = self.pairs.iter().map(Pair::routes).filter(|&routes| routes > 1);
@@ -80,11 +77,6 @@ impl<'f> Choices<'f> {
     pub fn single_share(&self) -> f64 {
         let single = self.pairs.iter().filter(|pair| pair.routes() == 1).count();
         single as f64 / self.pairs.len().max(1) as f64
-    }
-
-    /// The pairs that have none, source and destination.
-    pub fn unroutable(&self) -> &[(u32, u32)] {
-        &self.unroutable
     }
 
     /// The header of a pair's route `number`.
@@ -162,10 +154,10 @@ mod tests {
     fn half_rings_can_be_gone_both_ways() {
         let fabric = fabric(&[4, 4], &[]);
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        assert_eq!(choices.pairs().len(), 16 * 15);
+        assert_eq!(choices.pairs.len(), 16 * 15);
         let routes = |source, destination| {
             let of = |pair: &&Pair| (pair.source, pair.destination) == (source, destination);
-            choices.pairs().iter().find(of).unwrap().routes()
+            choices.pairs.iter().find(of).unwrap().routes()
         };
         assert_eq!((routes(0, 1), routes(0, 2), routes(0, 10), routes(0, 6)), (1, 2, 4, 2));
     }
@@ -179,7 +171,7 @@ mod tests {
         ] {
             let fabric = fabric(sizes, cables);
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-            for pair in choices.pairs() {
+            for pair in &choices.pairs {
                 for number in 0..pair.routes() {
                     let mut at = pair.source;
                     for &channel in choices.channels(pair, number) {
@@ -216,7 +208,7 @@ mod tests {
         let fabric = fabric(&[4, 4, 4], &[(0, 0), (0, 1), (0, 3)]);
         let unroutable = |first_and_last_steps, relaxation| {
             let freedoms = Freedoms { first_and_last_steps, relaxation };
-            Choices::new(Region::new(&fabric), freedoms).unroutable().len()
+            Choices::new(Region::new(&fabric), freedoms).unroutable.len()
         };
         let (plain, steps, relaxed) =
             (unroutable(false, false), unroutable(true, false), unroutable(true, true));
@@ -230,8 +222,8 @@ mod tests {
         let faults = Faults { outside, ..Faults::default() };
         let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        assert_eq!(choices.pairs().len(), 6 * 5);
-        for pair in choices.pairs() {
+        assert_eq!(choices.pairs.len(), 6 * 5);
+        for pair in &choices.pairs {
             for number in 0..pair.routes() {
                 for &channel in choices.channels(pair, number) {
                     assert!(box_of_six.contains(&fabric.target(channel).unwrap()));

@@ -21,7 +21,7 @@ impl Algorithm {
 /// The first plain route from nodes with an even coordinate sum, the last from the others; if a pair has none, of all.
 fn direction_order(choices: &Choices<'_>) -> Selection {
     Selection::new(choices, |place| {
-        let pair = &choices.pairs()[place];
+        let pair = &choices.pairs[place];
         let is_plain = |number: &usize| {
             let header = choices.header(pair, *number);
             header.first_step().is_none() && header.last_step().is_none()
@@ -34,7 +34,7 @@ fn direction_order(choices: &Choices<'_>) -> Selection {
 
 /// The first route from nodes with an even coordinate sum, the last from the others.
 pub(super) fn alternating(choices: &Choices<'_>) -> Selection {
-    Selection::new(choices, |place| of_all(choices, &choices.pairs()[place]))
+    Selection::new(choices, |place| of_all(choices, &choices.pairs[place]))
 }
 
 fn of_all(choices: &Choices<'_>, pair: &Pair) -> u16 {

@@ -58,7 +58,7 @@ mod tests {
         let exact = u32::try_from(quality.load.maximum).unwrap();
         assert_eq!(made.bound.unwrap().rounded(), exact);
         let balanced = super::super::balanced(&choices);
-        let bound = lower_bound(&choices, balanced.selection.loads()).rounded();
+        let bound = lower_bound(&choices, &balanced.selection.loads).rounded();
         (exact, balanced.selection.maximum(), bound)
     }
 

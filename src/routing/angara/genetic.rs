@@ -30,7 +30,7 @@ const PATIENCE: u32 = 30;
 
 /// Chooses a route for every pair; equal seeds give equal routes.
 pub fn genetic(choices: &Choices<'_>, seed: u64) -> Selection {
-    let pairs = choices.pairs();
+    let pairs = &choices.pairs;
     let genes: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].routes() > 1).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let channels = choices.region().channels().count().max(1) as f64;
@@ -71,7 +71,7 @@ struct World<'c, 'f> {
 
 impl World<'_, '_> {
     fn selection(&self, numbers: &[u16]) -> Selection {
-        let mut all = vec![0; self.choices.pairs().len()];
+        let mut all = vec![0; self.choices.pairs.len()];
         for (&place, &number) in self.genes.iter().zip(numbers) {
             all[place] = number;
         }
@@ -85,13 +85,13 @@ impl World<'_, '_> {
     fn individual(&self, numbers: Vec<u16>) -> Individual {
         let selection = self.selection(&numbers);
         let power =
-            |channel: u32| (f64::from(selection.loads()[channel as usize]) - self.perfect).powi(4);
+            |channel: u32| (f64::from(selection.loads[channel as usize]) - self.perfect).powi(4);
         let fitness = self.choices.region().channels().map(power).sum();
         Individual { numbers, fitness }
     }
 
     fn random_number(&self, gene: usize, random: &mut ChaCha8Rng) -> u16 {
-        let routes = self.choices.pairs()[self.genes[gene]].routes;
+        let routes = self.choices.pairs[self.genes[gene]].routes;
         random.random_range(0..routes)
     }
 

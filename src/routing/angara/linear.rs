@@ -26,7 +26,7 @@ pub(super) fn highest_bound(
     let program = Program::new(choices, algorithm)?;
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let unique = Selection::unique_routes(choices);
-    let fixed = |channel: Channel| f64::from(unique.loads()[channel as usize]);
+    let fixed = |channel: Channel| f64::from(unique.loads[channel as usize]);
     let unlimited = (0.0, f64::INFINITY);
     let weights: Vec<Variable> = program
         .channels
@@ -45,7 +45,7 @@ pub(super) fn highest_bound(
         }
     }
     let solution = program.solve(&problem)?;
-    let mut found = vec![0.0; unique.loads().len()];
+    let mut found = vec![0.0; unique.loads.len()];
     for (&channel, &weight) in program.channels.iter().zip(&weights) {
         // What is as good as nothing is none: no weight may be below 0.
         found[channel as usize] = solution.var_value(weight).max(0.0);
@@ -73,7 +73,7 @@ pub(super) fn shares(choices: &Choices<'_>, algorithm: &'static str) -> Result<S
         variables.push(own);
     }
     for (&channel, row) in program.channels.iter().zip(rows) {
-        let fixed = f64::from(unique.loads()[channel as usize]);
+        let fixed = f64::from(unique.loads[channel as usize]);
         problem.add_constraint(row, ComparisonOp::Le, -fixed);
     }
     let solution = program.solve(&problem)?;
@@ -106,7 +106,7 @@ impl<'c, 'f> Program<'c, 'f> {
 
     /// Pairs that have several routes.
     fn open(&self) -> impl Iterator<Item = &'c super::Pair> + use<'c, 'f> {
-        self.choices.pairs().iter().filter(|pair| pair.routes() > 1)
+        self.choices.pairs.iter().filter(|pair| pair.routes() > 1)
     }
 
     fn solve(&self, problem: &Problem) -> Result<Solution, NoTable> {
@@ -135,11 +135,11 @@ mod tests {
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
             let dual = highest_bound(&choices, "exact").unwrap();
             let mut loads: Vec<f64> = Selection::unique_routes(&choices)
-                .loads()
+                .loads
                 .iter()
                 .map(|&load| f64::from(load))
                 .collect();
-            let open = choices.pairs().iter().filter(|pair| pair.routes() > 1);
+            let open = choices.pairs.iter().filter(|pair| pair.routes() > 1);
             for (pair, shares) in open.zip(shares(&choices, "sgr").unwrap()) {
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
                 for (number, share) in shares.iter().enumerate() {

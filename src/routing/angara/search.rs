@@ -236,7 +236,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
     /// torus' distance that goes against the direction order. Without that, it would be a route
     /// without steps.
     fn useful_steps(&self, source: u32, destination: u32) -> (u32, u32) {
-        if !self.finder.steps || !self.finder.turns.any() {
+        if !self.finder.steps || !self.finder.turns.any {
             return (0, 0);
         }
         let dimensions = self.torus.dimensions();

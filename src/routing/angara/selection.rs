@@ -7,15 +7,16 @@ use crate::narrow::narrow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     chosen: Vec<u16>,
-    loads: Vec<u32>,
+    /// Routes that cross each channel.
+    pub loads: Vec<u32>,
 }
 
 impl Selection {
     /// A route for every pair: `number` gives it from the pair's place.
     pub fn new(choices: &Choices<'_>, number: impl Fn(usize) -> u16) -> Self {
-        let chosen: Vec<u16> = (0..choices.pairs().len()).map(number).collect();
+        let chosen: Vec<u16> = (0..choices.pairs.len()).map(number).collect();
         let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
-        for (pair, &number) in choices.pairs().iter().zip(&chosen) {
+        for (pair, &number) in choices.pairs.iter().zip(&chosen) {
             for &channel in choices.channels(pair, usize::from(number)) {
                 loads[channel as usize] += 1;
             }
@@ -26,13 +27,13 @@ impl Selection {
     /// No route has been chosen yet.
     pub(super) fn none(choices: &Choices<'_>) -> Self {
         let loads = vec![0; choices.region().fabric().channel_slots() as usize];
-        Self { chosen: vec![0; choices.pairs().len()], loads }
+        Self { chosen: vec![0; choices.pairs.len()], loads }
     }
 
     /// The routes of the pairs that have only one; the others count as not chosen yet.
     pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
         let mut selection = Self::none(choices);
-        for pair in choices.pairs().iter().filter(|pair| pair.routes() == 1) {
+        for pair in choices.pairs.iter().filter(|pair| pair.routes() == 1) {
             for &channel in choices.channels(pair, 0) {
                 selection.loads[channel as usize] += 1;
             }
@@ -43,11 +44,6 @@ impl Selection {
     /// The route number of the pair at a place.
     pub fn chosen(&self, place: usize) -> usize {
         usize::from(self.chosen[place])
-    }
-
-    /// Routes that cross each channel.
-    pub fn loads(&self) -> &[u32] {
-        &self.loads
     }
 
     /// The load of the fullest channel.
@@ -66,7 +62,7 @@ impl Selection {
 
     /// Takes a pair's route off its channels.
     pub(super) fn remove(&mut self, choices: &Choices<'_>, place: usize) {
-        for &channel in choices.channels(&choices.pairs()[place], self.chosen(place)) {
+        for &channel in choices.channels(&choices.pairs[place], self.chosen(place)) {
             self.loads[channel as usize] -= 1;
         }
     }
@@ -74,7 +70,7 @@ impl Selection {
     /// Gives a pair that has none a route.
     pub(super) fn add(&mut self, choices: &Choices<'_>, place: usize, number: usize) {
         self.chosen[place] = narrow(number);
-        for &channel in choices.channels(&choices.pairs()[place], number) {
+        for &channel in choices.channels(&choices.pairs[place], number) {
             self.loads[channel as usize] += 1;
         }
     }

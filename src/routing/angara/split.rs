@@ -33,9 +33,9 @@ fn sgr(choices: &Choices<'_>) -> Result<Selection, NoTable> {
 
 /// Leads each pair by a route where the channels have most left of what the shares put on them.
 fn follow(choices: &Choices<'_>, shares: &Shares) -> Selection {
-    let pairs = choices.pairs();
+    let pairs = &choices.pairs;
     let mut selection = Selection::unique_routes(choices);
-    let mut left = vec![0.0; selection.loads().len()];
+    let mut left = vec![0.0; selection.loads.len()];
     let open: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].routes() > 1).collect();
     for (&place, shares) in open.iter().zip(shares) {
         for (number, share) in shares.iter().enumerate() {
@@ -94,12 +94,12 @@ mod tests {
     fn a_program_that_splits_nothing_is_followed() {
         let fabric = fabric(&[4, 4], &[]);
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        let open = choices.pairs().iter().filter(|pair| pair.routes() > 1);
+        let open = choices.pairs.iter().filter(|pair| pair.routes() > 1);
         let last = open.map(|pair| {
             (0..pair.routes()).map(|it| f64::from(u8::from(it + 1 == pair.routes()))).collect()
         });
         let selection = follow(&choices, &last.collect());
-        for (place, pair) in choices.pairs().iter().enumerate() {
+        for (place, pair) in choices.pairs.iter().enumerate() {
             assert_eq!(selection.chosen(place), pair.routes() - 1);
         }
     }

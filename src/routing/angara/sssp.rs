@@ -45,7 +45,7 @@ pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
 
 /// Adds a route for every pair that has `least` routes or more.
 fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp {
-    let pairs = choices.pairs();
+    let pairs = &choices.pairs;
     // Pairs are listed by source.
     let key = |place: u32| {
         let pair = &pairs[place as usize];
@@ -58,7 +58,7 @@ fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp 
     open.sort_unstable();
     let mut calls = 0;
     // Channels that the present batch uses carry its number.
-    let mut used_by = vec![0u64; selection.loads().len()];
+    let mut used_by = vec![0u64; selection.loads.len()];
     for group in open.chunk_by(|one, other| key(one.2) == key(other.2)) {
         let mut waiting: Vec<u32> = group.iter().map(|(_, _, place)| *place).collect();
         while !waiting.is_empty() {

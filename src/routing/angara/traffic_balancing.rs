@@ -21,7 +21,7 @@ impl Algorithm {
 
 /// Chooses a route for every pair.
 fn traffic_balancing(choices: &Choices<'_>) -> Result<Selection, NoTable> {
-    let lists = choices.pairs().iter().map(|pair| {
+    let lists = choices.pairs.iter().map(|pair| {
         let routes = (0..pair.routes()).map(|number| choices.channels(pair, number)).collect();
         (pair.source, pair.destination, routes)
     });

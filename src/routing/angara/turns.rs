@@ -17,7 +17,8 @@ pub struct Turns {
     directions: u32,
     /// By node and direction of arrival: a bit for each direction in which a packet may go on.
     allowed: Vec<u16>,
-    any: bool,
+    /// Whether any turn is allowed.
+    pub any: bool,
 }
 
 impl Turns {
@@ -62,11 +63,6 @@ impl Turns {
         };
         let next = |node| torus.neighbor(node, narrow(dimension));
         (0..torus.nodes()).all(|node| next(node).is_none_or(|next| at(node) == at(next)))
-    }
-
-    /// Whether any turn is allowed.
-    pub fn any(&self) -> bool {
-        self.any
     }
 }
 

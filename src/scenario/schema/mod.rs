@@ -53,7 +53,7 @@ impl Draft {
 /// Reads, or documents, all keys.
 pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpose) -> Draft {
     let stem = reader
-        .document()
+        .document
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
     let doc = "Name of the folder that the results go into.";
     let name = reader.value_from("name", &ScenarioName, stem, "the file's name without .toml", doc);

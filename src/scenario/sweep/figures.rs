@@ -72,7 +72,7 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let doc = "The ends of y axes, and how far bars go.";
     look.y = reader.optional("y", &Range { example: "200 ns:20 us" }, doc).unwrap_or_default();
     let axes = |example| List {
-        kind: Word { what: "axis", all: &["x", "y"], name: |axis| axis },
+        kind: Word { what: "axis", all: &[("x", "x"), ("y", "y")] },
         noun: "axes",
         length: 1..=2,
         example: Some(example),
@@ -98,9 +98,9 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
             }
         }
     }
-    let word = Word { what: "unit", all: &TimeUnit::ALL, name: TimeUnit::name };
+    let word = Word { what: "unit", all: &TimeUnit::NAMES };
     look.unit = reader.optional("unit", &word, "What all times are counted in.");
-    let word = Word { what: "way to count loads", all: &LoadsIn::ALL, name: LoadsIn::name };
+    let word = Word { what: "way to count loads", all: &LoadsIn::NAMES };
     let doc = "What loads are counted in: fractions of capacity where all points of a figure have the same one, or \
                payload.";
     look.loads = reader.optional("loads", &word, doc).unwrap_or_default();
@@ -114,9 +114,9 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     look.series = reader.optional("series", &names, doc).map_or(Vec::new(), Listed::values);
     let doc = "Other names for series, or for parts of their names.";
     look.names = reader.optional("names", &Names, doc).unwrap_or_default();
-    let word = Word { what: "place", all: &LegendPlace::ALL, name: LegendPlace::name };
+    let word = Word { what: "place", all: &LegendPlace::NAMES };
     look.legend = reader.optional("legend", &word, "Where the legend is.").unwrap_or_default();
-    let word = Word { what: "form", all: &Intervals::ALL, name: Intervals::name };
+    let word = Word { what: "form", all: &Intervals::NAMES };
     let doc = "How confidence intervals are drawn.";
     look.intervals = reader.optional("intervals", &word, doc).unwrap_or_default();
     let doc = "Whether figures of one kind are panels of one figure, with the same axes, latency above accepted load.";

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::state::{ArrayTask, Reported, State, parse};
+use crate::FileError;
 use crate::scenario::SlurmSettings;
 
 /// The number of a job, as Slurm prints it.
@@ -32,15 +33,12 @@ pub enum SlurmError {
     /// A command said no, and why.
     #[error("{command} failed:\n    {}", message.replace('\n', "\n    "))]
     Refused { command: &'static str, message: String },
-    /// Files of a submission could not be read.
-    #[error("can't read {path}: {cause}")]
-    Read { path: PathBuf, cause: io::Error },
+    /// Files of a submission could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A file is not as it was written.
     #[error("{path} is not as flitlab wrote it: {what}")]
     Damaged { path: PathBuf, what: String },
-    /// Files of a submission could not be written.
-    #[error("can't write {path}: {cause}")]
-    Write { path: PathBuf, cause: io::Error },
     /// Slurm can't have its logs in a folder with such a name.
     #[error(
         "sbatch takes no log in {path}: its name has a quote, a backslash, a line break, or is no text"

@@ -96,7 +96,7 @@ impl Standings {
         }
         // What is under way first, then what was submitted last: a point stands with the first that has it.
         standing.sort_by_key(|(task, stands, _)| {
-            (!stands.is_under_way(), Reverse(task.submission.number()), task.number)
+            (!stands.is_under_way(), Reverse(task.submission.number), task.number)
         });
         let mut tasks = Vec::new();
         for (task, standing, reason) in standing {
@@ -149,7 +149,7 @@ impl<'s> Task<'s> {
             job: job.clone(),
             identities,
         };
-        submission.tasks().iter().zip(0..).map(task).collect()
+        submission.tasks.iter().zip(0..).map(task).collect()
     }
 
     /// With its place among all tasks.
@@ -167,7 +167,7 @@ impl<'s> Task<'s> {
             log: log.exists().then_some(log),
             points,
         };
-        ((self.submission.number(), self.number), task)
+        ((self.submission.number, self.number), task)
     }
 
     /// Where it stands and why, from what Slurm reports, or else from what it has left.

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{JobId, SlurmError, sbatch};
 use super::script::Script;
 use super::trace::Trace;
+use crate::FileError;
 use crate::narrow::narrow;
 use crate::report::{rows_of_text, rows_text};
 use crate::scenario::{RESULTS_VERSION, SlurmSettings, Sweep};
@@ -51,10 +52,10 @@ pub struct JobArray<'a> {
 #[derive(Clone, Debug)]
 pub struct Submission {
     folder: PathBuf,
-    number: u32,
+    pub number: u32,
     notes: Notes,
     /// For each task the texts of its points' identities.
-    tasks: Vec<Vec<String>>,
+    pub tasks: Vec<Vec<String>>,
 }
 
 /// `submission.json`.
@@ -82,14 +83,14 @@ impl Submission {
     /// # Errors
     /// If it can't be written.
     pub fn prepare(results: &Path, array: &JobArray<'_>) -> Result<Self, SlurmError> {
-        let results = results.canonicalize().map_err(cannot_read(results))?;
+        let results = results.canonicalize().map_err(FileError::read(results))?;
         let all = results.join(FOLDER);
-        fs::create_dir_all(&all).map_err(cannot_write(&all))?;
+        fs::create_dir_all(&all).map_err(FileError::write(&all))?;
         let mut number = numbers(&all)?.pop().unwrap_or(0) + 1;
         if number > 1 {
             let latest = Self::open(&all.join((number - 1).to_string()))?;
             if latest.job().is_none() {
-                fs::remove_dir_all(&latest.folder).map_err(cannot_write(&latest.folder))?;
+                fs::remove_dir_all(&latest.folder).map_err(FileError::write(&latest.folder))?;
                 number -= 1;
             }
         }
@@ -97,7 +98,8 @@ impl Submission {
         let notes = Notes {
             flitlab: env!("CARGO_PKG_VERSION").into(),
             results_version: RESULTS_VERSION,
-            program: std::env::current_exe().map_err(cannot_read(Path::new("/proc/self/exe")))?,
+            program: std::env::current_exe()
+                .map_err(FileError::read(Path::new("/proc/self/exe")))?,
             settings: array.settings.clone(),
         };
         let script = Script {
@@ -122,18 +124,18 @@ impl Submission {
         // It is there as a whole or not at all.
         let partial = all.join(format!(".{number}-{}", std::process::id()));
         for folder in [partial.join(RECORDS), partial.join(LOGS)] {
-            fs::create_dir_all(&folder).map_err(cannot_write(&folder))?;
+            fs::create_dir_all(&folder).map_err(FileError::write(&folder))?;
         }
         let write = |name: &str, text: &str| {
             let path = partial.join(name);
-            fs::write(&path, text).map_err(cannot_write(&path))
+            fs::write(&path, text).map_err(FileError::write(&path))
         };
         write(SCRIPT, &script)?;
         write(SCENARIO, array.scenario)?;
         write(TASKS, &rows_text(&rows))?;
         let json = serde_json::to_string_pretty(&notes).expect("plain data");
         write(SUBMISSION, &(json + "\n"))?;
-        fs::rename(&partial, &folder).map_err(cannot_write(&folder))?;
+        fs::rename(&partial, &folder).map_err(FileError::write(&folder))?;
         Ok(Self { folder, number, notes, tasks: tasks_of(rows) })
     }
 
@@ -144,7 +146,7 @@ impl Submission {
     pub fn submit(&self) -> Result<JobId, SlurmError> {
         let job = sbatch(&self.script(), &self.notes.settings)?;
         let path = self.folder.join(JOB);
-        fs::write(&path, format!("{job}\n")).map_err(cannot_write(&path))?;
+        fs::write(&path, format!("{job}\n")).map_err(FileError::write(&path))?;
         Ok(job)
     }
 
@@ -164,7 +166,7 @@ impl Submission {
     pub fn open(folder: &Path) -> Result<Self, SlurmError> {
         let read = |name: &str| {
             let path = folder.join(name);
-            fs::read_to_string(&path).map_err(cannot_read(&path))
+            fs::read_to_string(&path).map_err(FileError::read(&path))
         };
         let damaged = |name: &str, what: String| {
             let path = folder.join(name);
@@ -178,10 +180,6 @@ impl Submission {
         let number =
             number.ok_or_else(|| damaged("", "its name is no submission's number".into()))?;
         Ok(Self { folder: folder.into(), number, notes, tasks: tasks_of(rows) })
-    }
-
-    pub fn number(&self) -> u32 {
-        self.number
     }
 
     pub fn settings(&self) -> &SlurmSettings {
@@ -200,11 +198,6 @@ impl Submission {
     /// The resolved sweep.
     pub fn scenario(&self) -> PathBuf {
         self.folder.join(SCENARIO)
-    }
-
-    /// For each task the texts of its points' identities.
-    pub fn tasks(&self) -> &[Vec<String>] {
-        &self.tasks
     }
 
     /// The log of a task.
@@ -240,7 +233,7 @@ impl Submission {
 fn numbers(all: &Path) -> Result<Vec<u32>, SlurmError> {
     let entries = match fs::read_dir(all) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(cannot_read(all))?,
+        entries => entries.map_err(FileError::read(all))?,
     };
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     let mut numbers: Vec<u32> = entries.flatten().filter_map(number).collect();
@@ -258,14 +251,4 @@ fn tasks_of(rows: Vec<TaskRow>) -> Vec<Vec<String>> {
         tasks[task].push(row.identity);
     }
     tasks
-}
-
-fn cannot_read(path: &Path) -> impl FnOnce(std::io::Error) -> SlurmError {
-    let path = path.to_path_buf();
-    move |cause| SlurmError::Read { path, cause }
-}
-
-fn cannot_write(path: &Path) -> impl FnOnce(std::io::Error) -> SlurmError {
-    let path = path.to_path_buf();
-    move |cause| SlurmError::Write { path, cause }
 }

@@ -1,6 +1,5 @@
 //! Which node each rank is on.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -23,55 +22,23 @@ pub enum Placement {
 }
 
 /// Why ranks can't be placed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    TooManyRanks {
-        ranks: u32,
-        nodes: u32,
-        ranks_per_node: u32,
-    },
+    #[error(
+        "the application has {ranks} ranks, and {nodes} nodes with {ranks_per_node} ranks each have room for {}",
+        u64::from(*nodes) * u64::from(*ranks_per_node)
+    )]
+    TooManyRanks { ranks: u32, nodes: u32, ranks_per_node: u32 },
     /// A list of nodes is for another number of ranks.
-    OtherRanks {
-        ranks: u32,
-        given: u32,
-    },
+    #[error("the application has {ranks} ranks, and the placement has nodes for {given}")]
+    OtherRanks { ranks: u32, given: u32 },
     /// A rank's node has failed, or is outside the node set.
-    NoNode {
-        rank: u32,
-        node: u32,
-    },
+    #[error("rank {rank} is placed on node {node}, which has failed")]
+    NoNode { rank: u32, node: u32 },
     /// A node has more ranks than told.
-    Crowded {
-        node: u32,
-        ranks: u32,
-        ranks_per_node: u32,
-    },
+    #[error("{ranks} ranks are placed on node {node}, and `ranks_per_node` is {ranks_per_node}")]
+    Crowded { node: u32, ranks: u32, ranks_per_node: u32 },
 }
-
-impl fmt::Display for PlacementError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyRanks { ranks, nodes, ranks_per_node } => write!(
-                formatter,
-                "the application has {ranks} ranks, and {nodes} nodes with {ranks_per_node} ranks each have room for {}",
-                u64::from(*nodes) * u64::from(*ranks_per_node)
-            ),
-            Self::OtherRanks { ranks, given } => write!(
-                formatter,
-                "the application has {ranks} ranks, and the placement has nodes for {given}"
-            ),
-            Self::NoNode { rank, node } => {
-                write!(formatter, "rank {rank} is placed on node {node}, which has failed")
-            }
-            Self::Crowded { node, ranks, ranks_per_node } => write!(
-                formatter,
-                "{ranks} ranks are placed on node {node}, and `ranks_per_node` is {ranks_per_node}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PlacementError {}
 
 impl Placement {
     /// The node of each rank. `live` are the nodes that have not failed, in ascending order.

@@ -46,7 +46,7 @@ struct Hotspot {
 impl Hotspot {
     fn new(hot: &[u32], share: f64, nodes: &Nodes<'_>) -> Result<Self, PatternError> {
         nodes.check(hot.iter().copied())?;
-        let live = nodes.live();
+        let live = nodes.live;
         let mut hot: Vec<u32> = hot.iter().copied().filter(|&node| live.contains(node)).collect();
         hot.sort_unstable();
         if hot.is_empty() {

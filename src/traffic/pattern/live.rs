@@ -10,7 +10,8 @@ use crate::topology::Fabric;
 /// only.
 #[derive(Clone, Debug)]
 pub struct Live {
-    terminals: u32,
+    /// Number of terminals, failed ones included.
+    pub terminals: u32,
     /// The failed terminals, ascending.
     failed: Vec<u32>,
     /// For each failed terminal, how many live ones have a lower number.
@@ -30,11 +31,6 @@ impl Live {
     #[inline]
     pub fn count(&self) -> u32 {
         self.terminals - narrow::<u32>(self.failed.len())
-    }
-
-    /// Number of terminals, failed ones included.
-    pub fn terminals(&self) -> u32 {
-        self.terminals
     }
 
     /// True if nothing has failed, so that ranks are terminal numbers.

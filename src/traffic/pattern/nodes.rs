@@ -8,10 +8,12 @@ use crate::topology::{Fabric, Torus};
 pub struct Nodes<'f> {
     /// The name of the pattern, for errors.
     pub(super) pattern: &'static str,
-    live: &'f Live,
+    /// Those that have not failed.
+    pub live: &'f Live,
     /// Coordinates, if node n is the only one at the torus' place n.
     torus: Option<&'f Torus>,
-    seed: u64,
+    /// The scenario's seed, for what is drawn once.
+    pub seed: u64,
 }
 
 impl<'f> Nodes<'f> {
@@ -31,17 +33,7 @@ impl<'f> Nodes<'f> {
 
     /// How many there are, failed ones included: 2 at least.
     pub fn count(&self) -> u32 {
-        self.live.terminals()
-    }
-
-    /// Those that have not failed.
-    pub fn live(&self) -> &'f Live {
-        self.live
-    }
-
-    /// The scenario's seed, for what is drawn once.
-    pub fn seed(&self) -> u64 {
-        self.seed
+        self.live.terminals
     }
 
     /// The torus or mesh whose places are the nodes, for patterns on coordinates.

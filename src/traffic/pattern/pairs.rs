@@ -39,7 +39,7 @@ impl Pairs {
     /// nodes are left out; the others keep their steps.
     fn new(pairs: &[(u32, u32)], nodes: &Nodes<'_>) -> Result<Self, PatternError> {
         nodes.check(pairs.iter().flat_map(|pair| [pair.0, pair.1]))?;
-        let live = nodes.live();
+        let live = nodes.live;
         let mut sorted = pairs.to_vec();
         sorted.sort_by_key(|pair| pair.0);
         let mut entries: Vec<(u32, (u32, u32))> = vec![];
@@ -51,7 +51,7 @@ impl Pairs {
         entries.retain(|&(source, (_, partner))| {
             source != partner && live.contains(source) && live.contains(partner)
         });
-        let bounds = bounds(live.terminals(), entries.iter().map(|entry| entry.0));
+        let bounds = bounds(live.terminals, entries.iter().map(|entry| entry.0));
         Ok(Self { bounds, entries: entries.into_iter().map(|entry| entry.1).collect(), steps })
     }
 

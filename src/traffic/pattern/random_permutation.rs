@@ -11,7 +11,7 @@ pub(super) static RANDOM_PERMUTATION: PatternKind = PatternKind {
     known_as: &[],
     partners: Partners::FixedBySeed,
     read: |_, _| {
-        no_keys(|nodes| Ok(Box::new(Derangement(derangement(nodes.live().count(), nodes.seed())))))
+        no_keys(|nodes| Ok(Box::new(Derangement(derangement(nodes.live.count(), nodes.seed)))))
     },
 };
 

@@ -32,12 +32,12 @@ pub(super) static ALL_GATHER: Collective = Collective {
 };
 
 fn parts(members: &Communicator<'_>, call: &Call) -> Blocks {
-    Blocks::of(call.bytes * u64::from(members.size()), members.size())
+    Blocks::of(call.bytes * u64::from(members.size), members.size)
 }
 
 pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {
-    let tags = members.tags(members.size());
-    for round in 1..members.size() {
+    let tags = members.tags(members.size);
+    for round in 1..members.size {
         let sent = (blocks.at(members.down(round - 1)), members.up(1));
         let received = (blocks.at(members.down(round)), members.down(1));
         members.exchange(program, sent, received, tags.at(round));
@@ -49,7 +49,7 @@ pub(super) fn recursive_doubling(
     members: &mut Communicator<'_>,
     blocks: Blocks,
 ) {
-    let fold = Fold::new(members.size(), 1);
+    let fold = Fold::new(members.size, 1);
     let tags = members.tags(fold.power.ilog2() + 2);
     let (first, last) = (tags.at(fold.power.ilog2()), tags.at(fold.power.ilog2() + 1));
     let span = |start: u32, count: u32| {
@@ -60,7 +60,7 @@ pub(super) fn recursive_doubling(
         Role::Leaves(other) => {
             let own = blocks.at(members.place());
             members.send(program, own, other, first);
-            members.receive(program, blocks.total() - own, other, last);
+            members.receive(program, blocks.total - own, other, last);
         }
         Role::Stays(number, pair) => {
             if let Some(other) = pair {
@@ -73,14 +73,14 @@ pub(super) fn recursive_doubling(
                 members.exchange(program, (sent, other), (received, other), tags.at(round));
             }
             if let Some(other) = pair {
-                members.send(program, blocks.total() - blocks.at(other), other, last);
+                members.send(program, blocks.total - blocks.at(other), other, last);
             }
         }
     }
 }
 
 fn bruck(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {
-    let size = members.size();
+    let size = members.size;
     let tags = members.tags(size.next_power_of_two().ilog2());
     for (round, distance) in (0..).zip(doubling(size)) {
         let count = distance.min(size - distance);
@@ -92,7 +92,7 @@ fn bruck(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) 
 
 /// Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster" (2005).
 fn neighbor_exchange(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {
-    let size = members.size();
+    let size = members.size;
     if size % 2 == 1 {
         return ring(program, members, blocks);
     }

@@ -33,7 +33,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
             "a binomial reduce, then a binomial broadcast.",
             |program, members, call| {
                 reduce::binomial(program, members, call);
-                let family = tree::binomial(members.place(), members.size());
+                let family = tree::binomial(members.place(), members.size);
                 tree::down(program, members, call, u64::MAX, &family);
             },
         ),
@@ -47,7 +47,7 @@ pub(super) fn recursive_doubling(
     members: &mut Communicator<'_>,
     call: &Call,
 ) {
-    let fold = Fold::new(members.size(), 1);
+    let fold = Fold::new(members.size, 1);
     let number = reduce_scatter::fold_in(program, members, call, &fold);
     let tags = members.tags(fold.power.ilog2());
     if let Some(number) = number {
@@ -72,15 +72,15 @@ fn fold_out(program: &mut Program, members: &mut Communicator<'_>, bytes: u64, f
 }
 
 fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    if call.bytes / ELEMENT < u64::from(members.size()) {
+    if call.bytes / ELEMENT < u64::from(members.size) {
         return recursive_doubling(program, members, call);
     }
     reduce_scatter::ring(program, members, call);
-    all_gather::ring(program, members, Blocks::of(call.bytes, members.size()));
+    all_gather::ring(program, members, Blocks::of(call.bytes, members.size));
 }
 
 fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let fold = Fold::new(members.size(), 1);
+    let fold = Fold::new(members.size, 1);
     let number = reduce_scatter::fold_in(program, members, call, &fold);
     let blocks = Blocks::of(call.bytes, fold.power);
     let tags = members.tags(2 * fold.power.ilog2());

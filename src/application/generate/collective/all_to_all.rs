@@ -43,7 +43,7 @@ pub fn all_to_all_v_linear(
     members: &mut Communicator<'_>,
     bytes: &dyn Fn(u32, u32) -> u64,
 ) {
-    window(program, members, 1..members.size(), bytes);
+    window(program, members, 1..members.size, bytes);
 }
 
 /// Receives from the next places and sends to those before, as Open MPI and MPICH order them.
@@ -71,9 +71,9 @@ pub fn all_to_all_v_pairwise(
     members: &mut Communicator<'_>,
     bytes: &dyn Fn(u32, u32) -> u64,
 ) {
-    let tags = members.tags(members.size());
+    let tags = members.tags(members.size);
     let place = members.place();
-    for round in 1..members.size() {
+    for round in 1..members.size {
         let (to, from) = (members.up(round), members.down(round));
         let (sent, received) = (bytes(place, to), bytes(from, place));
         members.exchange(program, (sent, to), (received, from), tags.at(round));
@@ -81,18 +81,18 @@ pub fn all_to_all_v_pairwise(
 }
 
 fn pairwise_xor(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    if !members.size().is_power_of_two() {
+    if !members.size.is_power_of_two() {
         return all_to_all_v_pairwise(program, members, &|_, _| call.bytes);
     }
-    let tags = members.tags(members.size());
-    for round in 1..members.size() {
+    let tags = members.tags(members.size);
+    for round in 1..members.size {
         let other = (call.bytes, members.place() ^ round);
         members.exchange(program, other, other, tags.at(round));
     }
 }
 
 fn bruck(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let size = members.size();
+    let size = members.size;
     let tags = members.tags(size.next_power_of_two().ilog2());
     for (round, distance) in (0..).zip(doubling(size)) {
         // The parts whose way up has this distance in it.
@@ -104,8 +104,8 @@ fn bruck(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
 }
 
 fn scattered(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    for first in (1..members.size()).step_by(WINDOW as usize) {
-        let last = (first + WINDOW).min(members.size());
+    for first in (1..members.size).step_by(WINDOW as usize) {
+        let last = (first + WINDOW).min(members.size);
         window(program, members, first..last, &|_, _| call.bytes);
     }
 }

@@ -22,11 +22,11 @@ pub(super) static BARRIER: Collective = Collective {
         ),
         Algorithm::new("tree", "up and down a binomial tree.", |program, members, call| {
             reduce::binomial(program, members, call);
-            let family = tree::binomial(members.place(), members.size());
+            let family = tree::binomial(members.place(), members.size);
             tree::down(program, members, call, u64::MAX, &family);
         }),
         Algorithm::new("linear", "all to the first rank, then back.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size());
+            let family = tree::linear(members.place(), members.size);
             tree::up(program, members, call, u64::MAX, &family);
             tree::down(program, members, call, u64::MAX, &family);
         }),
@@ -36,8 +36,8 @@ pub(super) static BARRIER: Collective = Collective {
 };
 
 fn dissemination(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let tags = members.tags(members.size().next_power_of_two().ilog2());
-    for (round, distance) in (0..).zip(doubling(members.size())) {
+    let tags = members.tags(members.size.next_power_of_two().ilog2());
+    for (round, distance) in (0..).zip(doubling(members.size)) {
         let sent = (call.bytes, members.up(distance));
         members.exchange(program, sent, (call.bytes, members.down(distance)), tags.at(round));
     }

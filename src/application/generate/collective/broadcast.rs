@@ -11,14 +11,14 @@ pub(super) static BROADCAST: Collective = Collective {
     name: "broadcast",
     algorithms: &[
         Algorithm::new("binomial", "along a binomial tree, whole.", |program, members, call| {
-            let family = tree::binomial(members.place(), members.size());
+            let family = tree::binomial(members.place(), members.size);
             tree::down(program, members, call, call.segment.unwrap_or(u64::MAX), &family);
         }),
         Algorithm::new(
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                let family = tree::binary(members.place(), members.size());
+                let family = tree::binary(members.place(), members.size);
                 tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
             },
         ),
@@ -26,12 +26,12 @@ pub(super) static BROADCAST: Collective = Collective {
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                let family = tree::chain(members.place(), members.size());
+                let family = tree::chain(members.place(), members.size);
                 tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
             },
         ),
         Algorithm::new("linear", "from the root to each rank.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size());
+            let family = tree::linear(members.place(), members.size);
             tree::down(program, members, call, u64::MAX, &family);
         }),
         Algorithm::new(
@@ -57,7 +57,7 @@ fn scatter_all_gather(
     call: &Call,
     gather: fn(&mut Program, &mut Communicator<'_>, Blocks),
 ) {
-    let blocks = Blocks::of(call.bytes, members.size());
+    let blocks = Blocks::of(call.bytes, members.size);
     scatter::binomial(program, members, blocks);
     gather(program, members, blocks);
 }

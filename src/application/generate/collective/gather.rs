@@ -17,8 +17,8 @@ pub(super) static GATHER: Collective = Collective {
 
 fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     let tag = members.tags(1).at(0);
-    let family = tree::binomial(members.place(), members.size());
-    let bytes = |place: u32| call.bytes * u64::from(binomial_descendants(place, members.size()));
+    let family = tree::binomial(members.place(), members.size);
+    let bytes = |place: u32| call.bytes * u64::from(binomial_descendants(place, members.size));
     for &from in &family.children {
         members.receive(program, bytes(from), from, tag);
     }
@@ -32,7 +32,7 @@ fn linear(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     if members.place() > 0 {
         return members.send(program, call.bytes, 0, tag);
     }
-    let others = 1..members.size();
+    let others = 1..members.size;
     let receives: Vec<_> =
         others.map(|from| members.begin_receive(program, call.bytes, from, tag)).collect();
     program.wait(&receives);

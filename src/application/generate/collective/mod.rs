@@ -135,7 +135,7 @@ impl Collective {
 impl Algorithm {
     /// Adds what one member does to its program. Nothing is to be done by one alone.
     pub fn run(&self, program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-        if members.size() > 1 {
+        if members.size > 1 {
             members.set_root(call.root);
             (self.run)(program, members, call);
             members.set_root(0);

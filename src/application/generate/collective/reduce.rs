@@ -14,7 +14,7 @@ pub(super) static REDUCE: Collective = Collective {
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                let family = tree::binary(members.place(), members.size());
+                let family = tree::binary(members.place(), members.size);
                 tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
             },
         ),
@@ -22,12 +22,12 @@ pub(super) static REDUCE: Collective = Collective {
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                let family = tree::chain(members.place(), members.size());
+                let family = tree::chain(members.place(), members.size);
                 tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
             },
         ),
         Algorithm::new("linear", "from each rank to the root.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size());
+            let family = tree::linear(members.place(), members.size);
             tree::up(program, members, call, u64::MAX, &family);
         }),
         Algorithm::new(
@@ -41,13 +41,13 @@ pub(super) static REDUCE: Collective = Collective {
 };
 
 pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let family = tree::binomial(members.place(), members.size());
+    let family = tree::binomial(members.place(), members.size);
     tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), &family);
 }
 
 fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     // The root, at place 0, stays.
-    let fold = Fold::new(members.size(), 0);
+    let fold = Fold::new(members.size, 0);
     let number = reduce_scatter::fold_in(program, members, call, &fold);
     let blocks = Blocks::of(call.bytes, fold.power);
     let tags = members.tags(2 * fold.power.ilog2());

@@ -28,7 +28,7 @@ pub(super) static REDUCE_SCATTER: Collective = Collective {
             "a binomial reduce, then a linear scatter.",
             |program, members, call| {
                 reduce::binomial(program, members, call);
-                scatter::linear(program, members, Blocks::of(call.bytes, members.size()));
+                scatter::linear(program, members, Blocks::of(call.bytes, members.size));
             },
         ),
     ],
@@ -81,8 +81,8 @@ pub(super) fn halve(
 }
 
 fn recursive_halving(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let fold = Fold::new(members.size(), 1);
-    let blocks = Blocks::of(call.bytes, members.size());
+    let fold = Fold::new(members.size, 1);
+    let blocks = Blocks::of(call.bytes, members.size);
     let number = fold_in(program, members, call, &fold);
     let tags = members.tags(fold.power.ilog2() + 1);
     if let Some(number) = number {
@@ -102,10 +102,10 @@ fn recursive_halving(program: &mut Program, members: &mut Communicator<'_>, call
 }
 
 fn pairwise(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let blocks = Blocks::of(call.bytes, members.size());
-    let tags = members.tags(members.size());
+    let blocks = Blocks::of(call.bytes, members.size);
+    let tags = members.tags(members.size);
     let own = blocks.at(members.place());
-    for round in 1..members.size() {
+    for round in 1..members.size {
         let (to, from) = (members.up(round), members.down(round));
         members.exchange(program, (blocks.at(to), to), (own, from), tags.at(round));
         call.combine(program, own);
@@ -114,9 +114,9 @@ fn pairwise(program: &mut Program, members: &mut Communicator<'_>, call: &Call) 
 
 /// Each rank ends with its own part.
 pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let blocks = Blocks::of(call.bytes, members.size());
-    let tags = members.tags(members.size());
-    for round in 1..members.size() {
+    let blocks = Blocks::of(call.bytes, members.size);
+    let tags = members.tags(members.size);
+    for round in 1..members.size {
         let received = blocks.at(members.down(round + 1));
         let sent = (blocks.at(members.down(round)), members.up(1));
         members.exchange(program, sent, (received, members.down(1)), tags.at(round));

@@ -12,13 +12,13 @@ pub(super) static SCATTER: Collective = Collective {
             "binomial",
             "along a binomial tree, less on each level.",
             |program, members, call| {
-                let total = call.bytes * u64::from(members.size());
-                binomial(program, members, Blocks::of(total, members.size()));
+                let total = call.bytes * u64::from(members.size);
+                binomial(program, members, Blocks::of(total, members.size));
             },
         ),
         Algorithm::new("linear", "from the root to each rank.", |program, members, call| {
-            let total = call.bytes * u64::from(members.size());
-            linear(program, members, Blocks::of(total, members.size()));
+            let total = call.bytes * u64::from(members.size);
+            linear(program, members, Blocks::of(total, members.size));
         }),
     ],
     open_mpi: open_mpi::SCATTER,
@@ -27,8 +27,8 @@ pub(super) static SCATTER: Collective = Collective {
 
 pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {
     let tag = members.tags(1).at(0);
-    let family = tree::binomial(members.place(), members.size());
-    let bytes = |place: u32| blocks.span(place, binomial_descendants(place, members.size()));
+    let family = tree::binomial(members.place(), members.size);
+    let bytes = |place: u32| blocks.span(place, binomial_descendants(place, members.size));
     if let Some(parent) = family.parent {
         members.receive(program, bytes(members.place()), parent, tag);
     }
@@ -42,7 +42,7 @@ pub(super) fn linear(program: &mut Program, members: &mut Communicator<'_>, bloc
     if members.place() > 0 {
         return members.receive(program, blocks.at(members.place()), 0, tag);
     }
-    let others = 1..members.size();
+    let others = 1..members.size;
     let sends: Vec<_> =
         others.map(|to| members.begin_send(program, blocks.at(to), to, tag)).collect();
     program.wait(&sends);

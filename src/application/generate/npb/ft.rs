@@ -67,7 +67,7 @@ impl Benchmark for Ft {
             ),
         ];
         let transpose = |at: &mut Rank<'_>, slice: &mut Communicator<'_>| {
-            let bytes = COMPLEX * own / u64::from(slice.size());
+            let bytes = COMPLEX * own / u64::from(slice.size);
             at.library.call("all-to-all", at.program, slice, bytes);
         };
         let n = self.points as f64;

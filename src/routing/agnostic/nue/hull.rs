@@ -11,7 +11,7 @@ pub(super) fn hull(graph: &Graph, part: &[Destination]) -> Vec<bool> {
     for destination in part {
         inside[destination.router as usize] = true;
     }
-    let mut left = graph.connected_routers() - inside.iter().filter(|&&inside| inside).count();
+    let mut left = graph.connected_routers - inside.iter().filter(|&&inside| inside).count();
     let mut hops = vec![NONE; routers];
     let mut order = Vec::with_capacity(routers);
     let mut followed = vec![false; routers];

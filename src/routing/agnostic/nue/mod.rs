@@ -54,7 +54,7 @@ pub(super) fn nue(
     &Parameters { lanes, partition }: &Parameters,
     orders: u8,
 ) -> u32 {
-    let vertices = (graph.destinations().len() + graph.connected_routers()) as u64;
+    let vertices = (graph.destinations.len() + graph.connected_routers) as u64;
     let mut weights = vec![vertices * vertices; graph.slots()];
     let mut lane_of = vec![0; table.terminals() as usize];
     let mut falls = 0;

@@ -21,7 +21,7 @@ impl Partition {
         graph: &Graph,
         lanes: u8,
     ) -> Vec<Vec<Destination>> {
-        let mut destinations = graph.destinations().to_vec();
+        let mut destinations = graph.destinations.clone();
         order(&mut destinations, 0);
         let lanes = usize::from(lanes);
         let mut parts = vec![Vec::new(); lanes];

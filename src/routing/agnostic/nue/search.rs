@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
             while let Some((channel, distance)) = self.frontier.pop() {
                 self.extend(channel, distance, weights);
             }
-            if self.found == self.graph.connected_routers() {
+            if self.found == self.graph.connected_routers {
                 break true;
             }
             match self.backtrack(weights) {

@@ -103,7 +103,7 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
             return None;
         }
         (Some(file), _) => {
-            let folder = Path::new(&reader.document()?.file.name)
+            let folder = Path::new(&reader.document?.file.name)
                 .parent()
                 .map_or_else(Default::default, Path::to_path_buf);
             match file::read(&folder.join(file), &place?, places) {
@@ -168,7 +168,7 @@ impl Matrix {
     /// Weights of failed nodes are left out.
     pub(super) fn new(entries: &[Weight], nodes: &Nodes<'_>) -> Result<Self, PatternError> {
         nodes.check(entries.iter().flat_map(|entry| [entry.0, entry.1]))?;
-        let (live, terminals) = (nodes.live(), nodes.count());
+        let (live, terminals) = (nodes.live, nodes.count());
         let mut sorted = entries.to_vec();
         sorted.sort_by_key(|entry| (entry.0, entry.1));
         sorted.retain(|entry| live.contains(entry.0) && live.contains(entry.1));

@@ -102,3 +102,23 @@ fn committed_pictures_are_what_the_commands_beside_them_draw() {
     PAGES.iter().for_each(|page| check(page, &mut stale));
     assert!(stale.is_empty(), "UPDATE_EXPECTED=1 draws anew: {stale:?}");
 }
+
+/// Sweeps that take long are not run again for their pictures: these are what is drawn of the rows beside them.
+#[test]
+fn committed_pictures_of_long_sweeps_are_drawn_of_the_rows_beside_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let place = Workplace::new("pictures-of-rows");
+    for sweep in ["angara-lossy-links", "outflank/angara-8x8x8"] {
+        let folder = root.join("results").join(sweep);
+        place.run(&["plot", folder.to_str().unwrap(), "--format", "svg", "--out", "drawn"]);
+        let pictures =
+            files(&folder).into_iter().filter(|it| it.extension() == Some("svg".as_ref()));
+        let pictures: Vec<PathBuf> = pictures.collect();
+        assert!(pictures.len() > 1, "{sweep}");
+        for kept in pictures {
+            let ours = place.0.join("drawn").join(kept.file_name().unwrap());
+            assert!(fs::read(&kept).unwrap() == fs::read(ours).unwrap(), "{}", kept.display());
+        }
+        fs::remove_dir_all(place.0.join("drawn")).unwrap();
+    }
+}

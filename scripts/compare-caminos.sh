@@ -5,7 +5,7 @@
 #   scripts/compare-caminos.sh                    time: the default cases, a few minutes
 #   scripts/compare-caminos.sh 8x8x8:0.3 8x8:1    time: these tori and loads (flits a node and cycle)
 #   scripts/compare-caminos.sh stored             means of five seeds of scenarios/peers/caminos-*.toml, beside those in
-#                                                 results/peers/caminos-stored.csv; a minute
+#                                                 results/peers/caminos-stored.csv; some minutes
 #   scripts/compare-caminos.sh figures            beside those of CAMINOS, which is run; half an hour
 #   scripts/compare-caminos.sh figures 8x8,adap   the same, only rows that begin so in the stored file
 #

@@ -92,10 +92,13 @@ impl<'f> Legs<'f> {
         }
         let (mut positive, mut negative) = (0, 0);
         let (mut first, mut ahead, mut behind, mut hops) = (0, 0, 0, 0);
-        for ((&from, &to), &size) in from.iter().zip(to).zip(&self.order.sizes) {
+        let dimensions = self.order.sizes.len();
+        let (from, to) = (&from[..dimensions], &to[..dimensions]);
+        for (dimension, &size) in self.order.sizes.iter().enumerate() {
             let (size, tie) = (usize::from(size), (ties & 1) as usize);
+            let (from, to) = (usize::from(from[dimension]), usize::from(to[dimension]));
             ties >>= 1;
-            let place = first + tie * 2 * size + usize::from(to) + size - usize::from(from);
+            let place = first + tie * 2 * size + to + size - from;
             let leg = self.legs[place];
             first += 4 * size;
             positive |= u64::from(leg.positive) << ahead;

@@ -102,29 +102,18 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// When an output is looked at next.
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
-        if COLLECTIVE && self.outbox.is_urgent(self.hosts_answer) {
-            return least(S::all(self.octets));
-        }
         loop {
-            let mut now = least(S::all(self.octets));
-            if self.choosers.is_some() {
-                let decide_at = *self.decide_at();
-                now = now.min(decide_at);
-                if now < until && decide_at == now {
-                    self.decide_all(now);
-                    continue;
-                }
-            }
-            if now >= until {
+            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.octets)).min(decide_at);
+            if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
-            if self.choosers.is_some() {
+            if decide_at == now {
+                self.decide_all(now);
+            } else if self.choosers.is_some() {
                 self.allocate_among_choosers::<COLLECTIVE>(now);
             } else {
                 self.look_at_due::<false, COLLECTIVE>(Walk::Any, now);
-            }
-            if self.outbox.is_urgent(self.hosts_answer) {
-                return now;
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Terminals as sources: messages are created, wait in source queues, are cut into packets and injected
 //! (docs/model.md, "Adapter").
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::collective::COLLECTIVE;
@@ -154,6 +156,12 @@ impl Sources {
             + self.turns.iter().map(Vec::len).sum::<usize>()
     }
 
+    /// When the first of some terminals is looked at next.
+    #[inline(always)]
+    pub(super) fn first_due(&self, terminals: &Range<u32>) -> Tick {
+        terminals.clone().fold(NEVER, |first, terminal| first.min(self.due[terminal as usize]))
+    }
+
     /// How a message of so many bytes is cut into packets.
     #[inline]
     fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
@@ -204,23 +212,31 @@ impl Model<'_> {
     /// When something happens at a terminal next.
     #[inline]
     pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
-        let adapter = &self.sources.adapters[terminal as usize];
-        let mut time = adapter.create_at;
-        if let Some(errand) = self.sink.errands.get(adapter.errands) {
-            time = time.min(errand.time);
-        }
-        let due = if time == NO_TIME { NEVER } else { self.schedule.tick(time) };
-        self.injections_of(terminal).iter().map(|it| it.due).fold(due, Tick::min)
+        let due = self.host_due(terminal);
+        self.injections_of(terminal)
+            .fold(due, |due, injection| due.min(self.sources.injections[injection as usize].due))
     }
 
+    /// When something happens at a terminal's host next.
     #[inline]
-    fn injections_of(&self, terminal: u32) -> &[Injection] {
-        let channels = self.whole.parameters.injection_channels as usize;
-        &self.sources.injections[terminal as usize * channels..][..channels]
+    fn host_due(&self, terminal: u32) -> Tick {
+        let adapter = &self.sources.adapters[terminal as usize];
+        let errand = self.sink.errands.get(adapter.errands).map_or(NO_TIME, |errand| errand.time);
+        match adapter.create_at.min(errand) {
+            NO_TIME => NEVER,
+            time => self.schedule.tick(time),
+        }
+    }
+
+    /// The numbers of a terminal's injection channels.
+    #[inline]
+    fn injections_of(&self, terminal: u32) -> Range<u32> {
+        let channels = self.whole.parameters.injection_channels;
+        terminal * channels..(terminal + 1) * channels
     }
 
     /// Does what is due at a terminal: at its host, then at its injection channels, in order.
-    #[inline]
+    #[inline(never)]
     pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
         let time = self.time(now);
         let adapter = &self.sources.adapters[terminal as usize];
@@ -231,14 +247,16 @@ impl Model<'_> {
                 self.create(terminal, time);
             }
         }
-        let channels = self.whole.parameters.injection_channels;
-        for injection in terminal * channels..(terminal + 1) * channels {
+        let mut due = NEVER;
+        for injection in self.injections_of(terminal) {
             if self.sources.injections[injection as usize].due <= now {
                 self.inject(injection, terminal, now);
             }
+            due = due.min(self.sources.injections[injection as usize].due);
         }
-        let due = self.terminal_due(terminal);
-        debug_assert!(due > now);
+        // Last, since a message that has been injected may let the host go on.
+        due = due.min(self.host_due(terminal));
+        debug_assert!(due > now && due == self.terminal_due(terminal));
         self.sources.due[terminal as usize] = due;
     }
 
@@ -585,9 +603,8 @@ impl Model<'_> {
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
     pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
-        let channels = self.whole.parameters.injection_channels;
         let lanes = self.whole.lanes.count();
-        for injection in terminal * channels..(terminal + 1) * channels {
+        for injection in self.injections_of(terminal) {
             for lane in 0..lanes {
                 let queue = injection as usize * lanes + lane;
                 let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
@@ -629,8 +646,7 @@ impl Model<'_> {
 
     /// Lets a terminal inject again what it has held back, no sooner than at `next`.
     pub(super) fn resume(&mut self, terminal: u32, next: Tick) {
-        let channels = self.whole.parameters.injection_channels;
-        for injection in terminal * channels..(terminal + 1) * channels {
+        for injection in self.injections_of(terminal) {
             let injection = &mut self.sources.injections[injection as usize];
             if injection.waiting != 0 {
                 injection.due = injection.free_at.max(next);

@@ -12,6 +12,7 @@ use super::router::Visit;
 use super::sink::Delivery;
 use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
+use crate::narrow::fitted;
 use crate::prefetch::{Stage, prefetch};
 use crate::topology::NONE;
 
@@ -58,19 +59,20 @@ impl Outbox {
 impl<'f> Model<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit_router(&mut self, number: u32) -> Tick {
-        let router = self.ports.routers[number as usize];
+        let router = &self.ports.routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.schedule.window.end;
         let mut next = self.next_of_router(number);
+        let mut at_terminals = self.sources.first_due(&terminals);
+        let mut has_arrivals = self.has_arrivals(number);
         loop {
-            let due = &self.sources.due[terminals.start as usize..terminals.end as usize];
-            let at_terminals = due.iter().copied().fold(NEVER, Tick::min);
             let until = at_terminals.min(end);
-            if next < until || self.has_arrivals(number) {
+            if next < until || has_arrivals {
                 next = self.run_router(number, until);
+                has_arrivals = false;
                 if self.outbox.is_urgent(self.hosts_answer) {
                     self.empty_own();
-                    next = self.next_of_router(number);
+                    at_terminals = self.sources.first_due(&terminals);
                     continue;
                 }
             }
@@ -84,6 +86,8 @@ impl<'f> Model<'f> {
                         self.serve_terminal(terminal, at_terminals);
                     }
                 }
+                at_terminals = self.sources.first_due(&terminals);
+                has_arrivals = self.has_arrivals(number);
                 // Flits are put into their queues right away.
                 if self.flits.is_some() {
                     next = self.next_of_router(number);
@@ -160,13 +164,12 @@ impl<'f> Model<'f> {
     #[inline(always)]
     fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
         let words = self.ports.size.words;
-        let first = self.ports.queue(&self.ports.routers[number as usize], 0);
-        for (word, &arrived) in
-            self.ports.arrived[number as usize * words..][..words].iter().enumerate()
-        {
-            let mut bits = arrived;
+        for word in 0..words {
+            let mut bits = self.ports.arrived[number as usize * words + word];
             while bits != 0 {
-                see(&self.ports.queues[first + word * 64 + bits.trailing_zeros() as usize]);
+                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let queue = self.ports.queue(&self.ports.routers[number as usize], pair);
+                see(&self.ports.queues[queue]);
                 bits &= bits - 1;
             }
         }
@@ -201,11 +204,12 @@ impl<'f> Model<'f> {
     #[inline(always)]
     fn has_arrivals(&self, number: u32) -> bool {
         let words = self.ports.size.words;
-        self.ports.arrived[number as usize * words..][..words].iter().any(|&word| word != 0)
+        let first = number as usize * words;
+        (first..first + words).any(|word| self.ports.arrived[word] != 0)
     }
 
     /// Simulates a router's outputs before `until`; see [`Visit::run`].
-    #[inline(always)]
+    #[inline(never)]
     fn run_router(&mut self, number: u32, until: Tick) -> Tick {
         if self.flits.is_some() {
             return self.run_flits(number, until);

@@ -34,7 +34,7 @@ impl<S: Size> Visit<'_, '_, S> {
             let due = self.links().state.due[number];
             let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
             let now = least(S::all(self.octets)).min(due).min(decide_at);
-            if now >= until {
+            if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
             if due <= now {
@@ -51,9 +51,6 @@ impl<S: Size> Visit<'_, '_, S> {
                 self.look_at_due::<false, false>(Walk::Any, now);
             }
             self.see_to_granted(now);
-            if self.outbox.is_urgent(self.hosts_answer) {
-                return now;
-            }
         }
     }
 

@@ -1,7 +1,5 @@
 //! The streams of all ranks and what they have to do.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 
 use super::record::JobKind;
@@ -45,14 +43,17 @@ pub(super) struct Stream {
 pub(super) struct Streams {
     streams: Vec<Stream>,
     tasks: Lines<Task>,
-    /// Those that may have something to do; empty between events.
+    /// Those that may have something to do, in the order of which they are looked at, and how many have been; none
+    /// between events.
     #[serde(skip)]
-    runnable: VecDeque<u32>,
+    runnable: Vec<u32>,
+    #[serde(skip)]
+    looked_at: usize,
 }
 
 impl Streams {
     pub(super) fn new() -> Self {
-        Self { streams: Vec::new(), tasks: Lines::new(), runnable: VecDeque::new() }
+        Self { streams: Vec::new(), tasks: Lines::new(), runnable: Vec::new(), looked_at: 0 }
     }
 
     /// A rank gets so many idle streams.
@@ -80,19 +81,25 @@ impl Streams {
     #[inline]
     pub(super) fn add(&mut self, stream: u32, task: Task) {
         self.tasks.push_back(&mut self.streams[stream as usize].tasks, task);
-        self.runnable.push_back(stream);
+        self.runnable.push(stream);
     }
 
     /// A stream may go on.
     #[inline]
     pub(super) fn go_on(&mut self, stream: u32) {
-        self.runnable.push_back(stream);
+        self.runnable.push(stream);
     }
 
     /// The next stream that may go on.
     #[inline]
     pub(super) fn next(&mut self) -> Option<u32> {
-        self.runnable.pop_front()
+        let next = self.runnable.get(self.looked_at).copied();
+        self.looked_at += 1;
+        if next.is_none() {
+            self.runnable.clear();
+            self.looked_at = 0;
+        }
+        next
     }
 
     /// What a stream is to do next, if it is idle; it is not taken off its line.

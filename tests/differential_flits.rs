@@ -52,6 +52,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
     let arbitration = match parameters.arbitration {
         Arbitration::RoundRobin => "round-robin",
         Arbitration::TransitFirst => "transit-first",
+        Arbitration::Random => "random",
         Arbitration::OldestFirst => "oldest-first",
         Arbitration::Weighted => "weighted",
     };

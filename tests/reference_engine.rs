@@ -239,6 +239,28 @@ fn transit_goes_first() {
 }
 
 #[test]
+fn at_random_each_that_can_go_is_as_likely() {
+    // Nodes 0 to 2 in a row send so much to the middle one that all three always have a packet there that asks, in
+    // buffers that do not run dry while credits are on their way.
+    let bytes = 400 * MAXIMUM_PAYLOAD;
+    let messages = [0, 1, 2].map(|source| data(0, source, 1, bytes));
+    let arbitration = Arbitration::Random;
+    let parameters = Parameters { arbitration, buffer: 64, injection_buffer: 64, ..parameters() };
+    let delivered = deliveries(&run_line(3, &parameters, &messages));
+    let mut first: Vec<u32> = delivered[..900].iter().map(|it| it.0).collect();
+    let times = |source| first.iter().filter(|&&it| it == source).count();
+    for source in 0..3 {
+        // Three standard deviations of 900 draws by three are 42.
+        assert!((258..=342).contains(&times(source)), "source {source}: {} of 900", times(source));
+    }
+    // Draws are independent: of 899 pairs of neighbours a third are alike.
+    let alike = first.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!((257..=342).contains(&alike), "{alike} of 899");
+    first.dedup();
+    assert!(first.len() > 500, "not all of one before all of another");
+}
+
+#[test]
 fn an_input_port_sends_as_many_packets_as_the_crossbar_lets_it() {
     // Node 1 sends two packets to node 2, injected at 20 and, as the response below goes first, at 30.
     // Its link takes 5 ps a flit: the first packet is sent from 28 to 48, the second from 48 to 68.

@@ -12,7 +12,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::Stall;
 use super::model::Model;
 use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
@@ -24,6 +23,7 @@ use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
 use super::whole::Whole;
+use super::{Arbitration, Stall};
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
 use crate::routing::{Adaptive, Course, Onward};
@@ -424,9 +424,26 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         output: usize,
         now: Tick,
     ) -> bool {
+        let mut until = NEVER;
+        let granted = if self.whole.parameters.arbitration == Arbitration::Random {
+            self.escape_at_random::<RELATED>(output, &mut until, now)
+        } else {
+            self.escape_in_turn::<RELATED>(output, &mut until, now)
+        };
+        if !granted {
+            self.lower(output, until);
+        }
+        granted
+    }
+
+    fn escape_in_turn<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
         let pointer = u32::from(self.output(output).pointer);
         let words = self.words(output);
-        let mut until = NEVER;
         for (low, high) in self.turns() {
             for step in 0..steps(words.len()) {
                 let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
@@ -436,31 +453,62 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 while bits != 0 {
                     let pair = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    let escape = if RELATED {
-                        self.escape_by_relation(output, pair, now)
-                    } else {
-                        self.escape(output, pair, now)
-                    };
-                    match escape {
-                        Ok(lane) => {
-                            if RELATED {
-                                self.withdraw_hops(output, pair, now);
-                            } else {
-                                self.withdraw(output, pair, now);
-                            }
-                            self.grant(output, pair, lane, now);
-                        }
-                        Err(other) => {
-                            until = until.min(other);
-                            continue;
-                        }
+                    if self.lets_escape::<RELATED>(output, pair, until, now) {
+                        return true;
                     }
-                    return true;
                 }
             }
         }
-        self.lower(output, until);
         false
+    }
+
+    /// The same in the order that is drawn for the output and the instant.
+    fn escape_at_random<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let mut latest = None;
+        loop {
+            latest = self.next_drawn(&self.escapes[self.words(output)], output, latest, now);
+            let Some((_, pair)) = latest else { return false };
+            if self.lets_escape::<RELATED>(output, pair, until, now) {
+                return true;
+            }
+        }
+    }
+
+    /// Grants a free output to the head of a buffer if it has to escape by it and can; if not, `until` is lowered to when
+    /// that may have changed, as far as it is known.
+    #[inline(always)]
+    fn lets_escape<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        pair: u32,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let escape = if RELATED {
+            self.escape_by_relation(output, pair, now)
+        } else {
+            self.escape(output, pair, now)
+        };
+        match escape {
+            Ok(lane) => {
+                if RELATED {
+                    self.withdraw_hops(output, pair, now);
+                } else {
+                    self.withdraw(output, pair, now);
+                }
+                self.grant(output, pair, lane, now);
+                true
+            }
+            Err(other) => {
+                *until = (*until).min(other);
+                false
+            }
+        }
     }
 
     /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is

@@ -11,7 +11,8 @@
 //! came from gets its credits back a packet's length and a cable later. The shorter of the two times, some hundred
 //! nanoseconds, is a **window**: for that long each router can be simulated alone. So that is what is done: a router
 //! is visited, does all that happens in it until the window ends, with its state in the nearest cache, and is left
-//! alone for the rest of the window. What it sends is put where the other routers find it at their next visit.
+//! alone for the rest of the window. What it sends is put where the other routers find it at their next visit. Its
+//! terminals are served in the same visit, in the order of time with its outputs: they have no cable between them.
 //!
 //! ```text
 //!   window k                      window k + 1

@@ -29,6 +29,8 @@ pub enum Arbitration {
     RoundRobin,
     /// Packets from network channels before packets from injection channels, each in turn.
     TransitFirst,
+    /// One of those that can go, drawn at random.
+    Random,
     /// The packet that was created first; where links are shared flit by flit.
     OldestFirst,
     /// Virtual channels in turn, each for so many flits; where links are shared flit by flit.

@@ -25,6 +25,7 @@ use super::walk::{Stretch, between, cyclic, steps};
 use super::way::Way;
 use super::whole::Whole;
 use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
+use crate::mix::mixed;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -302,6 +303,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             if self.look_along::<RELATED, COLLECTIVE>(output, stretch, &mut blocked, now) {
                 return;
             }
+        } else if self.whole.parameters.arbitration == Arbitration::Random {
+            if self.look_at_random::<RELATED, COLLECTIVE>(output, walk, &mut blocked, now) {
+                return;
+            }
         } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, walk, &mut blocked, now)
         {
             return;
@@ -345,11 +350,63 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         false
     }
 
+    /// Looks at those that ask in an order that is drawn for the output and the instant: so each of those that can go is
+    /// as likely as the others to be the first of them.
+    fn look_at_random<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        walk: Walk,
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> bool {
+        let mut latest = None;
+        loop {
+            latest = self.next_drawn(&self.asking[self.words(output)], output, latest, now);
+            let Some((_, pair)) = latest else { return false };
+            let stretch = Stretch { word: pair as usize / 64, mask: 1 << (pair % 64), turn: 0 };
+            if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
+                return true;
+            }
+        }
+    }
+
+    /// Of a set of pairs the one that comes behind `latest` in the order that is drawn for an output and an instant, with
+    /// its number there; at first there is no latest.
+    pub(super) fn next_drawn(
+        &self,
+        set: &[u64],
+        output: usize,
+        latest: Option<(u64, u32)>,
+        now: Tick,
+    ) -> Option<(u64, u32)> {
+        let number = u64::from(self.name) << 16 | fitted!(output, u64);
+        let of_output = mixed(mixed(self.time(now)) ^ number);
+        let mut next = None;
+        for (word, &pairs) in (0..).zip(set) {
+            let mut bits = pairs;
+            while bits != 0 {
+                let pair = word * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let (input, lane) = self.place(pair);
+                let virtual_channel = self.whole.lanes.channel(lane);
+                let number = fitted!(input, u64) << 8 | u64::from(virtual_channel);
+                let drawn = Some((mixed(of_output ^ number), pair));
+                if drawn > latest && (next.is_none() || drawn < next) {
+                    next = drawn;
+                }
+            }
+        }
+        next
+    }
+
     /// The ranges of pairs that are served one after the other.
     #[inline]
     pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
         let transit = match self.whole.parameters.arbitration {
-            Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => u32::MAX,
+            Arbitration::RoundRobin
+            | Arbitration::Random
+            | Arbitration::OldestFirst
+            | Arbitration::Weighted => u32::MAX,
             Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
         };
         [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)

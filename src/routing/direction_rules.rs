@@ -1,6 +1,7 @@
 //! What there is to choose in direction order: the order, half rings, and what keeps rings from deadlock.
 
 use super::Unroutable;
+use crate::mix::mixed;
 use crate::narrow::narrow;
 
 /// Which way round a packet goes when both halves of a ring are as long.
@@ -80,20 +81,12 @@ pub enum OrderError {
 }
 
 /// A number for each packet of each node, which looks random: the output number `source * 2^32 + sequence`, counted from
-/// 0, of the generator SplitMix64 that starts with the mixed seed (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014).
+/// 0, of the generator SplitMix64 that starts with the mixed seed.
 pub(super) fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let number = u64::from(source) << 32 | u64::from(sequence);
     let steps = number.wrapping_add(1);
     mixed(mixed(seed).wrapping_add(steps.wrapping_mul(STEP)))
-}
-
-/// The function that SplitMix64 applies to its state.
-fn mixed(mut bits: u64) -> u64 {
-    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ bits >> 31
 }
 
 #[cfg(test)]

@@ -430,7 +430,9 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         switching: *[Switching::VirtualCutThrough, Switching::StoreAndForward]
             .choose(random)
             .unwrap(),
-        arbitration: *[Arbitration::RoundRobin, Arbitration::TransitFirst].choose(random).unwrap(),
+        arbitration: *[Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random]
+            .choose(random)
+            .unwrap(),
         sharing: None,
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),

@@ -14,6 +14,7 @@ use super::{
     adapter::Packet,
     choosing::{self, Head},
     network::{ChannelKind, Flit, Sending},
+    ways::splitmix,
 };
 
 /// What an output of a router leads to.
@@ -93,7 +94,7 @@ impl Simulator<'_> {
                 if !self.channels[channel].can_be_granted() {
                     continue;
                 }
-                let chosen = self.choose(router, output, &requests, turn);
+                let chosen = self.choose(router, output, &requests, (turn, now));
                 let Some((pair, onto)) = chosen else { continue };
                 let request = requests.remove(&pair).expect("it was chosen");
                 self.grant(router, pair, request.packet, (output, onto), now);
@@ -339,36 +340,61 @@ impl Simulator<'_> {
         router: usize,
         output: usize,
         requests: &BTreeMap<usize, Request>,
-        turn: Turn,
+        (turn, now): (Turn, Picoseconds),
     ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
-        let walk = |may_be_served: fn(ChannelKind) -> bool| {
-            requests.range(start..).chain(requests.range(..start)).find_map(|(&pair, request)| {
-                let input = self.routers[router].inputs[pair / self.virtual_channels()];
-                let room = |&(output, onto): &(usize, usize)| {
-                    let from =
-                        Place { channel: input, virtual_channel: pair % self.virtual_channels() };
-                    self.has_room(router, from, request.packet, output, onto)
-                };
-                let wish = match turn {
-                    Turn::Preferred => self.preferred(router, input, request, room),
-                    Turn::Any => self.liked_at(router, output, &request.outputs),
-                    Turn::Escape if request.outputs.iter().any(room) => None,
-                    Turn::Escape => self.liked_at(router, output, &request.escapes),
-                };
-                let wish = wish.filter(|wish| wish.0 == output)?;
-                let fits =
-                    may_be_served(self.channels[input].kind) && self.can_send(input) && room(&wish);
-                fits.then_some((pair, wish.1))
-            })
+        let serve = |may_be_served: fn(ChannelKind) -> bool, pair: usize, request: &Request| {
+            let input = self.routers[router].inputs[pair / self.virtual_channels()];
+            let room = |&(output, onto): &(usize, usize)| {
+                let from =
+                    Place { channel: input, virtual_channel: pair % self.virtual_channels() };
+                self.has_room(router, from, request.packet, output, onto)
+            };
+            let wish = match turn {
+                Turn::Preferred => self.preferred(router, input, request, room),
+                Turn::Any => self.liked_at(router, output, &request.outputs),
+                Turn::Escape if request.outputs.iter().any(room) => None,
+                Turn::Escape => self.liked_at(router, output, &request.escapes),
+            };
+            let wish = wish.filter(|wish| wish.0 == output)?;
+            let fits =
+                may_be_served(self.channels[input].kind) && self.can_send(input) && room(&wish);
+            fits.then_some((pair, wish.1))
+        };
+        let walk = |may_be_served| {
+            let in_turn = requests.range(start..).chain(requests.range(..start));
+            in_turn.into_iter().find_map(|(&pair, request)| serve(may_be_served, pair, request))
         };
         match self.parameters.arbitration {
             Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => {
                 walk(|_| true)
             }
+            Arbitration::Random => {
+                let number = self.number_of_output(router, output);
+                let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + number));
+                let draw = |pair: usize| {
+                    let (port, lane) =
+                        (pair / self.virtual_channels(), pair % self.virtual_channels());
+                    splitmix(of_output ^ (port as u64 * 256 + lane as u64))
+                };
+                let mut by_chance: Vec<_> = requests.iter().collect();
+                by_chance.sort_by_key(|it| draw(*it.0));
+                by_chance.into_iter().find_map(|(&pair, request)| serve(|_| true, pair, request))
+            }
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
         }
+    }
+
+    /// A network channel's port; ejection channels have the numbers behind those of all ports, dead ones included.
+    fn number_of_output(&self, router: usize, output: usize) -> u64 {
+        let outputs = &self.routers[router].outputs;
+        if let OutputName::Port(port) = outputs[output].name {
+            return port.into();
+        }
+        let is_port = |it: &&Output| matches!(it.name, OutputName::Port(_));
+        let ejection = output - outputs.iter().filter(is_port).count();
+        (self.fabric.outputs(router as u32).len() + ejection) as u64
     }
 
     /// Of some ways on the one by an output that a packet likes best: with the most credits.

@@ -64,19 +64,21 @@ fn goes_negative(
     })
 }
 
+/// What SplitMix64 makes of its state.
+pub fn splitmix(state: u64) -> u64 {
+    let mut z = state;
+    z ^= z >> 30;
+    z = z.wrapping_mul(13_787_848_793_156_543_929);
+    z ^= z >> 27;
+    z = z.wrapping_mul(10_723_151_780_598_845_931);
+    z ^ z >> 31
+}
+
 /// An output of SplitMix64.
 pub fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
-    let mix = |start: u64| {
-        let mut z = start;
-        z ^= z >> 30;
-        z = z.wrapping_mul(13_787_848_793_156_543_929);
-        z ^= z >> 27;
-        z = z.wrapping_mul(10_723_151_780_598_845_931);
-        z ^ z >> 31
-    };
     let number = (u128::from(source) << 32) + u128::from(sequence) + 1;
     let step = 11_400_714_819_323_198_485u128;
-    mix(((u128::from(mix(seed)) + number * step) & u128::from(u64::MAX)) as u64)
+    splitmix(((u128::from(splitmix(seed)) + number * step) & u128::from(u64::MAX)) as u64)
 }
 
 /// Goes from channel to channel, one direction after the other; `None` if one is missing.

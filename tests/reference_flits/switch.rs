@@ -115,7 +115,9 @@ impl Simulator<'_> {
     /// The request to which an output is offered.
     fn offered(&self, router: usize, output: usize, requests: Vec<Request>) -> Option<Request> {
         match self.parameters.arbitration {
-            Arbitration::RoundRobin => self.first_in_turn(router, output, &requests),
+            Arbitration::RoundRobin | Arbitration::Random => {
+                self.first_in_turn(router, output, &requests)
+            }
             Arbitration::TransitFirst => {
                 let is_transit = |request: &Request| {
                     let input = self.routers[router].inputs[request.port].channel;
@@ -152,7 +154,10 @@ impl Simulator<'_> {
     fn accepted_offer(&self, router: usize, port: usize, offers: &[Request]) -> Request {
         let accepted = match self.parameters.arbitration {
             Arbitration::OldestFirst => offers.iter().min_by_key(|offer| self.age(offer.packet)),
-            Arbitration::RoundRobin | Arbitration::TransitFirst | Arbitration::Weighted => {
+            Arbitration::RoundRobin
+            | Arbitration::Random
+            | Arbitration::TransitFirst
+            | Arbitration::Weighted => {
                 let pointer = self.routers[router].inputs[port].next_output;
                 let first = first_from(pointer, offers.iter().map(|offer| offer.output));
                 offers.iter().find(|offer| Some(offer.output) == first)

@@ -310,7 +310,9 @@ impl FlitVisit<'_, '_> {
         let pointer = self.output(one.output as usize).pointer;
         let transit = u32::from(self.router.transit);
         match self.rules.arbitration {
-            Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
+            Arbitration::RoundRobin | Arbitration::Random => {
+                self.in_turn(one, pointer) < self.in_turn(other, pointer)
+            }
             Arbitration::TransitFirst => {
                 (one.input >= transit, self.in_turn(one, pointer))
                     < (other.input >= transit, self.in_turn(other, pointer))

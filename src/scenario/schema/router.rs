@@ -114,6 +114,7 @@ fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
     let kinds = [
         ("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
         ("transit-first", Arbitration::TransitFirst, transit),
+        ("random", Arbitration::Random, "one of those that can go, drawn anew each time."),
         ("oldest-first", Arbitration::OldestFirst, oldest),
         ("weighted", Arbitration::Weighted, weighted),
     ];

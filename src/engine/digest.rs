@@ -15,10 +15,21 @@ impl Digest {
     /// included) before ejection channels; then come the injection channels, by terminal.
     #[inline]
     pub fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
+        self.add_marked(time, Self::mark(channel, source, sequence));
+    }
+
+    /// What stands for a packet and channel, the same at all times.
+    #[inline]
+    pub(super) fn mark(channel: u32, source: u32, sequence: u32) -> u64 {
         let packet = u64::from(source) << 32 | u64::from(sequence);
-        let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ packet.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(25)
-            ^ u64::from(channel).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47);
+        packet.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(25)
+            ^ u64::from(channel).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47)
+    }
+
+    /// Adds a grant of a packet and channel that have this mark.
+    #[inline]
+    pub(super) fn add_marked(&mut self, time: u64, mark: u64) {
+        let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mark;
         hash = (hash ^ hash >> 31).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.0 = self.0.wrapping_add(hash ^ hash >> 29);
     }

@@ -181,6 +181,9 @@ impl RouterModel for Model<'_> {
 
     #[inline]
     fn approach(&self, router: u32, stage: Stage) {
+        if let Some(flits) = &self.flits {
+            return flits.approach((&self.ports, &self.packets), router, stage);
+        }
         match stage {
             Stage::Far => self.approach_router(router),
             Stage::Near => self.approach_ports(router),
@@ -209,7 +212,7 @@ impl RouterModel for Model<'_> {
 
     fn move_limit(&mut self) {
         let packets = self.packets.count * self.packets.bytes();
-        self.is_large = self.flits.is_none() && self.memory() + packets > NEAR_MEMORY;
+        self.is_large = self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
 

@@ -21,11 +21,10 @@ use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
 use super::visit::{Outbox, Returned, Sent};
-use super::walk::{Stretch, between, cyclic, steps};
+use super::walk::{Stretch, between, cyclic, drawn, steps};
 use super::way::Way;
 use super::whole::Whole;
 use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
-use crate::mix::mixed;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -379,8 +378,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         latest: Option<(u64, u32)>,
         now: Tick,
     ) -> Option<(u64, u32)> {
-        let number = u64::from(self.name) << 16 | fitted!(output, u64);
-        let of_output = mixed(mixed(self.time(now)) ^ number);
+        let time = self.time(now);
         let mut next = None;
         for (word, &pairs) in (0..).zip(set) {
             let mut bits = pairs;
@@ -388,9 +386,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let pair = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 let (input, lane) = self.place(pair);
-                let virtual_channel = self.whole.lanes.channel(lane);
-                let number = fitted!(input, u64) << 8 | u64::from(virtual_channel);
-                let drawn = Some((mixed(of_output ^ number), pair));
+                let asker = (input, self.whole.lanes.channel(lane));
+                let drawn = Some((drawn(time, (self.name, output), asker), pair));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
                 }

@@ -1,4 +1,9 @@
-//! Cyclic walks over sets of bits, for round-robin arbitration of routers of any degree.
+//! In which order those are served who ask for an output: cyclic walks over sets of bits, for round-robin arbitration of
+//! routers of any degree, and draws.
+
+use crate::mix::mixed;
+use crate::narrow::fitted;
+use crate::units::Picoseconds;
 
 /// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
 pub(super) struct Stretch {
@@ -41,6 +46,19 @@ pub(super) fn between(low: u32, high: u32, base: u32) -> u64 {
         bits => (1 << bits) - 1,
     };
     below(high) & !below(low)
+}
+
+/// What is drawn at a time for who comes from, or goes onto, a port and a virtual channel, and asks for a router's output:
+/// the least is served first (docs/model.md, "Router").
+#[inline]
+pub(super) fn drawn(
+    time: Picoseconds,
+    (router, output): (u32, usize),
+    (port, virtual_channel): (usize, u8),
+) -> u64 {
+    let output = u64::from(router) << 16 | fitted!(output, u64);
+    let asker = fitted!(port, u64) << 8 | u64::from(virtual_channel);
+    mixed(mixed(mixed(time) ^ output) ^ asker)
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let arbitrations = [
         Arbitration::RoundRobin,
         Arbitration::TransitFirst,
+        Arbitration::Random,
         Arbitration::OldestFirst,
         Arbitration::Weighted,
     ];

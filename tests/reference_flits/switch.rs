@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use flitlab::{engine::Arbitration, units::Picoseconds};
 
+use crate::reference::ways::splitmix;
+
 use super::{
     Simulator, first_from,
-    network::{ChannelKind, Flit, Moving, weight},
+    network::{ChannelKind, Flit, Moving, Output, OutputName, weight},
     queue::Way,
 };
 
@@ -26,7 +28,7 @@ impl Simulator<'_> {
     pub fn allocate_switch(&mut self, router: usize, now: Picoseconds) {
         let mut requests = self.requests(router, now);
         for round in 0..self.sharing.iterations {
-            for (port, offers) in self.offers_of_outputs(router, &requests) {
+            for (port, offers) in self.offers_of_outputs(router, &requests, now) {
                 let winner = self.accepted_offer(router, port, &offers);
                 if round == 0 {
                     self.routers[router].outputs[winner.output].pointer = port + 1;
@@ -101,11 +103,12 @@ impl Simulator<'_> {
         &self,
         router: usize,
         requests: &[Request],
+        now: Picoseconds,
     ) -> BTreeMap<usize, Vec<Request>> {
         let mut offers: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
         for output in 0..self.routers[router].outputs.len() {
             let its = requests.iter().filter(|request| request.output == output);
-            if let Some(request) = self.offered(router, output, its.copied().collect()) {
+            if let Some(request) = self.offered(router, output, its.copied().collect(), now) {
                 offers.entry(request.port).or_default().push(request);
             }
         }
@@ -113,10 +116,21 @@ impl Simulator<'_> {
     }
 
     /// The request to which an output is offered.
-    fn offered(&self, router: usize, output: usize, requests: Vec<Request>) -> Option<Request> {
+    fn offered(
+        &self,
+        router: usize,
+        output: usize,
+        requests: Vec<Request>,
+        now: Picoseconds,
+    ) -> Option<Request> {
         match self.parameters.arbitration {
-            Arbitration::RoundRobin | Arbitration::Random => {
-                self.first_in_turn(router, output, &requests)
+            Arbitration::RoundRobin => self.first_in_turn(router, output, &requests),
+            Arbitration::Random => {
+                let number = self.number_of_output(router, output);
+                let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + number));
+                requests.into_iter().min_by_key(|request| {
+                    splitmix(of_output ^ (request.port * 256 + request.virtual_channel) as u64)
+                })
             }
             Arbitration::TransitFirst => {
                 let is_transit = |request: &Request| {
@@ -137,6 +151,17 @@ impl Simulator<'_> {
                 requests.into_iter().find(|request| request.virtual_channel == next)
             }
         }
+    }
+
+    /// A network channel's port; ejection channels have the numbers behind those of all ports, dead ones included.
+    fn number_of_output(&self, router: usize, output: usize) -> u64 {
+        let outputs = &self.routers[router].outputs;
+        if let OutputName::Port(port) = outputs[output].name {
+            return port.into();
+        }
+        let is_port = |it: &&Output| matches!(it.name, OutputName::Port(_));
+        let ejection = output - outputs.iter().filter(is_port).count();
+        (self.fabric.outputs(router as u32).len() + ejection) as u64
     }
 
     /// The first input port from the output's pointer, and of that the first queue from the port's.

@@ -1,11 +1,13 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
+use super::contest::{Claim, Contender};
 use super::queue::Stage;
 use super::visit::FlitVisit;
-use super::{first_from, turn};
+use super::{State, first_from, turn};
 use crate::engine::Arbitration;
 use crate::engine::tick::{NEVER, Tick};
+use crate::engine::walk::drawn;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
@@ -27,10 +29,11 @@ pub(super) struct Scratch {
     of_input: Vec<u32>,
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
-    /// Queues that are due.
+    /// Places for queues that are looked at, and for contenders whose flits ask for the switch.
+    pub looks: Vec<u32>,
     pub due: Vec<u32>,
-    /// Queues that send alone.
-    pub alone: Vec<u32>,
+    /// Contenders whose last flit has won.
+    pub ended: Vec<u32>,
 }
 
 /// A packet without a choice that asks for a lane of its output, and the lanes that are open to it.
@@ -44,10 +47,11 @@ struct Asker {
 /// A flit that asks for the switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
-    pub queue: u32,
+    /// Its packet, among the part's contenders.
+    pub contender: u32,
     pub input: u32,
     pub output: u32,
-    /// The queue's number among those of its input port.
+    /// Its queue's number among those of its input port.
     pub of_port: u32,
     /// The lane that its packet has at the output.
     pub onto: u8,
@@ -56,10 +60,11 @@ pub(super) struct Want {
 }
 
 impl Scratch {
-    /// For routers of up to so many ports.
-    pub(super) fn new(inputs: u16, outputs: u16) -> Self {
+    /// For routers of up to so many ports, and contenders and queues.
+    pub(super) fn new(inputs: u16, outputs: u16, [contenders, queues]: [u32; 2]) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
-        Self { of_input, of_output, ..Self::default() }
+        let (due, looks) = (vec![NONE; contenders as usize], vec![NONE; queues as usize + 1]);
+        Self { of_input, of_output, due, looks, ..Self::default() }
     }
 
     /// Some lanes of an output are open to the packet of a queue.
@@ -91,16 +96,16 @@ fn may_clash(wants: &[Want]) -> bool {
     clash != 0
 }
 
-/// Whether packets may ask for lanes of one output; if not, they don't.
+/// The outputs, modulo 64 and a bit each, for whose lanes several packets may ask; for those of others only one does.
 #[inline(always)]
-fn share_outputs(askers: &[Asker]) -> bool {
-    let (mut outputs, mut share) = (0_u64, false);
+fn shared_outputs(askers: &[Asker]) -> u64 {
+    let (mut outputs, mut shared) = (0_u64, 0);
     for asker in askers {
         let output = 1 << (asker.output % 64);
-        share |= outputs & output != 0;
+        shared |= outputs & output;
         outputs |= output;
     }
-    share
+    shared
 }
 
 impl FlitVisit<'_, '_> {
@@ -108,16 +113,21 @@ impl FlitVisit<'_, '_> {
     #[inline]
     pub(super) fn allocate_lanes(&mut self, now: Tick) {
         let mut askers = std::mem::take(&mut self.scratch.askers);
-        if self.scratch.asks.is_empty() && !share_outputs(&askers) {
-            for &Asker { queue, output, open } in &askers {
+        let none_chooses = self.scratch.asks.is_empty();
+        let shared = shared_outputs(&askers);
+        for &Asker { queue, output, open } in &askers {
+            if none_chooses && shared >> (output % 64) & 1 == 0 {
                 self.accept_first(queue as usize, output, open, now);
+                continue;
             }
-        } else {
-            for &Asker { queue, output, open } in &askers {
-                let lanes = (0..self.rules.lanes).filter(|lane| open >> lane & 1 != 0);
-                let asks = lanes.map(|lane| (output * self.rules.lanes + lane, queue));
-                self.scratch.asks.extend(asks);
+            let mut left = open;
+            while left != 0 {
+                let lane = left.trailing_zeros();
+                left &= left - 1;
+                self.scratch.asks.push((output * self.rules.lanes + lane, queue));
             }
+        }
+        if !self.scratch.asks.is_empty() {
             self.allocate_in_rounds(now);
         }
         askers.clear();
@@ -192,14 +202,13 @@ impl FlitVisit<'_, '_> {
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation, Tick);
         let state = self.queue(queue);
         state.stage = Stage::Sending;
-        (state.output, state.lane, state.again) = (fitted!(output, u16), lane, again);
+        (state.output, state.lane) = (fitted!(output, u16), lane);
         state.held = fitted!(place, u32);
-        self.join_senders(queue, output, now);
+        let input = usize::from(state.input);
+        self.join_senders(input, output, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
-        let flits = self.queue(queue).flits;
-        let first = if flits.is_empty() { NEVER } else { flits.front(&self.state.times) };
-        self.set_due(queue, first.max(again));
+        self.contend(queue, again);
     }
 
     /// A queue has taken part in an allocation in vain.
@@ -212,10 +221,8 @@ impl FlitVisit<'_, '_> {
 
     /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
     /// of its offers; who could still win takes part in the next round.
+    #[inline(never)]
     pub(super) fn allocate_switch(&mut self, now: Tick) {
-        if let [one, other] = self.scratch.wants[..] {
-            return self.give_to_one_or_both(&one, &other, now);
-        }
         let mut wants = std::mem::take(&mut self.scratch.wants);
         if !may_clash(&wants) {
             for want in &wants {
@@ -237,7 +244,7 @@ impl FlitVisit<'_, '_> {
                     offered.push(number_of(number));
                 } else {
                     let best = &mut offered[place as usize];
-                    if self.is_offered(want, &wants[*best as usize]) {
+                    if self.is_offered(want, &wants[*best as usize], now) {
                         *best = number_of(number);
                     }
                 }
@@ -282,9 +289,10 @@ impl FlitVisit<'_, '_> {
     }
 
     /// As [`Self::allocate_switch`], for two flits.
-    fn give_to_one_or_both(&mut self, one: &Want, other: &Want, now: Tick) {
+    #[inline(always)]
+    pub(super) fn give_to_one_or_both(&mut self, one: &Want, other: &Want, now: Tick) {
         let first = if one.output == other.output {
-            self.is_offered(one, other)
+            self.is_offered(one, other, now)
         } else if one.input == other.input {
             self.is_accepted(one, other)
         } else {
@@ -299,25 +307,23 @@ impl FlitVisit<'_, '_> {
     /// Lets a flit win.
     #[inline(always)]
     pub(super) fn give_switch(&mut self, want: &Want, first_round: bool, now: Tick) {
-        let &Want { input, output, of_port, onto, .. } = want;
-        self.win(output as usize, (input, of_port), onto, first_round);
-        self.emit(want, now);
+        self.win(want.contender as usize, first_round);
+        self.emit(want.contender as usize, now);
     }
 
     /// Whether an output makes its offer to one flit rather than to another.
     #[inline(always)]
-    pub(super) fn is_offered(&mut self, one: &Want, other: &Want) -> bool {
+    pub(super) fn is_offered(&mut self, one: &Want, other: &Want, now: Tick) -> bool {
         let pointer = self.output(one.output as usize).pointer;
         let transit = u32::from(self.router.transit);
         match self.rules.arbitration {
-            Arbitration::RoundRobin | Arbitration::Random => {
-                self.in_turn(one, pointer) < self.in_turn(other, pointer)
-            }
+            Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
+            Arbitration::Random => self.drawn(one, now) < self.drawn(other, now),
             Arbitration::TransitFirst => {
                 (one.input >= transit, self.in_turn(one, pointer))
                     < (other.input >= transit, self.in_turn(other, pointer))
             }
-            Arbitration::OldestFirst => self.age(one.queue) < self.age(other.queue),
+            Arbitration::OldestFirst => self.age(one) < self.age(other),
             Arbitration::Weighted => {
                 turn(one.onto.into(), pointer) < turn(other.onto.into(), pointer)
             }
@@ -331,9 +337,16 @@ impl FlitVisit<'_, '_> {
         u64::from(turn(want.input, pointer)) << 32 | u64::from(turn(want.of_port, of_port))
     }
 
+    /// What is drawn for a flit at an instant.
+    fn drawn(&self, want: &Want, now: Tick) -> u64 {
+        let asker = (want.input as usize, self.whole.lanes.channel(want.onto));
+        drawn(self.time(now), (self.name, want.output as usize), asker)
+    }
+
     /// Less of a queue whose packet was created before.
-    fn age(&mut self, queue: u32) -> (u64, u32, u32) {
-        let queue = self.queue(queue as usize);
+    fn age(&self, want: &Want) -> (u64, u32, u32) {
+        let queue = self.state.contenders[want.contender as usize].queue;
+        let queue = &self.state.queues[queue as usize];
         (queue.created, queue.source, queue.sequence)
     }
 
@@ -341,7 +354,7 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     fn is_accepted(&mut self, one: &Want, other: &Want) -> bool {
         match self.rules.arbitration {
-            Arbitration::OldestFirst => self.age(one.queue) < self.age(other.queue),
+            Arbitration::OldestFirst => self.age(one) < self.age(other),
             _ => {
                 let accepts = self.input(one.input as usize).accepts;
                 turn(one.output, accepts) < turn(other.output, accepts)
@@ -349,24 +362,21 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Moves the pointers behind a flit that wins, of a queue of an input port.
+    /// Moves the pointers behind a flit that wins.
     #[inline(always)]
-    pub(super) fn win(
-        &mut self,
-        output: usize,
-        (input, of_port): (u32, u32),
-        lane: u8,
-        first_round: bool,
-    ) {
-        let port = self.input(input as usize);
-        port.pointer = fitted!(of_port, u16) + 1;
+    pub(super) fn win(&mut self, contender: usize, first_round: bool) {
+        let State { claims, contenders, inputs, outputs, .. } = &mut *self.state;
+        let &Contender { entry, exit, of_port, onto, .. } = &contenders[contender];
+        let &Claim { input, output, .. } = &claims[contender];
+        let port = &mut inputs[entry as usize];
+        port.pointer = of_port + 1;
         if first_round {
-            port.accepts = fitted!(output, u16) + 1;
+            port.accepts = output + 1;
         }
         if self.rules.arbitration == Arbitration::Weighted {
-            self.take_turn(output, lane.into());
+            self.take_turn(exit as usize, onto.into());
         } else if first_round {
-            self.output(output).pointer = fitted!(input, u16) + 1;
+            outputs[exit as usize].pointer = input + 1;
         }
     }
 
@@ -375,7 +385,7 @@ impl FlitVisit<'_, '_> {
         let next = (lane + 1) % fitted!(self.rules.lanes, u16);
         let (whole, whole_of_next) =
             (self.rules.weight(lane.into()), self.rules.weight(next.into()));
-        let output = self.output(output);
+        let output = &mut self.state.outputs[output];
         if output.pointer != lane {
             (output.pointer, output.turn) = (lane, whole);
         }

@@ -2,135 +2,132 @@
 //! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
 //! them. So they are left alone, and catch up when either happens, in one go.
 
-use super::queue::Queue;
-use super::sending::leaves;
+use super::State;
+use super::contest::Contender;
+use super::sending::give_back;
 use super::visit::FlitVisit;
 use crate::engine::Arbitration;
-use crate::engine::ports::Output;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::topology::NONE;
-use crate::units::Picoseconds;
 
 impl FlitVisit<'_, '_> {
-    /// Leaves a queue alone whose next flit can win at `next` and that shares no port; flits take so long through the
+    /// Leaves a contender alone whose next flit can win at `next` and that shares no port; flits take so long through the
     /// crossbar.
-    pub(super) fn leave_alone(&mut self, queue: usize, next: Tick, crossbar: Tick) {
-        let &mut Queue { flits, left, feeder, .. } = self.queue(queue);
+    #[inline(always)]
+    pub(super) fn leave_alone(&mut self, place: usize, next: Tick, crossbar: Tick) {
+        let Contender { queue, feeder, injects, left, .. } = self.state.contenders[place];
         // Its terminal may wait for a credit.
-        let watched = feeder.injects && self.state.lanes[feeder.place as usize].awaited;
-        if watched {
-            return self.set_due(queue, next);
+        if injects && self.state.lanes[feeder as usize].awaited {
+            return;
         }
-        let left = u32::from(left);
+        let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
         let last = if flits.len() < left {
             NEVER
         } else {
             let soonest = next.saturating_add((left - 1).saturating_mul(crossbar));
             soonest.max(flits.at(left - 1, &self.state.times))
         };
-        self.queue(queue).alone = true;
-        self.scratch.alone.push(fitted!(queue, u32));
-        self.set_due(queue, last);
+        self.state.claims[place].next = last;
+        self.state.contenders[place].alone = true;
+        self.alone += 1;
     }
 
-    /// A packet of a queue has got a lane of an output: from now on it is one of those who send.
-    pub(super) fn join_senders(&mut self, queue: usize, output: usize, now: Tick) {
-        let input = self.queue(queue).input;
-        let of_input = &mut self.input(input.into()).senders;
+    /// A packet that comes from an input port has got a lane of an output: from now on it is one of those who send.
+    #[inline(always)]
+    pub(super) fn join_senders(&mut self, input: usize, output: usize, now: Tick) {
+        let of_input = &mut self.input(input).senders;
         *of_input += 1;
         let shares_input = *of_input > 1;
         let of_output = &mut self.output(output).senders;
         *of_output += 1;
-        if shares_input || *of_output > 1 {
-            let mut place = 0;
-            while let Some(&other) = self.scratch.alone.get(place) {
-                let it = self.queue(other as usize);
-                if it.input == input || usize::from(it.output) == output {
-                    self.attend(other, now);
-                } else {
-                    place += 1;
+        let shares = shares_input || *of_output > 1;
+        if self.alone > 0 && shares {
+            for place in self.contenders() {
+                let other = &self.state.claims[place];
+                if usize::from(other.input) == input || usize::from(other.output) == output {
+                    self.attend(place, now);
                 }
             }
         }
     }
 
-    /// Lets all queues that were left alone send before `until`.
+    /// Lets all that were left alone send before `until`.
+    #[inline(always)]
     pub(super) fn attend_all(&mut self, until: Tick) {
-        while let Some(&queue) = self.scratch.alone.last() {
-            self.attend(queue, until);
+        if self.alone > 0 {
+            for place in self.contenders() {
+                self.attend(place, until);
+            }
         }
     }
 
-    /// Lets a queue that was left alone send before `until`; none of its flits is the last.
-    pub(super) fn attend(&mut self, queue: u32, until: Tick) {
-        self.scratch.alone.retain(|&other| other != queue);
-        let queue = queue as usize;
-        self.queue(queue).alone = false;
-        self.attended += 1;
+    /// Lets a contender send before `until` if it was left alone; none of its flits is the last. From then on it is one
+    /// of many again.
+    #[inline(always)]
+    pub(super) fn attend(&mut self, place: usize, until: Tick) {
+        if !self.state.contenders[place].alone {
+            return;
+        }
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
-        let next = self.send_alone(queue, until, &mut arrivals);
+        self.send_alone(place, until, &mut arrivals);
         arrivals.clear();
         self.scratch.arrivals = arrivals;
-        self.set_due(queue, next);
+        self.alone -= 1;
+        self.state.contenders[place].alone = false;
+        self.state.set_next(place);
     }
 
-    /// Lets a queue send that shares no port. When its next flit can win.
-    fn send_alone(&mut self, queue: usize, until: Tick, arrivals: &mut Vec<Tick>) -> Tick {
-        let own = *self.queue(queue);
-        let Queue { input, output: number, lane: onto, source, sequence, slot, .. } = own;
-        let (mut flits, mut left) = (own.flits, own.left);
-        let &port @ Output { kind, needs_room, .. } = self.port(number.into());
-        let pace = self.rules.paces[kind as usize];
-        let channel = self.router.first_output + u32::from(number);
-        let mut output = *self.output(number.into());
-        let mut free_at = self.input(input.into()).free_at;
-        let mut came = if flits.is_empty() { NEVER } else { flits.front(&self.state.times) };
+    fn send_alone(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
+        let own = self.state.contenders[place];
+        let pace = self.rules.paces[usize::from(own.kind)];
+        let mut output = self.state.outputs[own.exit as usize];
+        let mut free_at = self.state.inputs[own.entry as usize].free_at;
+        let mut flits = self.state.queues[own.queue as usize].flits;
+        let back = self.rules.back[usize::from(own.injects)];
         let mut last = 0;
-        let next = loop {
-            let now = came.max(free_at).max(output.soonest);
+        while !flits.is_empty() {
+            let came = flits.front(&self.state.times).max(own.again);
+            let mut now = came.max(free_at).max(output.soonest);
             if now >= until {
-                break now;
+                break;
             }
-            if needs_room {
+            if own.needs_room {
                 let lane = &mut self.state.lanes[own.held as usize];
-                if !lane.has_room(1, now, &self.state.times) {
-                    came = lane.foresee(1, &self.state.times);
-                    continue;
+                now = now.max(lane.next_credit(&self.state.times));
+                if now >= until {
+                    break;
                 }
-                lane.take();
+                lane.take(now, &self.state.times);
             }
             arrivals.push(pace.pass(now, &mut free_at, &mut output));
-            self.give_back(own.feeder, (input, own.entry), now);
-            let time = self.epoch + Picoseconds::from(now);
-            self.digest.add(time, self.first_channel + channel, source, sequence);
+            let State { lanes, times, .. } = &mut *self.state;
+            if give_back(lanes.get_mut(own.feeder as usize), now + back, times) {
+                self.tell_sender(place, now);
+            }
+            self.digest.add_marked(self.time(now), own.mark);
             last = now;
-            left -= 1;
             flits.pop();
-            came = if flits.is_empty() { NEVER } else { flits.front(&self.state.times) };
-        };
-        let sent = own.left - left;
-        if sent == 0 {
-            return next;
         }
-        debug_assert!(left > 0, "the last flit is not sent alone");
+        let sent = fitted!(arrivals.len(), u16);
+        if sent == 0 {
+            return;
+        }
+        debug_assert!(sent < own.left, "the last flit is not sent alone");
         *self.latest = (*self.latest).max(self.time(last));
-        *self.output(number.into()) = output;
-        self.input(input.into()).free_at = free_at;
-        let state = self.queue(queue);
-        (state.flits, state.left) = (flits, left);
-        let of_port =
-            fitted!(queue, u32) - u32::from(input) * (self.rules.outputs << self.rules.shift);
+        self.state.outputs[own.exit as usize] = output;
+        self.state.inputs[own.entry as usize].free_at = free_at;
+        self.state.queues[own.queue as usize].flits = flits;
+        self.state.contenders[place].left -= sent;
         // Pointers are where they were after another win, but turns are counted.
         let wins = if self.rules.arbitration == Arbitration::Weighted { sent } else { 1 };
         for _ in 0..wins {
-            self.win(number.into(), (input.into(), of_port), onto, true);
+            self.win(place, true);
         }
-        self.statistics.sent(channel, onto, sent);
-        debug_assert!(slot == NONE || leaves(&port), "the header was not sent alone");
-        if !leaves(&port) {
-            self.pass_on((&port, output.far), onto, arrivals, NONE);
+        self.statistics.flits[own.counted as usize] += u64::from(sent);
+        debug_assert!(!own.has_header, "the header was not sent alone");
+        if !own.leaves {
+            self.pass_on(self.output_of(place), own.onto, arrivals, NONE);
         }
-        next
     }
 }

@@ -66,18 +66,11 @@ impl FlitVisit<'_, '_> {
     /// header if the packet is given. The pair's number is the part's.
     #[inline]
     pub(super) fn join(&mut self, number: u32, pair: u32, times: &[Tick], header: u32) {
-        let queue = match self.rules.outputs {
-            1 => pair as usize,
-            outputs => {
-                if header != NONE {
-                    let output = self.next_output(number, pair, header);
-                    self.state.current[pair as usize] = output;
-                }
-                let own = self.state.current[pair as usize];
-                pair as usize * outputs as usize + usize::from(own)
-            }
-        };
-        let octet = self.ports.routers[number as usize].first_octet as usize;
+        if self.rules.outputs > 1 && header != NONE {
+            let output = self.next_output(number, pair, header);
+            self.state.current[pair as usize] = output;
+        }
+        let queue = self.queue_of_pair(pair);
         let state = &mut self.state.queues[queue];
         if header != NONE {
             self.packets.packets[header as usize].next = NONE;
@@ -96,16 +89,35 @@ impl FlitVisit<'_, '_> {
             state.flits.push(time, &mut self.state.times);
         }
         // Who has all that it waits for is looked at then anyway.
-        let front = state.flits.front(&self.state.times);
-        let time = match state.stage {
-            // Who waits for the last flit of all looks at each of them.
-            Stage::New => self.rules.asks_from(front, times[0], state.free_at),
-            Stage::Sending if was_empty => front,
-            Stage::Sending | Stage::Idle | Stage::Asking | Stage::Undecided => return,
-        };
-        let input = (octet, usize::from(state.input));
-        let due = self.state.agenda.lower(queue, input, time);
-        self.active.lower(number, due);
+        match state.stage {
+            Stage::New => {
+                let front = state.flits.front(&self.state.times);
+                // Who waits for the last flit of all looks at each of them.
+                let time = self.rules.asks_from(front, times[0], state.free_at);
+                let first = self.ports.routers[number as usize].first_input;
+                let port = (number, first + u32::from(state.input));
+                let due = self.state.agenda.lower(queue, port, time);
+                self.active.lower(number, due);
+            }
+            Stage::Sending if was_empty => self.set_next_of(number, queue),
+            Stage::Sending | Stage::Idle | Stage::Asking | Stage::Undecided => (),
+        }
+    }
+
+    /// Finds out when a flit asks for the switch which the packet of a queue of a router of the part, that contends there,
+    /// has waited for, or for a credit for it.
+    fn set_next_of(&mut self, number: u32, queue: usize) {
+        let router = &self.ports.routers[number as usize];
+        let contender = self.state.contender_of(self.rules, (number, router), queue);
+        let next = self.state.set_next(contender);
+        self.active.lower(number, next);
+    }
+
+    /// The queue of a pair of the part that its latest packet went to.
+    #[inline(always)]
+    pub(super) fn queue_of_pair(&self, pair: u32) -> usize {
+        let (pair, outputs) = (pair as usize, self.rules.outputs as usize);
+        if outputs == 1 { pair } else { pair * outputs + usize::from(self.state.current[pair]) }
     }
 
     /// The output of a router by which a packet leaves it that comes to one of its pairs.
@@ -127,17 +139,16 @@ impl FlitVisit<'_, '_> {
         let holder = self.state.lanes[place as usize].holder;
         let router = self.ports.routers[number as usize];
         let first = self.rules.first_queue(&router);
-        let octet = router.first_octet as usize;
-        let mut wake = |queue: usize| {
-            let Queue { input, again, .. } = self.state.queues[first + queue];
-            self.state.agenda.lower(first + queue, (octet, input.into()), time.max(again));
-        };
         if holder != NONE {
-            wake(holder as usize);
+            self.set_next_of(number, first + holder as usize);
         }
         let set = (router.first_output as usize + output as usize) * self.rules.words;
         let asking = &self.state.asking[set..set + self.rules.words];
-        members(asking).for_each(wake);
+        members(asking).for_each(|queue| {
+            let Queue { input, again, .. } = self.state.queues[first + queue];
+            let port = (number, router.first_input + u32::from(input));
+            self.state.agenda.lower(first + queue, port, time.max(again));
+        });
         self.active.lower(number, time);
     }
 }

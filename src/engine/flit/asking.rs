@@ -1,13 +1,13 @@
 //! Which virtual channels a packet may take, and which of them are open to it.
 
-use super::Rules;
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::adaptive::{Step, decide, ports, step};
 use crate::engine::ports::Output;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::{ChannelKind, Switching};
+use crate::engine::{Arbitration, ChannelKind, Switching};
 use crate::narrow::fitted;
+use crate::prefetch::prefetch;
 
 impl FlitVisit<'_, '_> {
     /// A packet is the first of its queue: finds out when it asks, and for what.
@@ -20,18 +20,22 @@ impl FlitVisit<'_, '_> {
             return self.look_again(queue, now);
         }
         let packet = self.packets.packets[head as usize];
+        self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
         let awaited = match self.whole.parameters.switching {
             Switching::StoreAndForward => u32::from(packet.flits) - 1,
             Switching::VirtualCutThrough | Switching::Wormhole => 0,
         };
         if flits.len() <= awaited {
             // It is looked at when a flit comes.
-            return self.set_due(queue, NEVER);
+            return;
         }
         let came = flits.at(awaited, &self.state.times);
         let asks = self.rules.asks(came, free_at);
-        let origin = &self.packets.origins[head as usize];
-        let created = origin.created;
+        // Nobody else asks for its age.
+        let created = match self.rules.arbitration {
+            Arbitration::OldestFirst => self.packets.origins[head as usize].created,
+            _ => 0,
+        };
         let queue_state = &mut self.state.queues[state];
         queue_state.slot = head;
         queue_state.head = packet.next;
@@ -95,9 +99,10 @@ impl FlitVisit<'_, '_> {
                 if kind == ChannelKind::Ejection {
                     return self.ask_for(queue, output, self.all_lanes(), 0);
                 }
-                let mut lanes = self.rules.kind(lane);
+                let kind = self.rules.kind(lane);
+                let mut lanes = kind.all;
                 if in_ring && let Some(dateline) = self.whole.dateline {
-                    lanes = Rules::of_class(lanes, dateline.class(passed, output, true));
+                    lanes = kind.classes[usize::from(dateline.class(passed, output, true))];
                 }
                 self.ask_in_ring(queue, output, lanes);
             }

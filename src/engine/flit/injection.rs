@@ -35,7 +35,7 @@ impl Flits {
     fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let whole = &*model.whole;
         let lanes = match whole.routes {
-            Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue),
+            Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
             | Routes::Forwarding(_)
             | Routes::Relation(_)
@@ -141,7 +141,7 @@ impl Model<'_> {
         let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
         let mut at = now;
         loop {
-            flits.state.lanes[room].take();
+            flits.state.lanes[room].take(now, &flits.state.times);
             arrivals.push(at + timing.forward);
             let time = self.time(at);
             self.digest.add(time, channel, source, sequence);

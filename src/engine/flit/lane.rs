@@ -24,7 +24,12 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Of a channel with so much room at its far end; 0 of one without a buffer there.
+    /// Of a channel without a buffer at its far end, which takes no credits.
+    pub(super) fn endless(times: &mut Times) -> Self {
+        Self { room: 1, ..Self::new(0, times) }
+    }
+
+    /// Of a channel with so much room at its far end.
     pub(super) fn new(room: u16, times: &mut Times) -> Self {
         let room = u32::from(room);
         Self {
@@ -50,6 +55,12 @@ impl Lane {
             self.collect(now, times);
             self.room >= flits
         }
+    }
+
+    /// Has the memory fetched of the first credits on their way.
+    #[inline(always)]
+    pub(super) fn approach(&self, times: &Times) {
+        self.returning.approach(times);
     }
 
     /// Takes in the credits that are back.
@@ -81,9 +92,19 @@ impl Lane {
         NEVER
     }
 
-    /// Takes a credit for a flit.
+    /// When there is a credit for another flit, which may be over; never if that is not known: then it notes that it is
+    /// waited for.
     #[inline(always)]
-    pub(super) fn take(&mut self) {
+    pub(super) fn next_credit(&mut self, times: &Times) -> Tick {
+        if self.room > 0 { 0 } else { self.foresee(1, times) }
+    }
+
+    /// Takes a credit for a flit; there is one by `now`.
+    #[inline(always)]
+    pub(super) fn take(&mut self, now: Tick, times: &Times) {
+        if self.room == 0 {
+            self.collect(now, times);
+        }
         self.room -= 1;
     }
 

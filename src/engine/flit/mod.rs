@@ -8,9 +8,9 @@
 //! What a visit sends goes straight into the queues and lanes of other routers of the part, as times that are not before
 //! the window's end: whoever is visited later in the same window does not see them.
 //!
-//! A router keeps for each of its queues the time before which nothing can come of it. A visit goes from the least of
-//! them to the next, lets all queues that are due then take part in the allocations of that instant, and gives each of
-//! them its next time: what it waits for is known by then, or has it looked at again when it comes.
+//! A packet **contends** while it has a virtual channel: then it is known when its next flit asks for the switch, as far
+//! as its ports are free. For each other queue a router keeps the time before which nothing can come of it. A visit goes from the least of these times to the next, and lets all queues that are due then take part in the
+//! allocations of that instant. What a queue waits for is known by then, or has it looked at again when it comes.
 //!
 //! | module | what it is for |
 //! |---|---|
@@ -18,21 +18,25 @@
 //! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
-//! | `agenda` | before when nothing can come of each queue |
+//! | `agenda` | before when nothing can come of queues that don't contend |
+//! | `contest` | packets that contend; the next instant at which they do |
 //! | `alone` | packets that share neither their input port nor their output |
 //! | `sending` | flits that ask for the switch, and what those that win it bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `injection` | terminals' injection channels |
+//! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
 //! | `deadlock` | queues that wait for each other |
 
 mod agenda;
 mod allocation;
 mod alone;
+mod approach;
 mod arrivals;
 mod asking;
+mod contest;
 mod deadlock;
 mod injection;
 mod lane;
@@ -46,12 +50,14 @@ pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 
 use serde::{Deserialize, Serialize};
 
+use super::ChannelKind;
 use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
 use super::tick::{Tick, rebased};
 use super::whole::Whole;
 use crate::narrow::narrow;
 use agenda::Agenda;
+use contest::{Claim, Contender};
 use injection::SourceLane;
 use lane::Lane;
 use queue::{Feeder, Queue};
@@ -89,6 +95,14 @@ struct Input {
     senders: u16,
 }
 
+/// Lanes that packets may take if nothing else says which, a bit each.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    all: u16,
+    /// Those of each class of packets in rings with a dateline: the lower half, or the rest.
+    classes: [u16; 2],
+}
+
 /// What never changes.
 #[derive(Clone, Debug)]
 struct Rules {
@@ -100,10 +114,14 @@ struct Rules {
     arbitration: Arbitration,
     /// By kind of channel.
     paces: [Pace; 3],
+    /// How long a credit is on its way over a channel between routers, and over a terminal's.
+    back: [Tick; 2],
     /// Lanes of a channel.
     lanes: u32,
     /// Lanes of data and requests; those of responses follow.
     data_lanes: u32,
+    /// The lanes of both.
+    kinds: [Kind; 2],
     /// Queues of an input port and lane.
     outputs: u32,
     /// By how many bits an input port is shifted in a pair's number.
@@ -136,6 +154,10 @@ pub(super) struct State {
     inputs: Vec<Input>,
     /// By output: the queues whose packets ask for one of its lanes, a bit each.
     asking: Vec<u64>,
+    /// By router: how many packets contend. By output, then lane: these of each router, in any order.
+    contending: Vec<u16>,
+    claims: Vec<Claim>,
+    contenders: Vec<Contender>,
     times: Times,
     /// By injection channel, then lane: source queues.
     sources: Vec<SourceLane>,
@@ -166,8 +188,11 @@ impl Flits {
             routing: whole.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces: whole.timings.map(|timing| Pace::new(&timing, parameters, &sharing)),
+            back: [ChannelKind::Network, ChannelKind::Injection]
+                .map(|kind| whole.timing(kind).back),
             lanes,
             data_lanes,
+            kinds: [Kind::new(0, data_lanes), Kind::new(data_lanes, lanes - data_lanes)],
             outputs,
             shift,
             words: (queues as usize).div_ceil(64).max(1),
@@ -175,17 +200,23 @@ impl Flits {
             sharing,
         };
         let state = State::new(&rules, parameters, whole, part, ports);
-        let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs));
+        let scratch = allocation::Scratch::new(
+            most_inputs,
+            narrow::<u16>(most_outputs),
+            [most_outputs * lanes, queues],
+        );
         Some(Self { rules, state, scratch })
     }
 
     /// Bytes for each queue and for each lane of a channel, but for their rings of times.
     pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
-    pub(super) const A_LANE: u64 = (size_of::<Lane>() + size_of::<SourceLane>()) as u64;
+    pub(super) const A_LANE: u64 =
+        (size_of::<Lane>() + size_of::<Claim>() + size_of::<Contender>() + size_of::<SourceLane>())
+            as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { agenda, queues, current, lanes, outputs, inputs, asking, times, sources } =
-            &self.state;
+        let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
+        let State { asking, contending, claims, contenders, times, sources, .. } = &self.state;
         agenda.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
@@ -193,6 +224,9 @@ impl Flits {
             + size_of_val(&**outputs)
             + size_of_val(&**inputs)
             + size_of_val(&**asking)
+            + size_of_val(&**contending)
+            + size_of_val(&**claims)
+            + size_of_val(&**contenders)
             + times.memory()
             + size_of_val(&**sources)
     }
@@ -224,7 +258,7 @@ impl State {
                 output.room
             } else {
                 let first = narrow::<u32>(lanes.len());
-                lanes.extend((0..rules.lanes).map(|_| Lane::new(0, &mut times)));
+                lanes.extend((0..rules.lanes).map(|_| Lane::endless(&mut times)));
                 first
             };
             let turn = rules.weight(0);
@@ -248,8 +282,12 @@ impl State {
                 for pair in 0..1 << rules.shift {
                     let used = if pair < rules.lanes { room } else { 0 };
                     let place = (input, narrow::<u8>(pair));
-                    let feeder = Feeder::new(entry, pair, whole);
-                    let queue = |_| Queue::new(place, feeder, used, &mut times);
+                    let feeder = Feeder::new(entry, pair);
+                    let first = pair * rules.outputs;
+                    let queue = |number| {
+                        let place = (place.0, place.1, narrow::<u16>(first + number));
+                        Queue::new(place, feeder, used, &mut times)
+                    };
                     queues.extend((0..rules.outputs).map(queue));
                 }
             }
@@ -257,14 +295,17 @@ impl State {
         let injections = whole.injections_of_part(part) * rules.lanes as usize;
         Self {
             agenda: Agenda::new(
-                queues.len(),
-                ports.octets.len(),
+                ports.routers.len(),
+                inputs,
                 (rules.outputs << rules.shift) as usize,
             ),
             current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
             queues,
             lanes,
             asking: vec![0; outputs.len() * rules.words],
+            contending: vec![0; ports.routers.len()],
+            claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
+            contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
             outputs,
             inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders: 0 }; inputs],
             times,
@@ -282,6 +323,8 @@ impl State {
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
+        self.claims.iter_mut().for_each(|claim| move_back(&mut claim.next));
+        self.contenders.iter_mut().for_each(|contender| contender.rebase(by));
         self.times.rebase(by);
     }
 }
@@ -310,18 +353,19 @@ impl Rules {
         self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
     }
 
-    /// Those of some lanes that a class of packets may take in rings with a dateline: the lower half, or the rest.
-    fn of_class(lanes: u16, class: u8) -> u16 {
-        let lower = ((1u32 << (lanes.count_ones() / 2)) - 1) << lanes.trailing_zeros();
-        let lower = narrow::<u16>(lower);
-        if class == 0 { lower } else { lanes & !lower }
+    /// The lanes of the kind of packet that is in a lane.
+    #[inline(always)]
+    fn kind(&self, lane: u8) -> &Kind {
+        &self.kinds[usize::from(u32::from(lane) >= self.data_lanes)]
     }
+}
 
-    /// The lanes of the kind of packet that is in a lane, if nothing else says which it may take.
-    fn kind(&self, lane: u8) -> u16 {
-        let bits = |lanes: u32| narrow::<u16>((1u32 << lanes) - 1);
-        let data = bits(self.data_lanes);
-        if u32::from(lane) < self.data_lanes { data } else { bits(self.lanes) & !data }
+impl Kind {
+    /// Of packets that may take so many lanes from one on.
+    fn new(first: u32, count: u32) -> Self {
+        let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
+        let (all, lower) = (bits(count), bits(count / 2));
+        Self { all, classes: [lower, all & !lower] }
     }
 }
 

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::times::{Ring, Times};
-use crate::engine::ChannelKind;
 use crate::engine::ports::{self, AWAY, NO_OUTPUT};
 use crate::engine::tick::{Tick, rebased};
-use crate::engine::whole::Whole;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -30,28 +28,25 @@ pub(super) enum Stage {
 pub(super) struct Feeder {
     /// The place of the lane at the other end; where in `entries` if it is [`AWAY`].
     pub place: u32,
-    /// How long a credit is on its way there.
-    pub back: Tick,
     /// Whether it is a terminal's.
     pub injects: bool,
 }
 
 impl Feeder {
     /// Of the queues of an input port and lane.
-    pub(super) fn new(entry: &ports::Input, lane: u32, whole: &Whole<'_>) -> Self {
+    pub(super) fn new(entry: &ports::Input, lane: u32) -> Self {
         let &ports::Input { feeder, injects, .. } = entry;
-        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
-        let place = if feeder & AWAY == 0 { feeder + lane } else { feeder };
-        Self { place, back: whole.timing(kind).back, injects }
+        Self { place: if feeder & AWAY == 0 { feeder + lane } else { feeder }, injects }
     }
 }
 
 /// A queue, and the packet at its head.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
-    /// Its input port and virtual channel.
+    /// Its input port and virtual channel, and its number among the port's.
     pub input: u16,
     pub entry: u8,
+    pub of_port: u16,
     pub feeder: Feeder,
     /// When each flit is there, in order; some may be on their way.
     pub flits: Ring,
@@ -59,8 +54,6 @@ pub(super) struct Queue {
     pub head: u32,
     pub tail: u32,
     pub stage: Stage,
-    /// Whether it sends alone: nobody looks at it until its last flit, or until somebody joins it.
-    pub alone: bool,
     /// The lane that it has at its output, or of its escape.
     pub lane: u8,
     /// The lanes that it may take at its output, a bit each.
@@ -73,7 +66,7 @@ pub(super) struct Queue {
     pub need: u16,
     /// Where the lane is that it has.
     pub held: u32,
-    /// Its flits that have not won the switch.
+    /// Its flits.
     pub left: u16,
     /// The lane of an output (output, then lane) at which its search among offers starts.
     pub accepts: u16,
@@ -91,7 +84,7 @@ pub(super) struct Queue {
 impl Queue {
     /// Empty, of an input port and virtual channel, for so many flits.
     pub(super) fn new(
-        (input, entry): (u16, u8),
+        (input, entry, of_port): (u16, u8, u16),
         feeder: Feeder,
         room: u32,
         times: &mut Times,
@@ -99,12 +92,12 @@ impl Queue {
         Self {
             input,
             entry,
+            of_port,
             feeder,
             flits: Ring::new(room, times),
             head: NONE,
             tail: NONE,
             stage: Stage::Idle,
-            alone: false,
             lane: 0,
             lanes: 0,
             options: 0,

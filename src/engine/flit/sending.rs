@@ -1,10 +1,13 @@
 //! Sending: flits that ask for the switch, and what those that win it bring about.
 
-use super::Output;
 use super::allocation::Want;
 use super::arrivals::FlitCrossing;
-use super::queue::{Feeder, Queue, Stage};
+use super::contest::{Claim, Contender};
+use super::lane::Lane;
+use super::queue::{Queue, Stage};
+use super::times::Times;
 use super::visit::FlitVisit;
+use super::{Output, State};
 use crate::engine::ChannelKind;
 use crate::engine::credits::Credit;
 use crate::engine::parameters::{FlitSharing, Parameters};
@@ -51,137 +54,158 @@ impl Pace {
 }
 
 impl FlitVisit<'_, '_> {
-    /// Lets the first flits of queues that are due ask for the switch.
+    /// Lets the next flits of contenders ask for the switch.
     #[inline(always)]
     pub(super) fn send(&mut self, due: &[u32], now: Tick) {
-        if let &[queue] = due {
-            if let Some(want) = self.want(queue, now) {
+        match *due {
+            [contender] => {
+                let want = self.want(contender);
                 self.give_switch(&want, true, now);
             }
-            return;
-        }
-        self.scratch.wants.clear();
-        for &queue in due {
-            if let Some(want) = self.want(queue, now) {
-                self.scratch.wants.push(want);
+            [one, other] => {
+                let (one, other) = (self.want(one), self.want(other));
+                self.give_to_one_or_both(&one, &other, now);
+            }
+            _ => {
+                self.scratch.wants.clear();
+                for &contender in due {
+                    let want = self.want(contender);
+                    self.scratch.wants.push(want);
+                }
+                self.allocate_switch(now);
             }
         }
-        if !self.scratch.wants.is_empty() {
-            self.allocate_switch(now);
-        }
     }
 
-    /// The first flit of a queue, if it sends a packet and the flit can take part in the allocation of the switch; else
-    /// says when it may.
+    /// The next flit of a contender.
     #[inline(always)]
-    fn want(&mut self, queue: u32, now: Tick) -> Option<Want> {
-        let number = self.first_queue + queue as usize;
-        let state = &mut *self.state;
-        let own = &state.queues[number];
-        let &Queue { stage, input, output, held, lane: onto, again, .. } = own;
-        if stage != Stage::Sending || state.agenda.at(number) != now {
-            return None;
-        }
-        // A credit may have come that nobody waits for any more.
-        let came = if own.flits.is_empty() { NEVER } else { own.flits.front(&state.times) };
-        let (input, output) = (u32::from(input), u32::from(output));
-        let of_input = state.inputs[(self.router.first_input + input) as usize].free_at;
-        let of_output = state.outputs[(self.router.first_output + output) as usize].soonest;
-        let soonest = of_input.max(of_output).max(again).max(came);
-        if soonest > now {
-            self.set_due(queue as usize, soonest);
-            return None;
-        }
-        let lane = &mut state.lanes[held as usize];
-        if !lane.has_room(1, now, &state.times) && self.port(output as usize).needs_room {
-            let lane = &mut self.state.lanes[held as usize];
-            let back = lane.foresee(1, &self.state.times);
-            self.set_due(queue as usize, back);
-            return None;
-        }
-        let of_port = queue - input * (self.rules.outputs << self.rules.shift);
-        Some(Want { queue, input, output, of_port, onto, is_out: false })
-    }
-
-    /// When an input port and an output can both take a flit.
-    #[inline(always)]
-    fn ports_free(&mut self, input: usize, output: usize) -> Tick {
-        let free_at = self.input(input).free_at;
-        self.output(output).soonest.max(free_at)
+    fn want(&self, contender: u32) -> Want {
+        let Claim { input, output, .. } = self.state.claims[contender as usize];
+        let Contender { of_port, onto, .. } = self.state.contenders[contender as usize];
+        let (input, output, of_port) = (input.into(), output.into(), of_port.into());
+        Want { contender, input, output, of_port, onto, is_out: false }
     }
 
     /// A flit has taken part in an allocation in vain.
+    #[inline(always)]
     pub(super) fn yield_to_others(&mut self, want: &Want, now: Tick) {
-        let again = now + self.crossbar(want.output as usize);
-        let soonest = self.ports_free(want.input as usize, want.output as usize);
-        let queue = want.queue as usize;
-        self.queue(queue).again = again;
-        self.set_due(queue, soonest.max(again));
+        let place = want.contender as usize;
+        let contender = &mut self.state.contenders[place];
+        let again = now + self.rules.paces[usize::from(contender.kind)].crossbar;
+        contender.again = again;
+        let next = &mut self.state.claims[place].next;
+        *next = again.max(*next);
     }
 
-    /// Sends a flit that has won the switch, and has a credit.
-    #[inline(always)]
-    pub(super) fn emit(&mut self, want: &Want, now: Tick) {
-        let &Want { queue, input, output: number, onto, .. } = want;
-        let (queue, number) = (queue as usize, number as usize);
-        let &port @ ports::Output { kind, needs_room, .. } = self.port(number);
-        let pace = self.rules.paces[kind as usize];
-        let state = &mut *self.state;
-        let output = &mut state.outputs[self.router.first_output as usize + number];
-        let entry = &mut state.inputs[(self.router.first_input + input) as usize];
-        let arrives = pace.pass(now, &mut entry.free_at, output);
-        let (soonest, senders, far) =
-            (output.soonest.max(entry.free_at), (entry.senders, output.senders), output.far);
-        let taken = entry.free_at;
-
-        let own = &mut state.queues[self.first_queue + queue];
-        own.left -= 1;
-        own.flits.pop();
-        let &mut Queue { left, slot, held, source, sequence, feeder, entry: lane, .. } = own;
-        let next = match left == 0 || own.flits.is_empty() {
-            true => NEVER,
-            false => own.flits.front(&state.times).max(soonest),
-        };
-        if needs_room {
-            state.lanes[held as usize].take();
-        }
-        let channel = self.router.first_output + fitted!(number, u32);
+    /// Sends the next flit of a contender, which has won the switch.
+    #[inline(never)]
+    pub(super) fn emit(&mut self, place: usize, now: Tick) {
         let time = self.time(now);
-        self.digest.add(time, self.first_channel + channel, source, sequence);
-        *self.latest = (*self.latest).max(time);
-        self.statistics.sent(channel, onto, 1);
-        self.give_back(feeder, (fitted!(input, u16), lane), now);
-        if !leaves(&port) {
-            let header = std::mem::replace(&mut self.queue(queue).slot, NONE);
-            if header != NONE {
-                self.go_on(number, header, now);
+        let State { contending, claims, contenders, inputs, outputs, queues, lanes, times, .. } =
+            &mut *self.state;
+        let own = &mut contenders[place];
+        own.left -= 1;
+        let pace = &self.rules.paces[usize::from(own.kind)];
+        let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
+        let arrives = pace.pass(now, &mut entry.free_at, exit);
+        let (taken, soonest) = (entry.free_at, exit.soonest);
+        let shares_none = entry.senders == 1 && exit.senders == 1;
+        let flits = &mut queues[own.queue as usize].flits;
+        flits.pop();
+        let came = if flits.is_empty() { NEVER } else { flits.front(times) };
+        let mut credit = 0;
+        if own.needs_room {
+            let lane = &mut lanes[own.held as usize];
+            lane.take(now, times);
+            if came != NEVER && own.left > 0 {
+                credit = lane.next_credit(times);
             }
-            self.pass_on((&port, far), onto, &[arrives], header);
-        } else if left == 0 {
-            let (terminal, time) = (self.terminal(number), self.time(arrives));
-            self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+        }
+        let next = came.max(credit).max(taken).max(soonest);
+        self.digest.add_marked(time, own.mark);
+        self.statistics.flits[own.counted as usize] += 1;
+        let back = now + self.rules.back[usize::from(own.injects)];
+        let awaited = give_back(lanes.get_mut(own.feeder as usize), back, times);
+        // Most flits are on their way now, and nobody waits for them.
+        let is_sent = match queues.get_mut(own.far as usize) {
+            Some(far) if !far.flits.is_empty() => {
+                far.flits.push(arrives, times);
+                true
+            }
+            _ => false,
+        };
+        let left = own.left;
+        claims[place].next = next;
+        if !shares_none {
+            let Claim { input, output, .. } = claims[place];
+            let count = usize::from(contending[self.number as usize]);
+            for claim in &mut claims[self.first_contender..][..count] {
+                claim.put_off((input, taken), (output, soonest));
+            }
+        }
+        let crossbar = pace.crossbar;
+        if awaited {
+            self.tell_sender(place, now);
+        }
+        if !is_sent {
+            self.hand_over(place, now, arrives);
         }
         if left == 0 {
-            self.end(queue, number, taken);
-        } else if senders == (1, 1) && left > 1 && next < self.until.saturating_sub(pace.crossbar) {
+            self.end(place, taken);
+        } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
             // Several flits may win before the end.
-            self.leave_alone(queue, next, pace.crossbar);
-        } else {
-            self.set_due(queue, next);
+            self.leave_alone(place, next, crossbar);
         }
+    }
+
+    /// The output of a contender among its router's.
+    #[inline(always)]
+    pub(super) fn output_of(&self, contender: usize) -> usize {
+        self.state.claims[contender].output.into()
+    }
+
+    /// A flit of a contender is on its way, which may be its header or its last one, or whose arrival has to be told.
+    fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
+        let &Contender { queue, onto, left, leaves, has_header, .. } =
+            &self.state.contenders[place];
+        let output = self.output_of(place);
+        if has_header {
+            self.send_header(place, now, arrives);
+        } else if !leaves {
+            self.pass_on(output, onto, &[arrives], NONE);
+        } else if left == 0 {
+            let &Queue { slot, entry: lane, .. } = &self.state.queues[queue as usize];
+            let (terminal, time) = (self.terminal(output), self.time(arrives));
+            self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+        }
+    }
+
+    /// A contender's header is on its way to the next router.
+    #[inline(always)]
+    fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
+        let &Contender { queue, onto, .. } = &self.state.contenders[place];
+        let output = self.output_of(place);
+        let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
+        self.go_on(output, header, now);
+        self.pass_on(output, onto, &[arrives], header);
+        let &ports::Output { far_part, .. } = self.port(output);
+        // Who waits for a packet's last flit has to be told of each.
+        let far = if far_part == self.part && !self.rules.forwards_whole {
+            let pair = self.output(output).far + u32::from(onto);
+            fitted!(self.queue_of_pair(pair), u32)
+        } else {
+            NONE
+        };
+        let own = &mut self.state.contenders[place];
+        (own.has_header, own.far) = (false, far);
     }
 
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
-    pub(super) fn pass_on(
-        &mut self,
-        (port, far): (&ports::Output, u32),
-        onto: u8,
-        times: &[Tick],
-        header: u32,
-    ) {
-        let &ports::Output { far_part, far_router, far_pair, .. } = port;
+    pub(super) fn pass_on(&mut self, output: usize, onto: u8, times: &[Tick], header: u32) {
+        let &ports::Output { far_part, far_router, far_pair, .. } = self.port(output);
         if far_part == self.part {
+            let far = self.output(output).far;
             return self.join(far_router, far + u32::from(onto), times, header);
         }
         let pair = u32::from(far_pair) + u32::from(onto);
@@ -196,32 +220,34 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// A flit has left a queue: there is room for another one.
-    #[inline(always)]
-    pub(super) fn give_back(&mut self, feeder: Feeder, (input, lane): (u16, u8), now: Tick) {
-        let Feeder { place, back, injects } = feeder;
-        let time = now + back;
-        if place & AWAY != 0 {
-            let entry = self.ports.entries[(place & !AWAY) as usize];
+    /// A flit has left a contender's queue at `now`, and the sender of the channel that feeds it is another part's, or
+    /// waits for the credit.
+    #[cold]
+    pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
+        let &Contender { queue, entry, feeder, injects, .. } = &self.state.contenders[place];
+        let time = now + self.rules.back[usize::from(injects)];
+        if feeder & AWAY != 0 {
+            let lane = self.state.queues[queue as usize].entry;
+            let entry = self.ports.entries[(feeder & !AWAY) as usize];
             let credit = (entry.room + u32::from(lane), Credit { time, flits: 1 });
-            return self.mail[entry.part as usize].credits.push(credit);
-        }
-        let awaited = self.state.lanes[place as usize].give_back(time, &mut self.state.times);
-        if !awaited {
+            self.mail[entry.part as usize].credits.push(credit);
         } else if injects {
             let channels = self.whole.parameters.injection_channels;
-            let own = fitted!(input, u32) - u32::from(self.router.transit);
-            self.outbox.fed.push((self.router.first_terminal * channels + own, time));
+            let of_router = entry - self.router.first_input - u32::from(self.router.transit);
+            self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {
-            self.wake_sender(place, time);
+            self.wake_sender(feeder, time);
         }
     }
 
     /// A packet's last flit has won: its lane will be free, and so is the way for the packet behind it.
-    fn end(&mut self, queue: usize, output: usize, free_at: Tick) {
-        let &mut Queue { held, input, .. } = self.queue(queue);
-        self.input(input.into()).senders -= 1;
-        self.output(output).senders -= 1;
+    #[inline(always)]
+    fn end(&mut self, place: usize, free_at: Tick) {
+        let &Contender { queue, entry, exit, held, .. } = &self.state.contenders[place];
+        let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
+        self.scratch.ended.push(fitted!(place, u32));
+        self.state.inputs[entry as usize].senders -= 1;
+        self.state.outputs[exit as usize].senders -= 1;
         let lane = &mut self.state.lanes[held as usize];
         (lane.free_at, lane.holder) = (free_at, NONE);
         self.wake_askers(output, free_at);
@@ -231,12 +257,19 @@ impl FlitVisit<'_, '_> {
         behind.stage = if is_empty { Stage::Idle } else { Stage::New };
         let flits = behind.flits;
         // If it has no flit, it is looked at when one comes.
-        let next = if is_empty || flits.is_empty() {
-            NEVER
-        } else {
-            self.rules.asks_from(flits.front(&self.state.times), 0, free_at)
-        };
-        self.set_due(queue, next);
+        if !is_empty && !flits.is_empty() {
+            let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
+            self.set_due(queue, next);
+        }
+    }
+}
+
+/// A credit will be back at a lane of this part; none if it is another's. Whether somebody has to be told.
+#[inline(always)]
+pub(super) fn give_back(lane: Option<&mut Lane>, back: Tick, times: &mut Times) -> bool {
+    match lane {
+        Some(lane) => lane.give_back(back, times),
+        None => true,
     }
 }
 

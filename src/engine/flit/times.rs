@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::tick::{Tick, rebased};
 use crate::narrow::narrow;
+use crate::prefetch::prefetch;
 
 /// The times of all rings of a part.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,6 +35,12 @@ impl Ring {
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Has the memory fetched of the first times.
+    #[inline(always)]
+    pub(super) fn approach(&self, times: &Times) {
+        times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
     }
 
     #[inline(always)]
@@ -70,9 +77,8 @@ impl Ring {
         self.first += 1;
         self.len -= 1;
         // An empty ring starts anew where its memory was used last.
-        if self.first == self.size || self.len == 0 {
-            self.first = 0;
-        }
+        let is_over = (self.first == self.size) | (self.len == 0);
+        self.first = if is_over { 0 } else { self.first };
     }
 }
 

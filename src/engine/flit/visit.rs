@@ -13,7 +13,7 @@ use crate::engine::octet::EIGHT;
 use crate::engine::packet::Packets;
 use crate::engine::ports::{self, Ports, Router};
 use crate::engine::statistics::Statistics;
-use crate::engine::tick::{NEVER, Tick};
+use crate::engine::tick::Tick;
 use crate::engine::trace::{Trace, note};
 use crate::engine::visit::Outbox;
 use crate::engine::whole::Whole;
@@ -29,12 +29,14 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
     pub router: Router,
-    /// Its number in the whole network, and its part's.
+    /// Its number in the part, in the whole network, and its part's.
+    pub number: u32,
     pub name: u32,
     pub part: u32,
     pub first_queue: usize,
-    /// How often queues were attended to that had been left alone.
-    pub attended: u32,
+    pub first_contender: usize,
+    /// How many contenders are left alone.
+    pub alone: u32,
     /// Up to when it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
@@ -59,7 +61,8 @@ impl<'f> Model<'f> {
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        flits.state.agenda.first(flits.rules.place(router))
+        let first = flits.state.agenda.first(number);
+        first.min(flits.state.contest_of(&flits.rules, (number, router)))
     }
 
     /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
@@ -83,10 +86,12 @@ impl<'f> Model<'f> {
             scratch: &mut flits.scratch,
             ports: &self.ports,
             router,
+            number,
             name: number + self.whole.cut.first_router(self.schedule.part),
             part: fitted!(self.schedule.part, u32),
             first_queue: flits.rules.first_queue(&router),
-            attended: 0,
+            first_contender: flits.rules.first_contender(&router),
+            alone: 0,
             until: 0,
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
@@ -113,85 +118,94 @@ impl Rules {
     pub(super) fn first_queue(&self, router: &Router) -> usize {
         ((router.first_input as usize) << self.shift) * self.outputs as usize
     }
-
-    /// Where a router's times are in the agenda.
-    #[inline(always)]
-    fn place(&self, router: &Router) -> Place {
-        Place {
-            first_queue: self.first_queue(router),
-            first_octet: router.first_octet as usize,
-            octets: router.octets as usize,
-        }
-    }
 }
 
 impl FlitVisit<'_, '_> {
     /// See [`Model::run_flits`].
     fn run(&mut self, until: Tick) -> Tick {
         self.until = until;
-        let place = self.rules.place(&self.router);
         let mut due = std::mem::take(&mut self.scratch.due);
+        let mut last = None;
         let left = loop {
-            let now = self.state.agenda.first(place);
+            let (contest, count) = self.next_contest(&mut due);
+            let look = self.state.agenda.first(self.number);
+            let now = contest.min(look);
             if now >= until {
                 break until;
             }
-            self.pass(&mut due, place, now);
-            self.state.agenda.settle(now, place);
+            if look == now {
+                self.look_at_all(now);
+                // Somebody may contend now who did not.
+                continue;
+            }
+            let due = &due[..count];
+            if self.alone > 0 {
+                let before = self.alone;
+                due.iter().for_each(|&place| self.attend(place as usize, now));
+                if self.alone < before {
+                    continue;
+                }
+            }
+            self.send(due, now);
+            last = Some(now);
+            self.retire();
             if self.outbox.is_urgent(self.hosts_answer) {
                 break now + 1;
             }
         };
         self.scratch.due = due;
+        if let Some(last) = last {
+            *self.latest = (*self.latest).max(self.time(last));
+        }
         self.attend_all(left);
-        self.state.agenda.first(place)
+        let contest = self.state.contest_of(self.rules, (self.number, &self.router));
+        contest.min(self.state.agenda.first(self.number))
     }
 
-    /// Does what queues that are due bring about at an instant: virtual channels are allocated, and then the switch.
-    #[inline(always)]
-    fn pass(&mut self, due: &mut Vec<u32>, place: Place, now: Tick) {
-        self.state.agenda.due_at(now, place, due);
-        let before = self.attended;
-        for &queue in &*due {
-            let &mut Queue { stage, alone, .. } = self.queue(queue as usize);
-            if stage != Stage::Sending {
-                self.look(queue as usize, now);
-            } else if alone {
-                self.attend(queue, now);
-            }
+    /// Looks at queues that are due at an instant, and gives virtual channels to packets that ask.
+    #[inline(never)]
+    fn look_at_all(&mut self, now: Tick) {
+        let place = Place {
+            router: self.number as usize,
+            first_input: self.router.first_input as usize,
+            inputs: self.router.inputs.into(),
+        };
+        let mut looks = std::mem::take(&mut self.scratch.looks);
+        let count = self.state.agenda.take_due(now, place, &mut looks);
+        for &queue in &looks[..count] {
+            self.look(queue as usize, now);
         }
+        self.scratch.looks = looks;
         if self.scratch.has_asks() {
             self.allocate_lanes(now);
         }
-        // Those who were left alone until then may have a flit now, too.
-        if self.attended > before {
-            self.state.agenda.due_at(now, place, due);
-        }
-        self.send(due, now);
     }
 
     /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
+    #[inline(always)]
     fn look(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).stage {
-            Stage::Idle | Stage::Sending => self.set_due(queue, NEVER),
+            Stage::Idle | Stage::Sending => (),
             Stage::New | Stage::Undecided => self.meet(queue, now),
             Stage::Asking => self.ask(queue, now),
         }
     }
 
-    /// Says before when nothing can come of a queue.
+    /// Says before when nothing can come of a queue that does not contend.
     #[inline(always)]
     pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
-        self.state.agenda.set(queue, (self.router.first_octet as usize, input.into()), time);
+        let input = self.router.first_input + u32::from(input);
+        self.state.agenda.set(queue, (self.number, input), time);
     }
 
     /// Sees to it that a queue is looked at by `time`.
     pub(super) fn lower(&mut self, queue: usize, time: Tick) {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
-        self.state.agenda.lower(queue, (self.router.first_octet as usize, input.into()), time);
+        let input = self.router.first_input + u32::from(input);
+        self.state.agenda.lower(queue, (self.number, input), time);
     }
 
     #[inline(always)]

@@ -1,0 +1,56 @@
+//! Memory fetched some visits ahead, where a part is larger than the nearer caches.
+
+use super::Flits;
+use super::lane::Lane;
+use super::queue::Queue;
+use crate::engine::packet::Packets;
+use crate::engine::ports::Ports;
+use crate::prefetch::{Stage, prefetch};
+
+impl Flits {
+    /// Has the memory fetched that the visit of a router will need.
+    #[inline(never)]
+    pub(in crate::engine) fn approach(
+        &self,
+        (ports, packets): (&Ports, &Packets),
+        number: u32,
+        stage: Stage,
+    ) {
+        let router = &ports.routers[number as usize];
+        let (rules, state) = (&self.rules, &self.state);
+        let queues = || {
+            let inputs = usize::from(router.inputs) << rules.shift;
+            &state.queues[rules.first_queue(router)..][..inputs * rules.outputs as usize]
+        };
+        let outputs = || &state.outputs[router.first_output as usize..][..router.outputs.into()];
+        match stage {
+            Stage::Far => prefetch(router),
+            Stage::Near => {
+                ports.octets_of(router).iter().for_each(prefetch);
+                queues().iter().for_each(prefetch);
+                outputs().iter().for_each(prefetch);
+                let contenders = state.contenders_of(rules, (number, router));
+                state.claims[contenders.clone()].iter().for_each(prefetch);
+                state.contenders[contenders].iter().for_each(prefetch);
+            }
+            Stage::Next => {
+                for output in outputs() {
+                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
+                    lanes.iter().for_each(prefetch);
+                }
+                for Queue { flits, .. } in queues() {
+                    flits.approach(&state.times);
+                }
+            }
+            Stage::Last => {
+                for queue in queues() {
+                    packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
+                }
+                for output in outputs() {
+                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
+                    lanes.iter().for_each(|lane: &Lane| lane.approach(&state.times));
+                }
+            }
+        }
+    }
+}

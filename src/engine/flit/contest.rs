@@ -1,0 +1,244 @@
+//! Packets that contend: those that have a virtual channel, so that nothing but their flits' times, credits and ports
+//! decides when they ask for the switch. A router has few of them at a time. What is to be known of them lies together,
+//! and they are looked through at every instant.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::queue::Queue;
+use super::sending::leaves;
+use super::visit::FlitVisit;
+use super::{Rules, State};
+use crate::engine::Digest;
+use crate::engine::ports::Router;
+use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::narrow::fitted;
+use crate::topology::NONE;
+
+/// When the next flit of a contender asks for the switch, and for which ports: what is looked at at every instant.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Claim {
+    /// When it asks; never if that is not known. If it is left alone, some time until which nobody needs to look at it.
+    pub next: Tick,
+    pub input: u16,
+    pub output: u16,
+}
+
+/// A packet that contends.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Contender {
+    /// What the digest has of its packet and channel.
+    pub mark: u64,
+    /// Its queue, input port and output, among the part's.
+    pub queue: u32,
+    pub entry: u32,
+    pub exit: u32,
+    /// The lane that it has, and the one that feeds its queue.
+    pub held: u32,
+    pub feeder: u32,
+    /// The queue of the part that its flits go to once its header has; [`NONE`] if they have to be handed over otherwise.
+    pub far: u32,
+    /// Where its flits are counted.
+    pub counted: u32,
+    /// Before when it does not ask again.
+    pub again: Tick,
+    /// Its flits that have not won the switch.
+    pub left: u16,
+    /// Its queue among those of its input port.
+    pub of_port: u16,
+    /// The lane that it has at its output, and the kind of channel.
+    pub onto: u8,
+    pub kind: u8,
+    /// Whether its flits take credits, and whether they leave the network.
+    pub needs_room: bool,
+    pub leaves: bool,
+    /// Whether its header has not won the switch.
+    pub has_header: bool,
+    /// Whether it comes from a terminal.
+    pub injects: bool,
+    /// Whether it sends alone: nobody looks at it until its last flit, or until somebody joins it.
+    pub alone: bool,
+}
+
+impl Claim {
+    /// Of nobody.
+    pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
+
+    /// A flit has been sent: its input port and its output are taken until these times.
+    #[inline(always)]
+    pub(super) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
+        let of_input = if self.input == input { taken } else { 0 };
+        let of_output = if self.output == output { soonest } else { 0 };
+        self.next = self.next.max(of_input).max(of_output);
+    }
+}
+
+impl Contender {
+    pub(super) const NONE: Self = Self {
+        mark: 0,
+        queue: NONE,
+        entry: NONE,
+        exit: NONE,
+        held: NONE,
+        feeder: NONE,
+        far: NONE,
+        counted: NONE,
+        again: 0,
+        left: 0,
+        of_port: 0,
+        onto: 0,
+        kind: 0,
+        needs_room: false,
+        leaves: false,
+        has_header: false,
+        injects: false,
+        alone: false,
+    };
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.again = rebased(self.again, by);
+    }
+}
+
+impl Rules {
+    /// Where a router's contenders begin: each has a lane of an output.
+    #[inline(always)]
+    pub(super) fn first_contender(&self, router: &Router) -> usize {
+        router.first_output as usize * self.lanes as usize
+    }
+}
+
+impl State {
+    /// Where a router's contenders are.
+    #[inline(always)]
+    pub(super) fn contenders_of(
+        &self,
+        rules: &Rules,
+        (number, router): (u32, &Router),
+    ) -> Range<usize> {
+        let first = rules.first_contender(router);
+        first..first + usize::from(self.contending[number as usize])
+    }
+
+    /// When flits of a router ask for the switch next.
+    #[inline(always)]
+    pub(super) fn contest_of(&self, rules: &Rules, router: (u32, &Router)) -> Tick {
+        soonest(&self.claims[self.contenders_of(rules, router)])
+    }
+
+    /// The place of the contender of a router's queue, which has this number among the part's.
+    #[inline(always)]
+    pub(super) fn contender_of(
+        &self,
+        rules: &Rules,
+        router: (u32, &Router),
+        queue: usize,
+    ) -> usize {
+        let mut range = self.contenders_of(rules, router);
+        let place = range.find(|&place| self.contenders[place].queue as usize == queue);
+        place.expect("its packet has a lane")
+    }
+
+    /// Finds out when the next flit of a contender asks for the switch. Then.
+    #[inline(always)]
+    pub(super) fn set_next(&mut self, contender: usize) -> Tick {
+        let Contender { queue, entry, exit, held, again, .. } = self.contenders[contender];
+        let flits = &self.queues[queue as usize].flits;
+        let mut next = NEVER;
+        if !flits.is_empty() {
+            let credit = self.lanes[held as usize].next_credit(&self.times);
+            let came = flits.front(&self.times).max(again);
+            let of_input = self.inputs[entry as usize].free_at;
+            let of_output = self.outputs[exit as usize].soonest;
+            next = came.max(credit).max(of_input).max(of_output);
+        }
+        self.claims[contender].next = next;
+        next
+    }
+}
+
+impl FlitVisit<'_, '_> {
+    /// The next instant at which flits ask for the switch. Their contenders are put down in `due`, from its start on, and
+    /// counted.
+    #[inline(always)]
+    pub(super) fn next_contest(&self, due: &mut [u32]) -> (Tick, usize) {
+        let range = self.contenders();
+        let places = fitted!(range.start, u32)..;
+        let claims = &self.state.claims[range];
+        let soonest = soonest(claims);
+        let mut count = 0;
+        // Without branches, which could not be foretold.
+        for (place, claim) in places.zip(claims) {
+            due[count] = place;
+            count += usize::from(claim.next == soonest);
+        }
+        (soonest, count)
+    }
+
+    /// Where the router's contenders are.
+    #[inline(always)]
+    pub(super) fn contenders(&self) -> Range<usize> {
+        let count = usize::from(self.state.contending[self.number as usize]);
+        self.first_contender..self.first_contender + count
+    }
+
+    /// The packet of a queue has got a lane of an output: it contends, not before `again`.
+    #[inline(always)]
+    pub(super) fn contend(&mut self, queue: usize, again: Tick) {
+        let place = self.contenders().end;
+        self.state.contending[self.number as usize] += 1;
+        let queue = self.first_queue + queue;
+        let &Queue { input, output, lane, held, left, source, sequence, feeder, of_port, .. } =
+            &self.state.queues[queue];
+        let port = self.port(output.into());
+        let channel = self.router.first_output + u32::from(output);
+        self.state.contenders[place] = Contender {
+            mark: Digest::mark(self.first_channel + channel, source, sequence),
+            queue: fitted!(queue, u32),
+            entry: self.router.first_input + u32::from(input),
+            exit: channel,
+            held,
+            feeder: feeder.place,
+            far: NONE,
+            counted: channel * self.rules.lanes + u32::from(lane),
+            again,
+            left,
+            of_port,
+            onto: lane,
+            kind: port.kind as u8,
+            needs_room: port.needs_room,
+            leaves: leaves(port),
+            has_header: !leaves(port),
+            injects: feeder.injects,
+            alone: false,
+        };
+        self.state.claims[place] = Claim { next: NEVER, input, output };
+        self.state.set_next(place);
+    }
+
+    /// Takes out contenders whose last flit has won.
+    #[inline(always)]
+    pub(super) fn retire(&mut self) {
+        if self.scratch.ended.len() > 1 {
+            self.scratch.ended.sort_unstable();
+        }
+        // From the last on, so that the one that takes a place is none of them.
+        while let Some(place) = self.scratch.ended.pop() {
+            let place = place as usize;
+            self.state.contending[self.number as usize] -= 1;
+            let last = self.contenders().end;
+            let State { claims, contenders, .. } = &mut *self.state;
+            if place < last {
+                contenders[place] = contenders[last];
+                claims[place] = claims[last];
+            }
+        }
+    }
+}
+
+/// When the first of some contenders asks for the switch.
+#[inline(always)]
+fn soonest(claims: &[Claim]) -> Tick {
+    claims.iter().fold(NEVER, |soonest, claim| soonest.min(claim.next))
+}

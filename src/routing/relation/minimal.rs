@@ -18,8 +18,9 @@ use super::relation::Builder;
 use super::shortest::shortest;
 use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
+use crate::routing::LaneChannel;
 use crate::routing::agnostic::{Algorithm, Parameters};
-use crate::topology::{Fabric, NONE, breadth_first};
+use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
 impl RelationRule {
     /// `minimal`.
@@ -57,13 +58,7 @@ fn minimal_up_down(
     let own = RelationParameters { lanes: 1, ..*parameters };
     let builder = up_down(fabric, &own)?;
     let escape = builder.relation();
-    with_escape(fabric, parameters.lanes, |before, router, destination, hops| {
-        let state = match before {
-            Some(channel) => escape.arrived(channel, 0),
-            None => escape.injected(router),
-        };
-        hops.extend(escape.hops(state, destination).iter().copied());
-    })
+    with_escape(fabric, Lanes { all: parameters.lanes, escape: 1 }, 0, relation_as_escape(escape))
 }
 
 fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
@@ -71,52 +66,93 @@ fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relat
     let table = Algorithm::NUE.generate(fabric, &of_one_lane).map_err(NoRelation::Table)?.table;
     let first: Vec<Option<u32>> =
         fabric.terminals_by_router().iter().map(|own| own.first().copied()).collect();
-    with_escape(fabric, parameters.lanes, |_, router, destination, hops| {
+    let lanes = Lanes { all: parameters.lanes, escape: 1 };
+    with_escape(fabric, lanes, 0, |_, router, destination, hops| {
         let terminal = first[destination as usize].expect("destinations have terminals");
         hops.extend(table.port(router, terminal).map(|port| Hop::new(port, 0)));
     })
 }
 
-/// Shortest ways in lanes 1 and up, and an escape in lane 0: `escape(before, router, destination, hops)` adds its
-/// hops for a packet at `router` that came there through channel `before` of the escape, or is new to it.
-fn with_escape(
+/// The hops that a relation of the lanes of an escape allows, for [`with_escape`].
+pub(super) fn relation_as_escape(
+    escape: &Relation,
+) -> impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>) + '_ {
+    move |before, router, destination, hops| {
+        let state = match before {
+            Some(place) => escape.arrived(place.channel, place.lane),
+            None => escape.injected(router),
+        };
+        hops.extend(escape.hops(state, destination).iter().copied());
+    }
+}
+
+/// How many lanes there are, the first of which are the escape's.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes {
+    pub all: u8,
+    pub escape: u8,
+}
+
+/// Shortest ways in the lanes behind those of the escape, and an escape: `escape(before, router, destination, hops)` adds
+/// its hops for a packet at `router` that came there through `before` of the escape, or is new to it. A packet's first
+/// hop may begin a way that is longer than the shortest one by `longer` hops.
+pub(super) fn with_escape(
     fabric: &Fabric,
-    lanes: u8,
-    escape: impl Fn(Option<u32>, u32, u32, &mut Vec<Hop>),
+    lanes: Lanes,
+    longer: u32,
+    escape: impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>),
 ) -> Result<Relation, NoRelation> {
-    let mut builder = Builder::new(fabric, lanes)?;
+    let mut builder = Builder::new(fabric, lanes.all)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
-    let (mut hops, mut own) = (Vec::new(), Vec::new());
+    let (mut first, mut own, mut hops) = (Vec::new(), Vec::new(), Vec::new());
     for destination in fabric.ends() {
         breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
         for &router in order.iter().filter(|&&router| router != destination) {
+            first.clear();
             own.clear();
+            let left = hops_left[router as usize];
             let outputs = fabric.outputs(router);
             for (port, channel) in (0u16..).zip(outputs.clone()) {
-                let nearer = fabric.target(channel).is_some_and(|next| {
-                    hops_left[next as usize].saturating_add(1) == hops_left[router as usize]
-                });
-                if nearer {
-                    own.extend((1..lanes).map(|lane| Hop::new(port, lane)));
+                let Some(next) = fabric.target(channel) else { continue };
+                let through = hops_left[next as usize].saturating_add(1);
+                let free = (lanes.escape..lanes.all).map(|lane| Hop::new(port, lane));
+                let back = fabric.opposite(channel);
+                let onward = |it: Channel| {
+                    let target = fabric.target(it).filter(|_| Some(it) != back);
+                    let nearer = |at: u32| hops_left[at as usize].saturating_add(2) == through;
+                    target.is_some_and(nearer)
+                };
+                // A longer way goes on over another cable.
+                let goes_on = through == left || fabric.outputs(next).any(onward);
+                if through <= left + longer && goes_on {
+                    first.extend(free.clone());
+                }
+                if through == left {
+                    own.extend(free);
                 }
             }
-            let before = own.len();
-            escape(None, router, destination, &mut own);
-            own[before..].iter_mut().for_each(|hop| hop.escape = true);
+            for list in [&mut first, &mut own] {
+                let before = list.len();
+                escape(None, router, destination, list);
+                list[before..].iter_mut().for_each(|hop| hop.escape = true);
+            }
             let injected = builder.relation().injected(router);
-            hops.clone_from(&own);
-            builder.set(injected, destination, &mut hops);
-            for channel in outputs.filter_map(|channel| fabric.opposite(channel)) {
-                for lane in 1..lanes {
-                    hops.clone_from(&own);
+            builder.set(injected, destination, &mut first);
+            for own_end in outputs.clone() {
+                let Some(channel) = fabric.opposite(own_end) else { continue };
+                for lane in 0..lanes.all {
+                    hops.clear();
+                    if lane >= lanes.escape {
+                        let back = |hop: &&Hop| outputs.start + u32::from(hop.port) != own_end;
+                        hops.extend(own.iter().filter(|hop| hop.escape || back(hop)));
+                    } else {
+                        let before = LaneChannel { channel, lane };
+                        escape(Some(before), router, destination, &mut hops);
+                        hops.iter_mut().for_each(|hop| hop.escape = true);
+                    }
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);
                 }
-                hops.clear();
-                escape(Some(channel), router, destination, &mut hops);
-                hops.iter_mut().for_each(|hop| hop.escape = true);
-                let state = builder.relation().arrived(channel, 0);
-                builder.set(state, destination, &mut hops);
             }
         }
     }

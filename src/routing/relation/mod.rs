@@ -8,6 +8,7 @@
 
 mod left_right;
 mod minimal;
+mod order;
 mod path_set;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
 mod relation;
@@ -15,6 +16,7 @@ mod shortest;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod two_orders;
 mod udwm;
 mod up_down;
 
@@ -30,13 +32,14 @@ use crate::routing::agnostic::NoTable;
 use crate::topology::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub const RELATION_RULES: [RelationRule; 6] = [
+pub const RELATION_RULES: [RelationRule; 7] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
     RelationRule::LEFT_RIGHT,
     RelationRule::MINIMAL,
     RelationRule::MINIMAL_UP_DOWN,
     RelationRule::MINIMAL_NUE,
+    RelationRule::TWO_ORDERS,
 ];
 
 /// A rule that makes a relation: one row of [`RELATION_RULES`].
@@ -93,7 +96,8 @@ pub struct RelationParameters {
     pub lanes: u8,
     /// How the spanning tree is searched, of rules that have one.
     pub tree: TreeOrder,
-    /// The root of the spanning tree; `None` for the connected router of lowest number.
+    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one in the middle, as the
+    /// rule says.
     pub root: Option<u32>,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::narrow::narrow;
-use crate::topology::{Channel, Fabric, NONE};
+use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
 /// How the spanning tree is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,4 +170,25 @@ pub(super) fn first_router(fabric: &Fabric) -> u32 {
     // A router without terminals, such as a fat tree's, may have a lower number, and is as good a root.
     let tree = Tree::new(fabric, sender, Order::BreadthFirst);
     narrow(tree.level.iter().position(|&level| level != NONE).unwrap_or(0))
+}
+
+/// The router in the middle: with the fewest hops to all routers with live terminals together, the first of equals.
+pub(super) fn middle(fabric: &Fabric) -> u32 {
+    let ends = fabric.ends();
+    let mut sums = vec![(0u32, 0u64); fabric.routers() as usize];
+    let (mut hops, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
+    for &end in &ends {
+        breadth_first(end, &mut hops, &mut order, |at| fabric.neighbors(at));
+        for &router in &order {
+            let (reached, sum) = &mut sums[router as usize];
+            *reached += 1;
+            *sum += u64::from(hops[router as usize]);
+        }
+    }
+    // Those that failures have cut off reach fewer.
+    let key = |router: &u32| {
+        let (reached, sum) = sums[*router as usize];
+        (std::cmp::Reverse(reached), sum)
+    };
+    (0..fabric.routers()).min_by_key(key).unwrap_or(0)
 }

@@ -1,0 +1,91 @@
+//! What the rule promises on any fabric, and what its order and its first hops are on fabrics where that is known.
+
+use super::*;
+use crate::routing::prove_relation;
+use crate::routing::relation::{Hop, RelationBuilder};
+use crate::routing::test_fabric;
+use crate::topology::builders::{Cascade, DirectorTree, Kautz, RandomRegular};
+
+fn random(seed: u64) -> Fabric {
+    let routers = 9 + 2 * u32::try_from(seed % 12).unwrap();
+    let graph = RandomRegular { routers, degree: 4, terminals: 2, seed };
+    graph.cabling().unwrap().fabric().unwrap()
+}
+
+/// The fabric without each of its cables whose number is divisible, as far as it stays connected.
+fn with_failures(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut left = fabric.clone();
+    for cable in fabric.cables().filter(|&cable| u64::from(cable) % 5 == seed % 5).take(6) {
+        let next = left.without(&[cable], &[]);
+        let reached = Tree::new(&next, 0, super::super::TreeOrder::BreadthFirst).order.len();
+        if reached == fabric.routers() as usize {
+            left = next;
+        }
+    }
+    left
+}
+
+#[test]
+fn every_pair_of_random_fabrics_is_connected_without_a_cycle_in_any_lanes() {
+    for seed in 0..24 {
+        let whole = random(seed);
+        for fabric in [&whole, &with_failures(&whole, seed)] {
+            let ends = fabric.ends().len() as u64;
+            for lanes in [1, 2, 3, 4, 8] {
+                let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+                let relation = RelationRule::TWO_ORDERS.relation(fabric, &parameters).unwrap();
+                let proof = prove_relation(fabric, &relation);
+                let flaws: Vec<_> = proof.flaws.iter().map(|flaw| flaw.describe(fabric)).collect();
+                assert!(proof.holds(), "{seed} {lanes}: {flaws:?}");
+                assert_eq!(proof.pairs, ends * (ends - 1), "{seed} {lanes}");
+                assert_eq!(relation.has_escape(), lanes > 2);
+                let again = RelationRule::TWO_ORDERS.relation(fabric, &parameters).unwrap();
+                assert_eq!(relation, again, "{seed} {lanes}");
+            }
+        }
+    }
+}
+
+/// The hops of one state more: back to the lower lane, in which the order ascends once more.
+#[test]
+fn a_way_back_to_the_first_lane_is_refused() {
+    let fabric = random(3);
+    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
+    let mut builder = RelationBuilder::new(&fabric, 2).unwrap();
+    for &destination in &fabric.ends() {
+        for state in 0..relation.states() {
+            let mut hops = relation.hops(state, destination).to_vec();
+            for at in 0..hops.len() {
+                hops.push(Hop::new(hops[at].port, 0));
+            }
+            builder.set(state, destination, &mut hops);
+        }
+    }
+    let proof = prove_relation(&fabric, &builder.finish());
+    assert!(!proof.holds() && proof.cycle().is_some());
+}
+
+/// On a Kautz graph: with a second lane no way is longer than the longest of the shortest.
+#[test]
+fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
+    let kautz = Kautz { degree: 3, length: 2, redundancy: 2, terminals: 2 };
+    let fabric = kautz.cabling().unwrap().fabric().unwrap();
+    let longest = |lanes| {
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap().longest()
+    };
+    let minimal = RelationRule::MINIMAL.relation(&fabric, &RelationParameters::default()).unwrap();
+    assert!(longest(1) >= longest(2) && longest(2) == minimal.longest());
+}
+
+#[test]
+fn the_first_hop_is_free_where_shortest_ways_crowd_channels() {
+    // Edge switches that share a line chip have no other shortest way than through it.
+    let directors = DirectorTree::default().cabling().unwrap().fabric().unwrap();
+    assert_eq!(detour(&directors), 2);
+    // A torus' shortest ways are as even as can be.
+    assert_eq!(detour(&test_fabric(&[5, 5], &[])), 0);
+    let cascade = Cascade::default().cabling().unwrap().fabric().unwrap();
+    assert_eq!(detour(&cascade), 1);
+}

@@ -79,7 +79,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 16 + 6 + 3 + 4;
+const FEATURES: usize = 16 + 6 + 3 + 5;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 fn agree(seed: u64, scenario: &Scenario) -> usize {

@@ -9,8 +9,9 @@
 //! the window's end: whoever is visited later in the same window does not see them.
 //!
 //! A packet **contends** while it has a virtual channel: then it is known when its next flit asks for the switch, as far
-//! as its ports are free. For each other queue a router keeps the time before which nothing can come of it. A visit goes from the least of these times to the next, and lets all queues that are due then take part in the
-//! allocations of that instant. What a queue waits for is known by then, or has it looked at again when it comes.
+//! as its ports are free. For each other queue a router keeps the time before which nothing can come of it. A visit goes
+//! from the least of these times to the next, and lets all queues that are due then take part in the allocations of that
+//! instant. What a queue waits for is known by then, or has it looked at again when it comes.
 //!
 //! | module | what it is for |
 //! |---|---|

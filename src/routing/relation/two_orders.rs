@@ -2,17 +2,18 @@
 //!
 //! With one lane packets take the shortest of the ways along which an [order](super::order) of the channels ascends. With
 //! two they ascend in lane 0, then descend in lane 1: a turn that the order forbids in one lane is allowed in the other, and
-//! changing lanes is a turn of any kind. So nearly all ways of up to three hops, and most longer ones, are
-//! allowed, without a cycle: each (channel, lane) comes before all that may follow it, lane 0 in the order, then lane 1
-//! against it. Up*/Down* and its kin forbid a quarter of all turns in every lane, however many there are.
+//! changing lanes is a turn of any kind. There is no cycle: each (channel, lane) comes before all that may follow it, lane
+//! 0 in the order, then lane 1 against it. On fat trees the order that is found lets packets through few switches only
+//! (results/nue), so there it should have more than two lanes.
 //!
 //! With more lanes the others are for any shortest way, without restriction, and the two are the escape, as in
 //! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
 //!
 //! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the first hop of a packet that is
-//! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the packet goes the shortest
-//! way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication", 1982), with a neighbor for the
-//! intermediate router. How much farther is decided before anything is simulated: [`detour`].
+//! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the
+//! packet goes the shortest way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication",
+//! 1982), with a neighbor for the intermediate router. How much farther is decided before anything is simulated:
+//! [`detour`].
 
 use super::minimal::{Lanes, relation_as_escape, with_escape};
 use super::order::order;

@@ -35,15 +35,20 @@ impl Machine {
         Self { fabric, routes, parameters }
     }
 
+    /// The terminals of the ranks.
+    fn places(&self, spec: &ApplicationSpec) -> Vec<u32> {
+        let live: Vec<u32> = self.fabric.live_terminals().collect();
+        let ranks = spec.schedule.ranks();
+        spec.placement.nodes(ranks, spec.ranks_per_node, &live, 1).unwrap()
+    }
+
     fn run(
         &self,
         spec: &ApplicationSpec,
         threads: usize,
         stops: &[Picoseconds],
     ) -> (Result<Outcome, String>, Digest, Counters) {
-        let live: Vec<u32> = self.fabric.live_terminals().collect();
-        let ranks = spec.schedule.ranks();
-        let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, 1).unwrap();
+        let places = self.places(spec);
         let application = Application::new(spec, &places, self.fabric.terminals(), true);
         let mut engine = Engine::new(
             threads,
@@ -407,7 +412,7 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
                 false => zero_load_latency(&machine.parameters, leg.hops.into(), flits),
             }
         };
-        let explained = explain(schedule, &outcome.records, flight);
+        let explained = explain(schedule, &outcome.records, &machine.places(&spec), flight);
         let mut time = 0;
         for stretch in &explained.path {
             assert_eq!(stretch.start, time, "program {number}: {:#?}", explained.path);
@@ -447,7 +452,7 @@ fn what_a_rank_waited_for_is_what_its_partner_did() {
     let spec = spec(late, HostParameters::default());
     let outcome = machine.run(&spec, 1, &[]).0.unwrap();
     let alone = machine.alone(0, 1, 256);
-    let explained = explain(&spec.schedule, &outcome.records, |_| alone);
+    let explained = explain(&spec.schedule, &outcome.records, &machine.places(&spec), |_| alone);
     // 3 us and the sender's overhead are the partner's; what follows is the message's.
     assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0]);
     assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone]);

@@ -99,6 +99,18 @@ impl Matching {
         self.waiting.take_first(&mut self.lines[line], |it| it.0 == tag).map(|it| it.1)
     }
 
+    /// Whether anything waits at a rank for what is of this peer and has this tag.
+    pub(crate) fn has(&self, rank: u32, peer: u32, tag: u32) -> bool {
+        let list = self.list[rank as usize];
+        if list != ANY {
+            let alike = |one: u32, other: u32| one == ANY || other == ANY || one == other;
+            let mut list = self.lists[list as usize].iter();
+            return list.any(|it| alike(it.0, peer) && alike(it.1, tag));
+        }
+        let line = self.lines[self.line(rank, peer)];
+        self.waiting.of(line).any(|it| it.0 == tag)
+    }
+
     /// All that still waits: rank and item, in the order of items.
     pub(crate) fn left(&self) -> Vec<(u32, u32)> {
         let mut left = Vec::new();
@@ -147,6 +159,9 @@ mod tests {
             for (peer, tag, item) in [(1, 5, 0), (0, 5, 1), (1, 5, 2), (1, 6, 3), (1, 5, 4)] {
                 matching.wait(0, peer, tag, item);
             }
+            let has =
+                [(1, 5), (1, 6), (0, 5), (0, 6)].map(|(peer, tag)| matching.has(0, peer, tag));
+            assert_eq!(has, [true, true, true, false]);
             let taken = [(1, 5), (1, 5), (1, 6), (1, 6), (0, 5), (1, 5), (1, 5)]
                 .map(|(peer, tag)| matching.take(0, peer, tag));
             assert_eq!(taken, [Some(0), Some(2), Some(3), None, Some(1), Some(4), None]);

@@ -95,6 +95,8 @@ pub struct Schedule {
     waits: Vec<u32>,
     /// The operations that wait for one, if there are several: their count, then what they are.
     dependants: Vec<u32>,
+    /// Whether any of them waits for another one's beginning.
+    any_begun: bool,
     labels: Labels,
 }
 
@@ -179,6 +181,12 @@ impl Schedule {
         })
     }
 
+    /// Whether any operation waits for another one's beginning.
+    #[inline]
+    pub fn any_waits_for_begun(&self) -> bool {
+        self.any_begun
+    }
+
     /// The name that an operation was given.
     pub fn label(&self, number: u32) -> Option<&str> {
         self.labels.get(number)
@@ -247,6 +255,7 @@ impl ScheduleBuilder {
             steps: Vec::new(),
             waits: Vec::new(),
             dependants: Vec::new(),
+            any_begun: false,
             labels: Labels::default(),
         };
         Self { schedule, dependencies: Vec::new() }
@@ -315,10 +324,11 @@ impl ScheduleBuilder {
         // Stable, so that dependants are woken in the order in which they were named.
         self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
         self.schedule.waits.resize((first + operations) as usize, 0);
-        let Schedule { steps, waits, dependants, .. } = &mut self.schedule;
+        let Schedule { steps, waits, dependants, any_begun, .. } = &mut self.schedule;
         for &(_, _, waiting) in &self.dependencies {
             waits[(first + waiting) as usize] += 1;
         }
+        *any_begun |= self.dependencies.iter().any(|it| it.1 == Until::Begun);
         let flagged = |&(_, until, waiting): &(u32, Until, u32)| {
             (first + waiting) | if until == Until::Begun { BEGUN } else { 0 }
         };

@@ -109,6 +109,9 @@ pub(super) trait RouterModel: Send {
     /// Sees to what had to wait since it lay behind the limit, which is another now.
     fn move_limit(&mut self);
 
+    /// All that happens up to the limit has been simulated: sees to what was put off of it.
+    fn reach_limit(&mut self);
+
     /// Moves the epoch on to `epoch`, before which nothing is left to happen.
     fn rebase(&mut self, epoch: Picoseconds);
 
@@ -267,6 +270,7 @@ impl<L: Letter> Together<L> {
             let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
             part.run_window(first, end);
         }
+        part.model.reach_limit();
         part.model.tell(&mut part.observer);
         part.model.has_work()
     }
@@ -435,6 +439,8 @@ mod tests {
         }
 
         fn move_limit(&mut self) {}
+
+        fn reach_limit(&mut self) {}
 
         fn rebase(&mut self, epoch: Picoseconds) {
             let by = self.schedule.tick(epoch);

@@ -142,14 +142,15 @@ impl<'f> Model<'f> {
 
     /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
     pub(super) fn latest(&self) -> Picoseconds {
+        let latest = self.latest.max(self.workload.latest());
         if self.flits.is_some() {
-            return self.latest;
+            return latest;
         }
         let buffers =
             0..if self.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
         let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
         let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
-        ready.max().unwrap_or(0).max(self.latest)
+        ready.max().unwrap_or(0).max(latest)
     }
 
     /// Bytes of the part's arrays before traffic.
@@ -214,6 +215,10 @@ impl RouterModel for Model<'_> {
         let packets = self.packets.count * self.packets.bytes();
         self.is_large = self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
+    }
+
+    fn reach_limit(&mut self) {
+        self.catch_up();
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {

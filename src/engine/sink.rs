@@ -340,6 +340,6 @@ impl Model<'_> {
                 .received(name, &Receipt { tag, created, injected, hops, sequence, time }),
             Errand::Respond { .. } | Errand::Perform(_) => return,
         };
-        self.wake(wake, time);
+        self.wake(wake);
     }
 }

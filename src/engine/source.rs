@@ -159,7 +159,8 @@ impl Sources {
     /// When the first of some terminals is looked at next.
     #[inline(always)]
     pub(super) fn first_due(&self, terminals: &Range<u32>) -> Tick {
-        terminals.clone().fold(NEVER, |first, terminal| first.min(self.due[terminal as usize]))
+        let due = &self.due[terminals.start as usize..terminals.end as usize];
+        due.iter().fold(NEVER, |first, &due| first.min(due))
     }
 
     /// How a message of so many bytes is cut into packets.
@@ -212,9 +213,15 @@ impl Model<'_> {
     /// When something happens at a terminal next.
     #[inline]
     pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
-        let due = self.host_due(terminal);
-        self.injections_of(terminal)
-            .fold(due, |due, injection| due.min(self.sources.injections[injection as usize].due))
+        self.host_due(terminal).min(self.injections_due(terminal))
+    }
+
+    /// When the first of a terminal's injection channels is looked at next.
+    #[inline]
+    fn injections_due(&self, terminal: u32) -> Tick {
+        let Range { start, end } = self.injections_of(terminal);
+        let injections = &self.sources.injections[start as usize..end as usize];
+        injections.iter().fold(NEVER, |due, injection| due.min(injection.due))
     }
 
     /// When something happens at a terminal's host next.
@@ -247,12 +254,14 @@ impl Model<'_> {
                 self.create(terminal, time);
             }
         }
-        let mut due = NEVER;
-        for injection in self.injections_of(terminal) {
-            if self.sources.injections[injection as usize].due <= now {
-                self.inject(injection, terminal, now);
+        let mut due = self.injections_due(terminal);
+        if due <= now {
+            for injection in self.injections_of(terminal) {
+                if self.sources.injections[injection as usize].due <= now {
+                    self.inject(injection, terminal, now);
+                }
             }
-            due = due.min(self.sources.injections[injection as usize].due);
+            due = self.injections_due(terminal);
         }
         // Last, since a message that has been injected may let the host go on.
         due = due.min(self.host_due(terminal));
@@ -268,7 +277,9 @@ impl Model<'_> {
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
-        self.latest = self.latest.max(now);
+        if !self.workload.puts_off() {
+            self.latest = self.latest.max(now);
+        }
         let Some(message) = message else { return };
         debug_assert_eq!((message.source, message.time), (name, now - overhead));
         let (role, bytes) = match message.kind {
@@ -657,13 +668,20 @@ impl Model<'_> {
     }
 
     /// Something that a terminal did or got may let terminals create messages.
-    pub(super) fn wake(&mut self, wake: Wake, time: Picoseconds) {
+    pub(super) fn wake(&mut self, wake: Wake) {
         match wake {
             // At the end of the window it shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
-            Wake::Terminal(name) => {
+            Wake::Terminal(name, time) => {
                 let terminal = self.whole.in_part(name, self.schedule.part);
                 self.create_at(terminal, time);
+            }
+            Wake::NotBefore(name, time) => {
+                let terminal = self.whole.in_part(name, self.schedule.part);
+                let time = time + self.whole.parameters.send_overhead;
+                let adapter = &mut self.sources.adapters[terminal as usize];
+                adapter.create_at = adapter.create_at.max(time);
+                self.sources.due[terminal as usize] = self.terminal_due(terminal);
             }
         }
     }
@@ -676,6 +694,22 @@ impl Model<'_> {
             self.create_at(terminal, time);
         }
         time + self.whole.parameters.send_overhead
+    }
+
+    /// Has hosts do what they have put off of what happens up to the limit: so nobody notices between two runs that they
+    /// do.
+    pub(super) fn catch_up(&mut self) {
+        if !self.workload.puts_off() {
+            return;
+        }
+        let overhead = self.whole.parameters.send_overhead;
+        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
+            let adapter = &mut self.sources.adapters[terminal as usize];
+            let next = self.workload.catch_up(adapter.name, self.schedule.window.limit);
+            adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
+            let due = self.terminal_due(terminal);
+            self.sources.due[terminal as usize] = due;
+        }
     }
 
     /// When the first host has something to do.

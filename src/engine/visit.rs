@@ -12,7 +12,6 @@ use super::router::Visit;
 use super::sink::Delivery;
 use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
-use crate::narrow::fitted;
 use crate::prefetch::{Stage, prefetch};
 use crate::topology::NONE;
 
@@ -155,7 +154,11 @@ impl<'f> Model<'f> {
     #[inline(never)]
     pub(super) fn approach_host(&self, number: u32, stage: Stage) {
         let terminal = self.ports.routers[number as usize].first_terminal;
-        if let Some(adapter) = self.sources.adapters.get(terminal as usize) {
+        if let Some(adapter) = self.sources.adapters.get(terminal as usize)
+            // What only comes to it changes little at its host.
+            && (stage != Stage::Last
+                || self.sources.due[terminal as usize] < self.schedule.window.end)
+        {
             self.workload.approach(adapter.name, stage);
         }
     }
@@ -164,10 +167,11 @@ impl<'f> Model<'f> {
     #[inline(always)]
     fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
         let words = self.ports.size.words;
-        for word in 0..words {
-            let mut bits = self.ports.arrived[number as usize * words + word];
+        let arrived = &self.ports.arrived[number as usize * words..][..words];
+        for (word, &pairs) in (0..).zip(arrived) {
+            let mut bits = pairs;
             while bits != 0 {
-                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let pair = word * 64 + bits.trailing_zeros();
                 let queue = self.ports.queue(&self.ports.routers[number as usize], pair);
                 see(&self.ports.queues[queue]);
                 bits &= bits - 1;
@@ -205,7 +209,7 @@ impl<'f> Model<'f> {
     fn has_arrivals(&self, number: u32) -> bool {
         let words = self.ports.size.words;
         let first = number as usize * words;
-        (first..first + words).any(|word| self.ports.arrived[word] != 0)
+        self.ports.arrived[first..first + words].iter().any(|&word| word != 0)
     }
 
     /// Simulates a router's outputs before `until`; see [`Visit::run`].
@@ -267,7 +271,15 @@ impl<'f> Model<'f> {
     }
 
     /// Sees to what a router's packets bring about at its own terminals.
+    #[inline]
     fn empty_own(&mut self) {
+        if !self.outbox.deliveries.is_empty() || !self.outbox.fed.is_empty() {
+            self.see_to_own();
+        }
+    }
+
+    #[inline(never)]
+    fn see_to_own(&mut self) {
         for place in 0..self.outbox.deliveries.len() {
             self.deliver(self.outbox.deliveries[place]);
         }

@@ -115,17 +115,18 @@ impl Explanation {
     }
 }
 
-/// Finds the critical path and what ranks waited for. `flight` is what a leg takes in an empty network. Time and memory
-/// in proportion to what was recorded, but for a sort.
+/// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks, `flight` is what a leg takes
+/// in an empty network. Time and memory in proportion to what was recorded, but for a sort.
 pub fn explain(
     schedule: &Schedule,
     records: &Records,
+    places: &[u32],
     flight: impl Fn(&Leg) -> Picoseconds,
 ) -> Explanation {
     let history = History::new(schedule, records);
     let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(0);
     let mut path = Vec::new();
-    if let Some(last) = history.last() {
+    if let Some(last) = history.last(places) {
         history.walk(Step::Job(last), &flight, |stretch| {
             path.push(stretch);
             true
@@ -248,9 +249,14 @@ impl<'a> History<'a> {
         Self { schedule, jobs, legs, job_of, leg_of, receipt_of, before, in_order }
     }
 
-    /// The job that ended last.
-    fn last(&self) -> Option<u32> {
-        (0..narrow(self.jobs.len())).max_by_key(|&number| self.jobs[number as usize].end)
+    /// The job that ended last. Of several the last one on the last of their terminals, so that it does not matter whose
+    /// was noted first.
+    fn last(&self, places: &[u32]) -> Option<u32> {
+        let place = |job: &Job| places[self.schedule.rank_of(job.operation) as usize];
+        (0..narrow(self.jobs.len())).max_by_key(|&number| {
+            let job = &self.jobs[number as usize];
+            (job.end, place(job))
+        })
     }
 
     fn job(&self, operation: u32, kind: JobKind) -> Option<u32> {

@@ -460,7 +460,12 @@ impl Simulation {
     }
 
     /// Where an application's time went.
-    fn explain(&self, spec: &ApplicationSpec, outcome: &traffic::Outcome) -> Explanation {
+    fn explain(
+        &self,
+        spec: &ApplicationSpec,
+        places: &[u32],
+        outcome: &traffic::Outcome,
+    ) -> Explanation {
         let parameters = &self.scenario.parameters;
         let flight = |leg: &Leg| {
             if leg.in_memory {
@@ -474,7 +479,7 @@ impl Simulation {
             let flits = parameters.packet_flits(last);
             zero_load_latency(parameters, leg.hops.into(), flits)
         };
-        explain(&spec.schedule, &outcome.records, flight)
+        explain(&spec.schedule, &outcome.records, places, flight)
     }
 
     /// The channels that the critical path waited for: simulates all of it again.
@@ -542,11 +547,11 @@ impl Simulation {
             let measured = unfinished(Status::Stuck, engine.now());
             Finding { measured, warnings: vec![warning], ..Finding::default() }
         };
-        if let Traffic::Application(_, spec) = &self.traffic {
+        if let Traffic::Application(placed, spec) = &self.traffic {
             match Application::outcome(engine.applications()) {
                 Ok(outcome) => {
                     let kept = Application::keeps_records(spec);
-                    let explanation = kept.then(|| self.explain(spec, &outcome));
+                    let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
                     row = application_row(row, outcome.time(), &measured, explanation.as_ref());
                     if let Some(explanation) = explanation {
                         explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);

@@ -292,7 +292,7 @@ impl Collectives {
         let finished = &mut self.state.finished[operation as usize];
         *finished = (finished.0.max(now), finished.1 + 1);
         let is_sooner = self.next_of_operations(terminal) != next;
-        if is_sooner { Wake::Terminal(terminal) } else { Wake::Nobody }
+        if is_sooner { Wake::Terminal(terminal, now) } else { Wake::Nobody }
     }
 
     /// Whether the operations of which these are all parts are done; and when each was, in order.

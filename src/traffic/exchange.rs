@@ -332,7 +332,7 @@ impl Exchange {
             return if self.barrier.busy > 0 { Wake::Nobody } else { Wake::All };
         }
         self.pass(terminal);
-        if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal) }
+        if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal, now) }
     }
 
     pub(super) fn memory(&self) -> usize {

@@ -335,7 +335,7 @@ impl RemoteMemory {
         adapter.clock = now;
         // What began before is asked for anyway.
         match self.next(terminal) {
-            Some(_) => Wake::Terminal(terminal),
+            Some(_) => Wake::Terminal(terminal, now),
             None => Wake::Nobody,
         }
     }

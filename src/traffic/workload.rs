@@ -20,8 +20,10 @@ use crate::units::Picoseconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     Nobody,
-    /// This terminal, now.
-    Terminal(u32),
+    /// This terminal, at this time.
+    Terminal(u32, Picoseconds),
+    /// Nobody: on the contrary, this terminal creates nothing before this time.
+    NotBefore(u32, Picoseconds),
     /// All terminals, once those of all parts are [at the barrier](Workload::at_barrier).
     All,
 }
@@ -130,6 +132,31 @@ impl Workload {
                 let (message, next) = operations.create(terminal, now);
                 (message, next.filter(within_reach))
             }
+        }
+    }
+
+    /// Whether what happens at a terminal may be done when it is asked for a message that comes later.
+    #[inline]
+    pub(crate) fn puts_off(&self) -> bool {
+        matches!(self, Self::Application(_))
+    }
+
+    /// Does all that happened at a terminal by `now` and was put off, since no message came of it. When to ask the
+    /// terminal for one next.
+    pub(crate) fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
+        match self {
+            Self::Application(application) => {
+                Some(application.catch_up(terminal, now)).filter(within_reach)
+            }
+            _ => None,
+        }
+    }
+
+    /// When the latest thing happened of those that may be put off.
+    pub(crate) fn latest(&self) -> Picoseconds {
+        match self {
+            Self::Application(application) => application.latest(),
+            _ => 0,
         }
     }
 

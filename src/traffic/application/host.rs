@@ -12,7 +12,7 @@ use super::order::{Order, Pairs};
 use super::record::{Job, JobKind, Leg, LegKind, Records};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
-use crate::application::{ANY, Action, Line, Lines, Matching, Schedule, Stuck, Until};
+use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
 use crate::mix::Mix;
 use crate::narrow::{narrow, rounded};
 use crate::prefetch::{Stage, prefetch};
@@ -36,6 +36,10 @@ struct Host {
     outbox: Line,
     /// When its adapter takes the next message.
     send_free: Picoseconds,
+    /// The streams of its ranks.
+    streams: u32,
+    /// How many of its ranks' streams neither do anything nor wait for the adapter.
+    idle: u32,
 }
 
 /// How far an application has come.
@@ -56,6 +60,8 @@ pub struct ApplicationState {
     finished: Vec<Picoseconds>,
     ended: u64,
     begun: u64,
+    /// When the latest of what happened so far did.
+    latest: Picoseconds,
     records: Option<Records>,
 }
 
@@ -71,6 +77,10 @@ pub struct Application {
     /// By rank: its first stream.
     first_stream: Arc<[u32]>,
     pairs: Arc<Pairs>,
+    /// For how long a stream works at least on what it gives to the adapter; `None` if adapters answer by themselves.
+    lead: Option<Picoseconds>,
+    /// Whether any messages are so large that they wait until they may come.
+    asks: bool,
     state: ApplicationState,
 }
 
@@ -113,15 +123,34 @@ impl Application {
         let all = narrow::<u32>(schedule.operations().len());
         let pairs = Pairs::new(schedule);
         let receipts = Matching::new(schedule);
-        let host = Host { agenda: Agenda::default(), outbox: Line::EMPTY, send_free: 0 };
+        let host = Host {
+            agenda: Agenda::default(),
+            outbox: Line::EMPTY,
+            send_free: 0,
+            streams: 0,
+            idle: 0,
+        };
+        let mut hosts = vec![host; terminals as usize];
+        for (rank, &place) in places.iter().enumerate() {
+            let end = first_stream.get(rank + 1).copied().unwrap_or(narrow(streams.count()));
+            let host = &mut hosts[place as usize];
+            host.streams += end - first_stream[rank];
+            host.idle = host.streams;
+        }
+        let is_large =
+            |it: &Operation| it.action == Action::Send && it.amount > spec.host.eager_limit.0;
+        let asks = schedule.operations().any(is_large);
         Self {
             schedule: Arc::clone(&spec.schedule),
             host: spec.host.clone(),
             terminals: places.into(),
             ranks: ranks.into(),
             first_stream: first_stream.into(),
+            lead: (!asks || spec.host.answer == Answer::Processor)
+                .then_some(spec.host.send_overhead),
+            asks,
             state: ApplicationState {
-                hosts: vec![host; terminals as usize],
+                hosts,
                 outgoing: Lines::new(),
                 streams,
                 waits: (0..all).map(|number| schedule.waits(number)).collect(),
@@ -132,6 +161,7 @@ impl Application {
                 finished: vec![0; schedule.ranks() as usize],
                 ended: 0,
                 begun: 0,
+                latest: 0,
                 records: records.then(Records::default),
             },
             pairs: pairs.into(),
@@ -211,14 +241,42 @@ impl Application {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        while let Some(happening) = self.state.hosts[terminal as usize].agenda.take_due(now) {
-            self.happen(terminal, happening, now);
-            self.run_streams(terminal, now);
-        }
+        self.run_until(terminal, now);
         let ApplicationState { hosts, outgoing, .. } = &mut self.state;
         let host = &mut hosts[terminal as usize];
         let message = outgoing.pop_front(&mut host.outbox);
-        (message, if host.outbox.is_empty() { host.agenda.next() } else { Some(now) })
+        let next = if host.outbox.is_empty() { self.next_given(terminal) } else { now };
+        (message, Some(next))
+    }
+
+    /// Does all that happens at a terminal up to `now`, of which only what happens at `now` may give its adapter
+    /// something: what nobody else notices is done when the next thing is to be known that somebody may.
+    fn run_until(&mut self, terminal: u32, now: Picoseconds) {
+        while let Some((time, happening)) = self.state.hosts[terminal as usize].agenda.take_due(now)
+        {
+            self.state.latest = self.state.latest.max(time);
+            self.happen(terminal, happening, time);
+            self.run_streams(terminal, time);
+        }
+    }
+
+    /// Before when a terminal gives its adapter nothing, as far as is known.
+    #[inline]
+    fn next_given(&self, terminal: u32) -> Picoseconds {
+        let Host { agenda, idle, .. } = &self.state.hosts[terminal as usize];
+        self.lead.map_or_else(|| agenda.next(), |lead| agenda.next_given(lead, *idle > 0))
+    }
+
+    /// Does all that happens at a terminal up to `now`, none of which gives its adapter anything. When it is to be asked
+    /// for a message next.
+    pub(in crate::traffic) fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Picoseconds {
+        self.run_until(terminal, now);
+        self.next_given(terminal)
+    }
+
+    /// When the latest of what happened so far did.
+    pub(in crate::traffic) fn latest(&self) -> Picoseconds {
+        self.state.latest
     }
 
     /// Has the memory fetched that what happens next at a terminal will need.
@@ -228,17 +286,18 @@ impl Application {
         if stage != Stage::Last {
             return prefetch(host);
         }
-        let operation = match host.agenda.first() {
-            Some(Happening::End { stream, operation }) => {
-                self.state.streams.approach(stream);
-                operation
-            }
-            Some(Happening::Arrive { tag } | Happening::Left { tag }) => parts(tag).1,
-            Some(Happening::Resume { .. }) | None => return,
-        };
-        self.schedule.approach(operation);
-        self.pairs.approach(operation);
-        prefetch(&self.state.waits[operation as usize]);
+        if let Some((_, Happening::End { stream, operation, .. })) = host.agenda.first_end() {
+            self.state.streams.approach(stream);
+            self.schedule.approach(operation);
+            self.pairs.approach(operation);
+        }
+        if let Some(Happening::Arrive { tag } | Happening::Left { tag }) =
+            host.agenda.first_message()
+        {
+            let operation = parts(tag).1;
+            self.schedule.approach(operation);
+            self.pairs.approach(operation);
+        }
     }
 
     /// A terminal has received a message.
@@ -266,24 +325,67 @@ impl Application {
 
     /// A terminal's message has left.
     pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        self.state.hosts[terminal as usize].agenda.add(now, Happening::Left { tag });
-        Wake::Terminal(terminal)
+        self.note(terminal, now, Happening::Left { tag })
     }
 
     fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        self.state.hosts[terminal as usize].agenda.add(now, Happening::Arrive { tag });
-        Wake::Terminal(terminal)
+        self.note(terminal, now, Happening::Arrive { tag })
+    }
+
+    /// Something is to happen to a message at a terminal. If all streams are busy by then nothing comes of it before one of
+    /// them is done with its job.
+    fn note(&mut self, terminal: u32, time: Picoseconds, happening: Happening) -> Wake {
+        let host = &mut self.state.hosts[terminal as usize];
+        host.agenda.add(time, happening);
+        match self.lead {
+            None => Wake::Terminal(terminal, time),
+            Some(lead) if host.idle > 0 => Wake::Terminal(terminal, time + lead),
+            Some(lead) => self.taken_first(terminal, time, happening, lead),
+        }
+    }
+
+    /// The only stream of a terminal's only rank is busy when a message comes. If a receipt waits for the message the stream
+    /// takes it, or another one that has come, before it works on anything to be given to the adapter.
+    fn taken_first(
+        &self,
+        terminal: u32,
+        time: Picoseconds,
+        happening: Happening,
+        lead: Picoseconds,
+    ) -> Wake {
+        let Host { agenda, outbox, streams, .. } = &self.state.hosts[terminal as usize];
+        let (Happening::Arrive { tag }, Some((end, Happening::End { stream, gives, .. }))) =
+            (happening, agenda.first_end())
+        else {
+            return Wake::Nobody;
+        };
+        debug_assert!(outbox.is_empty(), "what is given at an instant is taken at it");
+        if self.asks || *streams != 1 || gives || time > end {
+            return Wake::Nobody;
+        }
+        let (number, operation, _) = parts(tag);
+        let Operation { peer: rank, tag, .. } = *self.schedule.operation(operation);
+        let sender = self.schedule.rank_of(operation);
+        if self.state.streams.has_task(stream)
+            || !self.state.order.is_next(self.pairs.of(operation), number)
+            || !self.state.receipts.has(rank, sender, tag)
+        {
+            return Wake::Nobody;
+        }
+        Wake::NotBefore(terminal, end.saturating_add(self.host.receive_overhead + lead))
     }
 
     fn happen(&mut self, terminal: u32, happening: Happening, now: Picoseconds) {
         match happening {
             Happening::Resume { stream } => {
                 self.state.streams.at(stream).is_held = false;
+                self.state.hosts[terminal as usize].idle += 1;
                 self.state.streams.go_on(stream);
             }
             Happening::End { stream, .. } => {
                 let &mut Stream { rank, ref mut running, .. } = self.state.streams.at(stream);
                 let (task, start) = running.take().expect("it has just ended");
+                self.state.hosts[terminal as usize].idle += 1;
                 self.finish(terminal, rank, task, start, now);
                 self.state.streams.go_on(stream);
             }
@@ -374,6 +476,7 @@ impl Application {
                 let host = &mut self.state.hosts[terminal as usize];
                 if is_send && host.send_free > now {
                     self.state.streams.at(number).is_held = true;
+                    host.idle -= 1;
                     host.agenda.add(host.send_free, Happening::Resume { stream: number });
                     break;
                 }
@@ -384,7 +487,9 @@ impl Application {
                 let rank = self.state.streams.at(number).rank;
                 if task.kind == JobKind::Begin {
                     self.state.begun += 1;
-                    self.free(task.operation, Until::Begun, rank, now);
+                    if self.schedule.any_waits_for_begun() {
+                        self.free(task.operation, Until::Begun, rank, now);
+                    }
                 }
                 let busy = self.time_of(task);
                 if busy == 0 {
@@ -392,8 +497,11 @@ impl Application {
                     continue;
                 }
                 self.state.streams.at(number).running = Some((task, now));
-                let end = Happening::End { stream: number, operation: task.operation };
-                self.state.hosts[terminal as usize].agenda.add(now + busy, end);
+                let gives = is_send || matches!(task.kind, JobKind::Answer | JobKind::Go);
+                let end = Happening::End { stream: number, operation: task.operation, gives };
+                let host = &mut self.state.hosts[terminal as usize];
+                host.idle -= 1;
+                host.agenda.add(now + busy, end);
                 break;
             }
         }

@@ -87,6 +87,11 @@ impl Order {
         *sent - 1
     }
 
+    /// Whether it is the turn of a message with this number.
+    pub(super) fn is_next(&self, pair: u32, number: u32) -> bool {
+        self.taken[pair as usize] == number
+    }
+
     /// A message with this number has come. Whether it is its turn; if not it waits.
     pub(super) fn come(&mut self, pair: u32, number: u32, message: u32) -> bool {
         let taken = &mut self.taken[pair as usize];

@@ -110,6 +110,12 @@ impl Streams {
         if is_idle { self.tasks.first(stream.tasks) } else { None }
     }
 
+    /// Whether a stream has anything to do behind what it is busy with.
+    #[inline]
+    pub(super) fn has_task(&self, stream: u32) -> bool {
+        !self.streams[stream as usize].tasks.is_empty()
+    }
+
     /// Takes off its line what a stream is to do next.
     #[inline]
     pub(super) fn take_task(&mut self, stream: u32) {

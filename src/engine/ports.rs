@@ -146,6 +146,8 @@ pub(super) struct Queue {
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
     pub onto: u8,
+    /// The list of its hops where these are a relation's, looked up once for all looks at it.
+    pub hops: u32,
 }
 
 impl Queue {
@@ -159,6 +161,7 @@ impl Queue {
         output: NO_OUTPUT,
         options: 0,
         onto: 0,
+        hops: 0,
     };
 }
 

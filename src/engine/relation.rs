@@ -125,7 +125,7 @@ impl<'f> Related<'f> {
     /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
     /// an input port of the part in a lane.
     #[inline]
-    fn list(&self, router: u32, (input, lane): (usize, u8), destination: u32) -> u32 {
+    pub(super) fn list(&self, router: u32, (input, lane): (usize, u8), destination: u32) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
@@ -134,10 +134,10 @@ impl<'f> Related<'f> {
         relation.list(state, destination)
     }
 
-    /// The same hops as [`hops`](Self::hops), by port.
-    #[inline]
-    pub(super) fn ports(&self, router: u32, came: (usize, u8), destination: u32) -> Range<usize> {
-        let list = self.list(router, came, destination) as usize;
+    /// The hops of a [list](Self::list) by port: their places.
+    #[inline(always)]
+    pub(super) fn ports(&self, list: u32) -> Range<usize> {
+        let list = list as usize;
         self.starts[list] as usize..self.starts[list + 1] as usize
     }
 
@@ -223,12 +223,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// The hops that the head of a buffer may take, by port: their places in the relation.
-    #[inline]
+    #[inline(always)]
     fn ports_of(&self, pair: u32) -> Range<usize> {
-        let (input, lane) = self.place(pair);
-        let destination = self.whole.end(self.address(pair).destination).router;
-        let input = self.router.first_input as usize + input;
-        self.related().ports(self.name, (input, lane), destination)
+        self.related().ports(self.queues[pair as usize].hops)
     }
 
     /// How many hops there are in a list by port, and the one that is preferred of equal ones.
@@ -250,12 +247,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let (_, lane) = self.place(pair);
             return self.ask(pair, end.ejection + ejection, lane);
         }
-        let ports = self.ports_of(pair);
+        let (input, lane) = self.place(pair);
+        let input = self.router.first_input as usize + input;
+        let list = self.related().list(self.name, (input, lane), end.router);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits;
         queue.options = BY_RELATION;
+        queue.hops = list;
         let ask = queue.ask;
-        for place in ports {
+        for place in self.ports_of(pair) {
             let hops = self.related().port(place);
             let output = usize::from(hops.port);
             self.add_asker(output, pair, ask);
@@ -442,10 +442,19 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             return Err(ask);
         }
         let ports = self.ports_of(pair);
+        for place in ports.clone() {
+            let of_port = self.related().port(place);
+            for lane in lanes_in(of_port.lanes) {
+                if self.room_behind(of_port.port, lane, now) >= need {
+                    // It is served there, or what it waits for there has the router look again.
+                    return Err(NEVER);
+                }
+            }
+        }
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
-        let (hops, first) = self.first_of(pair, ports.clone());
+        let (hops, first) = self.first_of(pair, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         for lane in lanes_in(here.escapes) {
             match self.obstacle(output, pair, (lane, need, flits), now) {
@@ -456,18 +465,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                     if best.is_none() || (room, turn) > (most, own) {
                         (best, most, turn) = (Some(lane), room, own);
                     }
-                }
-            }
-        }
-        if best.is_none() {
-            return Err(until);
-        }
-        for place in ports {
-            let of_port = self.related().port(place);
-            for lane in lanes_in(of_port.lanes) {
-                if self.room_behind(of_port.port, lane, now) >= need {
-                    // It is served there, or what it waits for there has the router look again.
-                    return Err(NEVER);
                 }
             }
         }

@@ -5,6 +5,9 @@
 //! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other algorithm, and
 //! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
 //! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
+//!
+//! Beyond the slides: packets that choose among the hops of the relation `two-orders` with 1, 2, 4 and 8 lanes, and all the
+//! same when every terminal offers as much as it can to terminals drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
 
@@ -27,6 +30,53 @@ const SMALL: [(&str, &str); 2] = [
 /// Those of OpenSM.
 const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
 
+/// The routing relation beside them.
+const RELATION: &str = "two-orders";
+
+/// Lanes of those that are not tried with all numbers from 1 to 8.
+const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Traffic {
+    /// 2 KiB from each terminal to each other one.
+    #[default]
+    AllToAll,
+    /// Messages of 2 KiB to terminals drawn alike, as many as the adapters can send: 0.1 ms, and 0.1 ms before them.
+    Uniform,
+    /// 128 KiB from each terminal to another one, drawn so that each receives from one.
+    Permutation,
+}
+
+impl Traffic {
+    const ALL: [Self; 3] = [Self::AllToAll, Self::Uniform, Self::Permutation];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::AllToAll => "all-to-all",
+            Self::Uniform => "uniform",
+            Self::Permutation => "permutation",
+        }
+    }
+
+    /// Its lines of a scenario.
+    fn text(self) -> &'static str {
+        match self {
+            Self::AllToAll => {
+                "exchange = { pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }\n"
+            }
+            Self::Uniform => {
+                "traffic = { pattern = \"uniform\", message = \"2 KiB\", load = 1.0 }\n\
+                 measure = { window = \"10 us\", warm_up_windows = 10, minimum_windows = 10, maximum_windows = 10 }\n"
+            }
+            Self::Permutation => {
+                "exchange = { pattern = \"random-permutation\", message = \"128 KiB\" }\n"
+            }
+        }
+    }
+}
+
 /// The least and the most of Nue's throughput beside the best other's, in percent.
 const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)];
 
@@ -35,6 +85,7 @@ const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)
 struct Case {
     fabric: &'static str,
     topology: &'static str,
+    traffic: Traffic,
     algorithm: &'static str,
     lanes: u8,
 }
@@ -43,12 +94,13 @@ struct Case {
 #[derive(Clone, Debug, Default, Serialize)]
 struct Row {
     fabric: &'static str,
+    traffic: Traffic,
     algorithm: &'static str,
     lanes: u8,
     /// Payload that a terminal receives.
     #[serde(rename = "throughput_GB_per_s_per_node")]
     throughput: Option<f64>,
-    /// Beside the best of OpenSM's other algorithms on the fabric.
+    /// Beside the best of OpenSM's other algorithms on the fabric under this traffic.
     of_best_other: Option<f64>,
     #[serde(rename = "completion_time_us")]
     completion_time: Option<f64>,
@@ -71,12 +123,12 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
             .collect::<Result<_, _>>()?;
     relate(&mut rows);
     let mut figures = Vec::new();
-    for (name, algorithm) in
-        [("nue-over-lanes", "nue"), ("nue-balanced-over-lanes", "nue-balanced")]
-    {
-        figures.push((name.to_owned(), over_lanes(&rows, algorithm)));
+    let of_slides: Vec<Row> =
+        rows.iter().filter(|row| row.traffic == Traffic::AllToAll).cloned().collect();
+    for algorithm in ["nue", "nue-balanced", RELATION] {
+        figures.push((format!("{algorithm}-over-lanes"), over_lanes(&of_slides, algorithm)));
     }
-    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+    for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
         let name = of_fabric[0].fabric;
         figures.push((format!("throughput-{}", name.replace([' ', '.'], "-")), bars(of_fabric)));
     }
@@ -86,24 +138,37 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
 fn cases(quick: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(fabric, topology) in if quick { &SMALL[..] } else { &FABRICS[..] } {
-        let mut case = |algorithm, lanes| cases.push(Case { fabric, topology, algorithm, lanes });
-        OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
-        (1..=LANES).for_each(|lanes| case("nue", lanes));
-        [1, 2, 4, LANES].into_iter().for_each(|lanes| case("nue-balanced", lanes));
+        for traffic in Traffic::ALL {
+            let mut case = |algorithm, lanes| {
+                cases.push(Case { fabric, topology, traffic, algorithm, lanes });
+            };
+            OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
+            if traffic == Traffic::AllToAll {
+                (1..=LANES).for_each(|lanes| case("nue", lanes));
+            } else {
+                SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
+            }
+            for algorithm in ["nue-balanced", RELATION] {
+                SOME_LANES.into_iter().for_each(|lanes| case(algorithm, lanes));
+            }
+        }
     }
     cases
 }
 
 /// Simulates a case.
 fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
-    let Case { fabric, topology, algorithm, lanes } = *case;
+    let Case { fabric, topology, traffic, algorithm, lanes } = *case;
+    let routing = if algorithm == RELATION {
+        format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
+    } else {
+        format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
+    };
     let text = format!(
-        "topology.{topology}\n\
-         routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}\n\
-         router.preset = \"infiniband-4xqdr\"\n\
-         exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }}\n"
+        "topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}",
+        traffic.text()
     );
-    let mut row = Row { fabric, algorithm, lanes, ..Row::default() };
+    let mut row = Row { fabric, traffic, algorithm, lanes, ..Row::default() };
     let found = match extent.simulated(&text, || simulate(&text)) {
         Ok(found) => found,
         Err(reason) if OTHERS.contains(&algorithm) => {
@@ -144,7 +209,7 @@ fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
     let measured = simulation.run(&mut |_| {}).found.measured;
     Ok((measured.status != Status::Deadlock).then_some(Found {
-        throughput: measured.bandwidth,
+        throughput: measured.bandwidth.or(measured.accepted_payload),
         completion_time: measured.completion_time,
         packet_latency_mean: measured.packet_latency_mean,
         hops_mean: measured.hops_mean,
@@ -154,7 +219,9 @@ fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
 
 /// Fills in throughputs beside the best other algorithm's.
 fn relate(rows: &mut [Row]) {
-    for of_fabric in rows.chunk_by_mut(|one, other| one.fabric == other.fabric) {
+    for of_fabric in
+        rows.chunk_by_mut(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+    {
         let best = of_fabric
             .iter()
             .filter(|row| OTHERS.contains(&row.algorithm))
@@ -173,7 +240,8 @@ fn note(row: &Result<Row, Flawed>) -> String {
         (None, reason) => reason.clone().unwrap_or_default(),
     };
     let lanes = lanes_text(row.lanes);
-    format!("{:<14} {:<13} {lanes:<7}  {found}", row.fabric, row.algorithm)
+    let traffic = row.traffic.name();
+    format!("{:<14} {traffic:<11} {:<13} {lanes:<7}  {found}", row.fabric, row.algorithm)
 }
 
 fn lanes_text(lanes: u8) -> String {
@@ -200,7 +268,9 @@ fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
         let name = match row.algorithm {
-            "nue" | "nue-balanced" => format!("{}, {}", row.algorithm, lanes_text(row.lanes)),
+            "nue" | "nue-balanced" | RELATION => {
+                format!("{}, {}", row.algorithm, lanes_text(row.lanes))
+            }
             other => other.into(),
         };
         Some((name, row.throughput?))
@@ -234,7 +304,43 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     text
 }
 
-fn text(rows: &[Row]) -> String {
+/// `two-orders` beside Nue with as many lanes, and with eight beside the best table.
+fn beside(rows: &[Row]) -> String {
+    let mut text = format!("{:<14}{:<13}", "", "traffic");
+    for lanes in SOME_LANES {
+        let _ = write!(text, "{:>20}", lanes_text(lanes));
+    }
+    text += "          best table with 8\n";
+    for alike in
+        rows.chunk_by(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+    {
+        let throughput = |algorithm: &str, lanes: u8| {
+            let mut own =
+                alike.iter().filter(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
+            own.next().and_then(|row| row.throughput)
+        };
+        let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic.name());
+        for lanes in SOME_LANES {
+            let own = throughput(RELATION, lanes).zip(throughput("nue", lanes));
+            let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
+            let _ = write!(text, "{cell:>20}");
+        }
+        let tables = alike.iter().filter(|row| row.algorithm != RELATION && row.lanes == LANES);
+        let best = tables
+            .filter_map(|row| Some((row.throughput?, row.algorithm)))
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        if let (Some(own), Some((table, algorithm))) = (throughput(RELATION, LANES), best) {
+            let _ = write!(text, "    {table:.3} ({:.2}), {algorithm}", own / table);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn text(all: &[Row]) -> String {
+    let of_slides: Vec<Row> =
+        all.iter().filter(|row| row.traffic == Traffic::AllToAll).cloned().collect();
+    let rows = &of_slides[..];
     let others = OTHERS.map(|algorithm| (algorithm, LANES));
     let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
@@ -271,6 +377,11 @@ fn text(rows: &[Row]) -> String {
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
     }
+    let _ = writeln!(
+        text,
+        "\n{RELATION}, and how many times nue's with as many lanes; the best table, and how many times it"
+    );
+    text += &beside(all);
     text
 }
 
@@ -297,7 +408,7 @@ mod tests {
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (OTHERS.len() + 8 + 4));
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 8) + 8 + 2 * 4));
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {

@@ -140,16 +140,19 @@ pub(super) fn with_escape(
             builder.set(injected, destination, &mut first);
             for own_end in outputs.clone() {
                 let Some(channel) = fabric.opposite(own_end) else { continue };
-                for lane in 0..lanes.all {
+                let back = |hop: &&Hop| outputs.start + u32::from(hop.port) != own_end;
+                hops.clear();
+                hops.extend(own.iter().filter(|hop| hop.escape || back(hop)));
+                let first_free = builder.relation().arrived(channel, lanes.escape);
+                builder.set(first_free, destination, &mut hops);
+                for lane in lanes.escape + 1..lanes.all {
+                    let state = builder.relation().arrived(channel, lane);
+                    builder.set_like(state, first_free, destination);
+                }
+                for lane in 0..lanes.escape {
                     hops.clear();
-                    if lane >= lanes.escape {
-                        let back = |hop: &&Hop| outputs.start + u32::from(hop.port) != own_end;
-                        hops.extend(own.iter().filter(|hop| hop.escape || back(hop)));
-                    } else {
-                        let before = LaneChannel { channel, lane };
-                        escape(Some(before), router, destination, &mut hops);
-                        hops.iter_mut().for_each(|hop| hop.escape = true);
-                    }
+                    escape(Some(LaneChannel { channel, lane }), router, destination, &mut hops);
+                    hops.iter_mut().for_each(|hop| hop.escape = true);
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);
                 }

@@ -6,6 +6,7 @@
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
+mod evenness;
 mod left_right;
 mod minimal;
 mod order;

@@ -6,50 +6,81 @@
 //!
 //! 1. Each pair of terminals sends alike along all its shortest ways. What goes from one channel on to another is the
 //!    weight of that turn.
-//! 2. Channels are moved one by one, each to the place among those before and behind it at which the turns that ascend
+//! 2. An order is begun with: channels are put one behind the other, each time one that nothing left leads to, or else that
+//!    from which the most goes on to others left, beyond what comes from them (P. Eades, X. Lin, W. F. Smyth, "A fast and
+//!    effective heuristic for the feedback arc set problem", 1993, from its front end). Where the shortest ways have an
+//!    order, as on fat trees, this is one. Another begins as Up*/Down* has it.
+//! 3. Channels are moved one by one, each to the place among those before and behind it at which the turns that ascend
 //!    have the most weight, until none moves: local search for the linear ordering problem (Laguna, Marti and Campos,
 //!    "Intensification and diversification with elite tabu search solutions for the linear ordering problem", 1999, call it
-//!    insertion). It starts with the order of Up*/Down*, and no channel of the spanning tree may be moved
-//!    past another one that has to stay before or behind it for packets to climb the tree and go down it. So every
-//!    pair keeps a way, on any connected fabric.
-//! 3. Pairs that are left with longer ways than the shortest get more weight, all others less, and it is done again. The
-//!    order counts in which ways are shortest in all.
+//!    insertion). No channel of a spanning tree may be moved past another one that has to stay before or behind it for
+//!    packets to climb the tree and go down it. So every pair keeps a way, on any connected fabric.
+//! 4. How much each channel carries under the order is found out. Pairs whose ways cross full channels get more weight, others
+//!    less, and channels are moved again. The order whose fullest channel carries the least is the one.
+
+use std::cmp::Reverse;
+
+use priority_queue::PriorityQueue;
 
 use super::tree::Tree;
-use crate::narrow::narrow;
+use crate::narrow::{narrow, rounded};
 use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
-/// How often orders are looked for, each time with other weights of pairs.
+/// How often channels are moved from each beginning, each time with other weights of pairs.
 const ROUNDS: usize = 8;
 /// How often all channels are moved at most in a round; mostly none moves any more after about ten times.
 const PASSES: usize = 60;
-/// By what the weight of a pair is multiplied whose ways are longer than the shortest, and of one whose are not.
-const LONGER: f64 = 1.5;
-const SHORTEST: f64 = 0.95;
+/// Weights are counted in whole numbers of its reciprocal where an order begins.
+const WEIGHT_UNIT: f64 = 65_536.0;
+/// By what the weight of a pair is multiplied at the least and at the most.
+const CHANGE: [f64; 2] = [0.5, 2.0];
 
-/// By channel its place in the order; [`NONE`] for vacant ones.
-pub(super) fn order(fabric: &Fabric, tree: &Tree) -> Vec<u32> {
+/// An order of all channels of a fabric.
+pub(super) struct Ordered {
+    /// By channel its place in the order; [`NONE`] for vacant ones.
+    pub rank: Vec<u32>,
+    /// Whether all shortest ways of all pairs ascend, as on fat trees.
+    pub every_shortest_way: bool,
+}
+
+/// The order of those found that is judged best, with a tree for pairs that have no better way. `judge` tells how much the
+/// fullest channel carries under an order, and what burdens each pair, by destination's place among the ends times
+/// routers plus source.
+pub(super) fn order<E>(
+    fabric: &Fabric,
+    tree: &Tree,
+    mut judge: impl FnMut(&[u32]) -> Result<(f64, Vec<f64>), E>,
+) -> Result<Ordered, E> {
     let turns = Turns::new(fabric);
     let mut search = Search::new(fabric, &turns, tree);
     let ends = fabric.ends();
     let routers = fabric.routers() as usize;
-    // By destination's place, then source.
-    let mut weights = vec![1.0; ends.len() * routers];
-    let mut best: Option<(u64, Vec<u32>)> = None;
-    for _ in 0..ROUNDS {
+    let mut best: Option<(f64, Vec<u32>)> = None;
+    for start in [Search::begin, Search::begin_with_tree] {
+        // By destination's place, then source.
+        let mut weights = vec![1.0; ends.len() * routers];
         search.turns_of_shortest_ways(&ends, &weights);
-        search.move_all();
-        let longer = search.hops(&ends, |place, longer| {
-            weights[place] *= if longer { LONGER } else { SHORTEST };
-        });
-        if best.as_ref().is_none_or(|(least, _)| longer < *least) {
-            best = Some((longer, search.ranks()));
+        start(&mut search, tree);
+        if search.every_shortest_way() {
+            return Ok(Ordered { rank: search.ranks(), every_shortest_way: true });
         }
-        if longer == 0 {
-            break;
+        for _ in 0..ROUNDS {
+            search.move_all();
+            let rank = search.ranks();
+            let (fullest, burdens) = judge(&rank)?;
+            if best.as_ref().is_none_or(|(least, _)| fullest < *least) {
+                best = Some((fullest, rank));
+            }
+            let pairs = ends.len() * (ends.len() - 1);
+            let mean = burdens.iter().sum::<f64>() / pairs as f64;
+            for (weight, burden) in weights.iter_mut().zip(&burdens) {
+                *weight *= (burden / mean).sqrt().clamp(CHANGE[0], CHANGE[1]);
+            }
+            search.turns_of_shortest_ways(&ends, &weights);
         }
     }
-    best.expect("there are rounds").1
+    let (_, rank) = best.expect("there are rounds");
+    Ok(Ordered { rank, every_shortest_way: false })
 }
 
 /// All pairs of a channel and one that can follow it.
@@ -110,7 +141,6 @@ struct Search<'a> {
     required: Vec<bool>,
     hops_left: Vec<u32>,
     order: Vec<u32>,
-    queue: Vec<Channel>,
     flow: Vec<f64>,
 }
 
@@ -118,25 +148,21 @@ impl<'a> Search<'a> {
     fn new(fabric: &'a Fabric, turns: &'a Turns, tree: &Tree) -> Self {
         let slots = fabric.channel_slots();
         let up = tree.up(fabric);
-        let mut reached = vec![NONE; fabric.routers() as usize];
-        for (number, &router) in (0..).zip(&tree.order) {
-            reached[router as usize] = number;
-        }
-        // Up from the last of the routers on, then down from the first on: all that Up*/Down* allows ascends.
-        let mut channels: Vec<Channel> =
+        let channels: Vec<Channel> =
             (0..slots).filter(|&channel| fabric.target(channel).is_some()).collect();
-        channels.sort_by_key(|&channel| {
-            let number = |router: u32| i64::from(reached[router as usize]);
-            let target = fabric.target(channel).expect("it exists");
-            let ends = [number(fabric.source(channel)), number(target)];
-            let down = !up[channel as usize];
-            (down, if down { ends } else { ends.map(|end| -end) }, channel)
-        });
+        // Branches without terminals carry nothing. On a fat tree these are all roots but the tree's own, whose channels
+        // have to be free to lead up where the tree would have them lead down.
+        let mut carries = vec![false; fabric.routers() as usize];
+        fabric.ends().into_iter().for_each(|end| carries[end as usize] = true);
         let mut in_tree = vec![false; slots as usize];
-        for &channel in tree.from_parent.iter().filter(|&&channel| channel != NONE) {
-            in_tree[channel as usize] = true;
-            let back = fabric.opposite(channel).expect("a cable leads both ways");
-            in_tree[back as usize] = true;
+        for &router in tree.order.iter().rev().filter(|&&router| router != tree.order[0]) {
+            let channel = tree.from_parent[router as usize];
+            if carries[router as usize] {
+                carries[fabric.source(channel) as usize] = true;
+                in_tree[channel as usize] = true;
+                let back = fabric.opposite(channel).expect("a cable leads both ways");
+                in_tree[back as usize] = true;
+            }
         }
         let mut required = vec![false; turns.next.len()];
         for &channel in channels.iter().filter(|&&channel| in_tree[channel as usize]) {
@@ -144,7 +170,7 @@ impl<'a> Search<'a> {
                 required[turn as usize] = up[channel as usize] || !up[next as usize];
             }
         }
-        let mut search = Self {
+        Self {
             fabric,
             turns,
             channels,
@@ -153,11 +179,82 @@ impl<'a> Search<'a> {
             required,
             hops_left: vec![NONE; fabric.routers() as usize],
             order: Vec::new(),
-            queue: Vec::new(),
             flow: vec![0.0; fabric.routers() as usize],
+        }
+    }
+
+    /// Puts the channels into the order to begin with: again and again the one that can come next because nothing left
+    /// leads to it, or else the one from which the most goes on to those left beyond what comes to it from them.
+    fn begin(&mut self, _: &Tree) {
+        // Whole numbers: sums of them are exact.
+        let weights = self.weights.iter().map(|weight| rounded((weight * WEIGHT_UNIT).ceil()));
+        let weights: Vec<i64> = weights.collect();
+        let weight = |turn: u32| weights[turn as usize];
+        let slots = self.place.len();
+        let (mut to, mut from, mut required) = (vec![0; slots], vec![0; slots], vec![0; slots]);
+        for &channel in &self.channels {
+            for (turn, next) in self.turns.after(channel) {
+                from[channel as usize] += weight(turn);
+                to[next as usize] += weight(turn);
+                required[next as usize] += u32::from(self.required[turn as usize]);
+            }
+        }
+        let key = |channel: Channel, to: &[i64], from: &[i64]| {
+            let (to, from) = (to[channel as usize], from[channel as usize]);
+            (to == 0, from - to, Reverse(channel))
         };
-        search.number();
-        search
+        let mut left: PriorityQueue<Channel, _> = PriorityQueue::new();
+        for &channel in self.channels.iter().filter(|&&channel| required[channel as usize] == 0) {
+            left.push(channel, key(channel, &to, &from));
+        }
+        self.channels.clear();
+        let mut taken = vec![false; slots];
+        while let Some((channel, _)) = left.pop() {
+            self.channels.push(channel);
+            taken[channel as usize] = true;
+            for (turn, next) in self.turns.after(channel) {
+                to[next as usize] -= weight(turn);
+                required[next as usize] -= u32::from(self.required[turn as usize]);
+                if required[next as usize] == 0 && !taken[next as usize] {
+                    left.push(next, key(next, &to, &from));
+                }
+            }
+            for &(turn, before) in self.turns.before(channel) {
+                from[before as usize] -= weight(turn);
+                let key = key(before, &to, &from);
+                left.change_priority(&before, key);
+            }
+        }
+        self.number();
+    }
+
+    /// Up from the last of the tree's routers on, then down from the first on: all that Up*/Down* allows ascends.
+    fn begin_with_tree(&mut self, tree: &Tree) {
+        let fabric = self.fabric;
+        let up = tree.up(fabric);
+        let mut reached = vec![NONE; fabric.routers() as usize];
+        for (number, &router) in (0..).zip(&tree.order) {
+            reached[router as usize] = number;
+        }
+        self.channels.sort_by_key(|&channel| {
+            let number = |router: u32| i64::from(reached[router as usize]);
+            let target = fabric.target(channel).expect("it exists");
+            let ends = [number(fabric.source(channel)), number(target)];
+            let down = !up[channel as usize];
+            (down, if down { ends } else { ends.map(|end| -end) }, channel)
+        });
+        self.number();
+    }
+
+    /// Whether each turn that shortest ways take ascends.
+    fn every_shortest_way(&self) -> bool {
+        let ascends = |channel: Channel, next: Channel| {
+            self.place[channel as usize] < self.place[next as usize]
+        };
+        self.channels.iter().all(|&channel| {
+            let mut taken = self.turns.after(channel);
+            taken.all(|(turn, next)| self.weights[turn as usize] == 0.0 || ascends(channel, next))
+        })
     }
 
     /// Gives the channels whole numbers in their order.
@@ -191,7 +288,7 @@ impl<'a> Search<'a> {
                     self.flow[target as usize] += share;
                     let onward = self.nearer(target).count() as f64;
                     for (turn, next) in turns.after(channel) {
-                        if self.leads_nearer(next) {
+                        if self.leads_nearer(target, next) {
                             self.weights[turn as usize] += share / onward;
                         }
                     }
@@ -200,14 +297,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn leads_nearer(&self, channel: Channel) -> bool {
+    /// Whether a channel from a router leads nearer to the destination.
+    fn leads_nearer(&self, router: u32, channel: Channel) -> bool {
         let left = |router: u32| self.hops_left[router as usize];
-        let here = left(self.fabric.source(channel));
-        self.fabric.target(channel).is_some_and(|target| left(target).saturating_add(1) == here)
+        let target = self.fabric.target(channel);
+        target.is_some_and(|target| left(target).saturating_add(1) == left(router))
     }
 
     fn nearer(&self, router: u32) -> impl Iterator<Item = Channel> + '_ {
-        self.fabric.outputs(router).filter(|&channel| self.leads_nearer(channel))
+        let leads = move |&channel: &Channel| self.leads_nearer(router, channel);
+        self.fabric.outputs(router).filter(leads)
     }
 
     /// Moves channels as long as one gains by it.
@@ -290,44 +389,6 @@ impl<'a> Search<'a> {
         }
         self.place[channel as usize] = new;
         true
-    }
-
-    /// How many hops more the shortest ascending ways of all pairs have than the shortest ways. Tells of each pair, by
-    /// destination's place times routers plus source, whether it has more.
-    fn hops(&mut self, ends: &[u32], mut tell: impl FnMut(usize, bool)) -> u64 {
-        let fabric = self.fabric;
-        let mut longer = 0;
-        let mut left = vec![NONE; fabric.channel_slots() as usize];
-        for (row, &destination) in ends.iter().enumerate() {
-            let next = |at| fabric.neighbors(at);
-            breadth_first(destination, &mut self.hops_left, &mut self.order, next);
-            left.fill(NONE);
-            self.queue.clear();
-            let inputs = fabric.outputs(destination).filter_map(|it| fabric.opposite(it));
-            self.queue.extend(inputs);
-            for &channel in &self.queue {
-                left[channel as usize] = 1;
-            }
-            let mut done = 0;
-            while let Some(&channel) = self.queue.get(done) {
-                done += 1;
-                for &(_, before) in self.turns.before(channel) {
-                    let ascends = self.place[before as usize] < self.place[channel as usize];
-                    if ascends && left[before as usize] == NONE {
-                        left[before as usize] = left[channel as usize] + 1;
-                        self.queue.push(before);
-                    }
-                }
-            }
-            for &source in ends.iter().filter(|&&source| source != destination) {
-                let own = fabric.outputs(source).map(|channel| left[channel as usize]).min();
-                let Some(own) = own.filter(|&own| own != NONE) else { continue };
-                let more = own - self.hops_left[source as usize];
-                longer += u64::from(more);
-                tell(row * fabric.routers() as usize + source as usize, more > 0);
-            }
-        }
-        longer
     }
 
     fn ranks(&self) -> Vec<u32> {

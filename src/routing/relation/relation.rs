@@ -6,7 +6,7 @@ use crate::routing::{LaneChannel, MAXIMUM_LANES};
 use crate::topology::{Channel, Fabric, NONE};
 
 /// A hop that a packet may take: through an output port of the router that it is at, into a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
     /// The output port, numbered as in [`Fabric::outputs`].
     pub port: u16,
@@ -21,6 +21,14 @@ impl Hop {
     /// A hop that is no escape.
     pub fn new(port: u16, lane: u8) -> Self {
         Self { port, lane, escape: false }
+    }
+}
+
+impl std::hash::Hash for Hop {
+    /// In one word: making a relation is mostly looking up lists of hops.
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let lane = u32::from(self.lane) << 1 | u32::from(self.escape);
+        state.write_u32(u32::from(self.port) << 16 | lane);
     }
 }
 
@@ -204,6 +212,18 @@ impl<'f> Builder<'f> {
             self.known.insert(hops.clone(), next);
             next
         });
+    }
+
+    /// Says of a state that packets for a destination router may take the same hops in it as in another one, of which it is
+    /// said.
+    ///
+    /// # Panics
+    /// If the router has no live terminals.
+    pub(super) fn set_like(&mut self, state: u32, other: u32, destination_router: u32) {
+        let row = self.relation.row[destination_router as usize];
+        assert!(row != NONE, "only routers with terminals are destinations");
+        let first = row as usize * self.relation.states as usize;
+        self.relation.list[first + state as usize] = self.relation.list[first + other as usize];
     }
 
     /// The relation, without what no packet can come to: states that are not reached from any router with terminals

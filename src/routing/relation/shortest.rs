@@ -15,14 +15,15 @@ pub(super) fn shortest(
     lanes: u8,
     legal: impl Fn(LaneChannel, LaneChannel) -> bool,
 ) -> Result<Relation, Shortage> {
-    Ok(from_everywhere(fabric, lanes, legal)?.finish())
+    Ok(from_everywhere(fabric, lanes, 0, legal)?.finish())
 }
 
 /// As [`shortest`], with the hops of packets that start at any router or place, also where none would come that
-/// started at a terminal's router.
+/// started at a terminal's router. With their first hop they may begin a way that is longer by some hops at most.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,
+    longer: u32,
     legal: impl Fn(LaneChannel, LaneChannel) -> bool,
 ) -> Result<Builder<'_>, Shortage> {
     let mut builder = Builder::new(fabric, lanes)?;
@@ -64,7 +65,7 @@ pub(super) fn from_everywhere(
             let least = own.clone().map(|place| hops_left[place as usize]).min();
             let Some(least) = least.filter(|&least| least != NONE) else { continue };
             list.clear();
-            let leading = own.filter(|&place| hops_left[place as usize] == least);
+            let leading = own.filter(|&place| hops_left[place as usize] <= least + longer);
             list.extend(leading.map(|place| turns.hop(place)));
             let state = builder.relation().injected(router);
             builder.set(state, destination, &mut list);

@@ -3,25 +3,30 @@
 //! With one lane packets take the shortest of the ways along which an [order](super::order) of the channels ascends. With
 //! two they ascend in lane 0, then descend in lane 1: a turn that the order forbids in one lane is allowed in the other, and
 //! changing lanes is a turn of any kind. There is no cycle: each (channel, lane) comes before all that may follow it, lane
-//! 0 in the order, then lane 1 against it. On fat trees the order that is found lets packets through few switches only
-//! (results/nue), so there it should have more than two lanes.
+//! 0 in the order, then lane 1 against it.
 //!
 //! With more lanes the others are for any shortest way, without restriction, and the two are the escape, as in
 //! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
 //!
+//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes.
+//!
+//! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
+//! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
+//! to that (results/nue).
+//!
 //! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the first hop of a packet that is
 //! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the
 //! packet goes the shortest way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication",
-//! 1982), with a neighbor for the intermediate router. How much farther is decided before anything is simulated:
-//! [`detour`].
+//! 1982), with a neighbor for the intermediate router. How much longer is decided likewise, by the fullest channel.
 
+use super::evenness::Evenness;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
-use super::order::order;
+use super::order::{Ordered, order};
 use super::shortest::from_everywhere;
 use super::tree::{Tree, middle};
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::LaneChannel;
-use crate::topology::{Fabric, NONE, breadth_first};
+use crate::topology::Fabric;
 
 impl RelationRule {
     /// `two-orders`.
@@ -35,73 +40,74 @@ impl RelationRule {
     };
 }
 
+/// By how many hops a way may be longer because of its first one.
+const LONGER: [u32; 3] = [0, 1, 2];
+
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
     let root = parameters.root.unwrap_or_else(|| middle(fabric));
     if root >= fabric.routers() {
         return Err(NoRelation::Root { root, routers: fabric.routers() });
     }
-    let rank = order(fabric, &Tree::new(fabric, root, parameters.tree));
-    let rank = |place: LaneChannel| rank[place.channel as usize];
-    let legal = |before: LaneChannel, next: LaneChannel| {
-        let ascends = rank(before) < rank(next);
-        next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)
+    let lanes = parameters.lanes;
+    let judge = |rank: &[u32]| -> Result<_, NoRelation> {
+        let relation = opposite(fabric, rank, lanes.min(2), 0)?;
+        let mut evenness = Evenness::new(fabric, &relation);
+        Ok((evenness.fullest(), evenness.burdens()))
     };
-    let escape = parameters.lanes.min(2);
-    let lanes = Lanes { all: parameters.lanes, escape };
-    let ordered = from_everywhere(fabric, escape, legal)?;
-    if lanes.all == escape {
-        return Ok(ordered.finish());
+    let ordered = order(fabric, &Tree::new(fabric, root, parameters.tree), judge)?;
+    let longer = longer(fabric, &ordered, lanes)?;
+    with_lanes(fabric, &ordered, lanes, longer)
+}
+
+/// By how many hops a way may be longer than the shortest because of its first one. That for which the fullest channel
+/// has the least to carry, of equals the most.
+fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelation> {
+    let mut best = (0, f64::INFINITY);
+    for longer in LONGER {
+        // Further lanes are like the third.
+        let relation = with_lanes(fabric, ordered, lanes.min(3), longer)?;
+        let fullest = Evenness::new(fabric, &relation).fullest();
+        // Sums in another order differ in their last digits.
+        if fullest <= best.1 * (1.0 + 1e-9) {
+            best = (longer, fullest);
+        }
     }
-    with_escape(fabric, lanes, detour(fabric), relation_as_escape(ordered.relation()))
+    Ok(best.0)
 }
 
-/// By how many hops a way may be longer than the shortest because of its first one: 0, 1 or 2. That for which the
-/// fullest channel has the least to carry, of equals the most, if every terminal sends to every other and
-/// what is at a router parts alike among all hops that it may take.
-fn detour(fabric: &Fabric) -> u32 {
-    let fullest = [0, 1, 2].map(|longer| fullest_channel(fabric, longer));
-    let least = fullest.iter().copied().fold(f64::INFINITY, f64::min);
-    // Sums in another order differ in their last digits.
-    let equal = |load: &f64| *load <= least * (1.0 + 1e-9);
-    (0..).zip(&fullest).filter(|(_, load)| equal(load)).map(|(longer, _)| longer).max().unwrap_or(0)
-}
-
-/// Pairs of terminals whose messages cross the fullest channel.
-fn fullest_channel(fabric: &Fabric, longer: u32) -> f64 {
-    let terminals: Vec<f64> =
-        fabric.terminals_by_router().iter().map(|own| own.len() as f64).collect();
-    let mut loads = vec![0.0; fabric.channel_slots() as usize];
-    let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
-    let mut passing = vec![0.0; fabric.routers() as usize];
-    for destination in fabric.ends() {
-        breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
-        // What parts at a router among the channels of ways that are so much longer than the shortest at most.
-        let mut part = |router: u32, flow: f64, longer: u32, passing: &mut [f64]| {
-            let left = hops_left[router as usize];
-            let leads = |target: u32| hops_left[target as usize].saturating_add(1) <= left + longer;
-            let outputs = fabric.outputs(router);
-            let own = outputs.filter_map(|it| Some((it, fabric.target(it)?)));
-            let own = own.filter(|&(_, target)| leads(target));
-            let share = flow / own.clone().count() as f64;
-            for (channel, target) in own {
-                loads[channel as usize] += share;
-                passing[target as usize] += share;
-            }
+/// The relation of an order with so many lanes, in which a first hop may make ways longer.
+fn with_lanes(
+    fabric: &Fabric,
+    ordered: &Ordered,
+    lanes: u8,
+    longer: u32,
+) -> Result<Relation, NoRelation> {
+    let Ordered { rank, every_shortest_way } = ordered;
+    if *every_shortest_way {
+        let ascends = |before: LaneChannel, next: LaneChannel| {
+            rank[before.channel as usize] < rank[next.channel as usize]
         };
-        passing.fill(0.0);
-        for &router in &order[1..] {
-            let flow = terminals[router as usize] * terminals[destination as usize];
-            if flow > 0.0 {
-                part(router, flow, longer, &mut passing);
-            }
-        }
-        for &router in order[1..].iter().rev() {
-            if passing[router as usize] > 0.0 {
-                part(router, passing[router as usize], 0, &mut passing);
-            }
-        }
+        return Ok(from_everywhere(fabric, lanes, longer, ascends)?.finish());
     }
-    loads.into_iter().fold(0.0, f64::max)
+    if lanes <= 2 {
+        return opposite(fabric, rank, lanes, longer);
+    }
+    let escape = from_everywhere(fabric, 2, 0, up_then_down(rank))?;
+    let lanes = Lanes { all: lanes, escape: 2 };
+    with_escape(fabric, lanes, longer, relation_as_escape(escape.relation()))
+}
+
+/// The relation with one lane or two.
+fn opposite(fabric: &Fabric, rank: &[u32], lanes: u8, longer: u32) -> Result<Relation, NoRelation> {
+    Ok(from_everywhere(fabric, lanes, longer, up_then_down(rank))?.finish())
+}
+
+/// The turns that are legal in the two lanes.
+fn up_then_down(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
+    |before, next| {
+        let ascends = rank[before.channel as usize] < rank[next.channel as usize];
+        next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)
+    }
 }
 
 #[cfg(test)]

@@ -31,5 +31,5 @@ pub(super) fn up_down<'f>(
     let up = parameters.tree(fabric)?.up(fabric);
     let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
     let legal = |before: LaneChannel, next: LaneChannel| legal(before.channel, next.channel);
-    Ok(from_everywhere(fabric, parameters.lanes, legal)?)
+    Ok(from_everywhere(fabric, parameters.lanes, 0, legal)?)
 }

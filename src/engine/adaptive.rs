@@ -16,7 +16,7 @@ use super::model::Model;
 use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
-use super::relation::{Related, View};
+use super::relation::{OpenLanes, Related, View};
 use super::router::{Visit, Walk};
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
@@ -38,6 +38,7 @@ pub(super) struct Choosers<'f> {
     due: Vec<u16>,
     /// The lanes of the output that was looked at last.
     view: View,
+    open: OpenLanes,
 }
 
 /// By what packets choose.
@@ -85,6 +86,7 @@ impl<'f> Choosers<'f> {
             passed_over: Vec::new(),
             due: Vec::new(),
             view: View::default(),
+            open: OpenLanes::default(),
         }
     }
 
@@ -102,6 +104,7 @@ impl<'f> Choosers<'f> {
             passed_over: Vec::new(),
             due: Vec::new(),
             view: View::default(),
+            open: OpenLanes::default(),
         }
     }
 
@@ -205,6 +208,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline]
     pub(super) fn lane_view(&mut self) -> &mut View {
         &mut self.choosers().view
+    }
+
+    #[inline]
+    pub(super) fn open(&mut self) -> &mut OpenLanes {
+        &mut self.choosers().open
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
@@ -497,11 +505,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         match escape {
             Ok(lane) => {
                 if RELATED {
-                    self.withdraw_hops(output, pair, now);
+                    self.grant_hop(output, pair, lane, now);
                 } else {
                     self.withdraw(output, pair, now);
+                    self.grant(output, pair, lane, now);
                 }
-                self.grant(output, pair, lane, now);
                 true
             }
             Err(other) => {

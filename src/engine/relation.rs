@@ -79,6 +79,37 @@ pub(super) struct View {
     until: [Tick; MAXIMUM_LANES as usize],
 }
 
+/// The lanes of a router's outputs with room for packets of a size, looked up once for all that would have to escape.
+#[derive(Default)]
+pub(super) struct OpenLanes {
+    /// The number of the present allocation: what was looked up in another one does not count.
+    allocation: u64,
+    outputs: Vec<Opened>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Opened {
+    allocation: u64,
+    need: u16,
+    /// A bit each.
+    lanes: u16,
+}
+
+impl OpenLanes {
+    /// Begins an allocation of a router of so many outputs.
+    fn begin(&mut self, outputs: u16) {
+        self.allocation += 1;
+        if self.outputs.len() < usize::from(outputs) {
+            self.outputs.resize(usize::from(outputs), Opened::default());
+        }
+    }
+
+    /// Room behind an output has been taken.
+    fn take(&mut self, output: usize) {
+        self.outputs[output].allocation = 0;
+    }
+}
+
 /// Lanes of a set.
 #[inline(always)]
 fn lanes_in(mut set: u16) -> impl Iterator<Item = u8> {
@@ -284,6 +315,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
         // Another router's, or an earlier instant's.
         self.lane_view().need = 0;
+        let outputs = self.router.outputs;
+        self.open().begin(outputs);
         let start = self.router.next_output;
         let escapes = self.related().routes.relation.has_escape();
         let mut due = std::mem::take(self.due_outputs());
@@ -363,8 +396,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.withdraw_hops(output, pair, now);
-                self.grant(output, pair, hop.lane, now);
+                self.grant_hop(output, pair, hop.lane, now);
                 true
             }
             _ => {
@@ -420,6 +452,32 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         view
     }
 
+    /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
+    pub(super) fn grant_hop(&mut self, output: usize, pair: u32, lane: u8, now: Tick) {
+        self.withdraw_hops(output, pair, now);
+        self.grant(output, pair, lane, now);
+        self.open().take(output);
+    }
+
+    /// The lanes of an output, free or not, with room for so many flits, a bit each.
+    #[inline]
+    fn open_lanes(&mut self, output: u16, need: u16, now: Tick) -> u16 {
+        let open = self.open();
+        let allocation = open.allocation;
+        let known = open.outputs[usize::from(output)];
+        if known.allocation == allocation && known.need == need {
+            return known.lanes;
+        }
+        let mut lanes = 0;
+        for lane in 0..fitted!(self.whole.lanes.count(), u8) {
+            if self.room_behind(output, lane, now) >= need {
+                lanes |= 1 << lane;
+            }
+        }
+        self.open().outputs[usize::from(output)] = Opened { allocation, need, lanes };
+        lanes
+    }
+
     /// Flits free in an output's lane.
     #[inline(always)]
     fn room_behind(&mut self, output: u16, lane: u8, now: Tick) -> u16 {
@@ -444,11 +502,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let ports = self.ports_of(pair);
         for place in ports.clone() {
             let of_port = self.related().port(place);
-            for lane in lanes_in(of_port.lanes) {
-                if self.room_behind(of_port.port, lane, now) >= need {
-                    // It is served there, or what it waits for there has the router look again.
-                    return Err(NEVER);
-                }
+            if of_port.lanes & self.open_lanes(of_port.port, need, now) != 0 {
+                // It is served there, or what it waits for there has the router look again.
+                return Err(NEVER);
             }
         }
         let here =

@@ -60,7 +60,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
 }
 
 /// By how many hops a way may be longer than the shortest because of its first one. That for which the fullest channel
-/// has the least to carry, of equals the most.
+/// has the least to carry, of equals the least: longer ways that relieve nothing cost throughput, as on Cascade.
 fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelation> {
     let mut best = (0, f64::INFINITY);
     for longer in LONGER {
@@ -68,7 +68,7 @@ fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelati
         let relation = with_lanes(fabric, ordered, lanes.min(3), longer)?;
         let fullest = Evenness::new(fabric, &relation).fullest();
         // Sums in another order differ in their last digits.
-        if fullest <= best.1 * (1.0 + 1e-9) {
+        if fullest < best.1 * (1.0 - 1e-9) {
             best = (longer, fullest);
         }
     }

@@ -16,7 +16,7 @@ use super::model::Model;
 use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
-use super::relation::{OpenLanes, Related, View};
+use super::relation::{Related, Views};
 use super::router::{Visit, Walk};
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
@@ -36,9 +36,8 @@ pub(super) struct Choosers<'f> {
     passed_over: Vec<usize>,
     /// Outputs that are due at an instant; kept for its memory.
     due: Vec<u16>,
-    /// The lanes of the output that was looked at last.
-    view: View,
-    open: OpenLanes,
+    /// What there is room for, where packets choose by a relation.
+    views: Views,
 }
 
 /// By what packets choose.
@@ -85,8 +84,7 @@ impl<'f> Choosers<'f> {
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            view: View::default(),
-            open: OpenLanes::default(),
+            views: Views::default(),
         }
     }
 
@@ -103,8 +101,7 @@ impl<'f> Choosers<'f> {
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            view: View::default(),
-            open: OpenLanes::default(),
+            views: Views::default(),
         }
     }
 
@@ -206,13 +203,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     #[inline]
-    pub(super) fn lane_view(&mut self) -> &mut View {
-        &mut self.choosers().view
-    }
-
-    #[inline]
-    pub(super) fn open(&mut self) -> &mut OpenLanes {
-        &mut self.choosers().open
+    pub(super) fn views(&mut self) -> &mut Views {
+        &mut self.choosers().views
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {

@@ -67,46 +67,32 @@ impl PortHops {
     }
 }
 
-/// The lanes of an output as packets find them that need so much room, at an instant and until it is granted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct View {
-    output: usize,
+/// The lanes of a router's outputs as packets of a size find them in an allocation, each output's looked up once.
+#[derive(Default)]
+pub(super) struct Views {
+    /// The number of the present allocation: what was looked up in another one does not count.
+    allocation: u64,
+    outputs: Vec<View>,
+}
+
+/// The lanes of an output as packets find them that need so much room.
+#[derive(Clone, Copy, Default)]
+struct View {
+    allocation: u64,
     need: u16,
-    now: Tick,
     /// Those with room, a bit each.
     open: u16,
     /// Of the others: when there will be room.
     until: [Tick; MAXIMUM_LANES as usize],
 }
 
-/// The lanes of a router's outputs with room for packets of a size, looked up once for all that would have to escape.
-#[derive(Default)]
-pub(super) struct OpenLanes {
-    /// The number of the present allocation: what was looked up in another one does not count.
-    allocation: u64,
-    outputs: Vec<Opened>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Opened {
-    allocation: u64,
-    need: u16,
-    /// A bit each.
-    lanes: u16,
-}
-
-impl OpenLanes {
+impl Views {
     /// Begins an allocation of a router of so many outputs.
     fn begin(&mut self, outputs: u16) {
         self.allocation += 1;
         if self.outputs.len() < usize::from(outputs) {
-            self.outputs.resize(usize::from(outputs), Opened::default());
+            self.outputs.resize(usize::from(outputs), View::default());
         }
-    }
-
-    /// Room behind an output has been taken.
-    fn take(&mut self, output: usize) {
-        self.outputs[output].allocation = 0;
     }
 }
 
@@ -313,10 +299,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
-        // Another router's, or an earlier instant's.
-        self.lane_view().need = 0;
         let outputs = self.router.outputs;
-        self.open().begin(outputs);
+        self.views().begin(outputs);
         let start = self.router.next_output;
         let escapes = self.related().routes.relation.has_escape();
         let mut due = std::mem::take(self.due_outputs());
@@ -375,16 +359,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let lanes = self.related().port(here).lanes;
-        let view = self.view(output, need, now);
-        if lanes & view.open == 0 {
+        let View { open, until, .. } = self.view(output, need, now);
+        if lanes & open == 0 {
             for lane in lanes_in(lanes) {
-                let until = view.until[usize::from(lane)];
+                let until = until[usize::from(lane)];
                 blocked.add(&Obstacle { stall: Stall::NoCredit, until });
             }
             return false;
         }
         // There is room in some lane: what others lack does not matter.
-        let lane = fitted!((lanes & view.open).trailing_zeros(), u8);
+        let lane = fitted!((lanes & open).trailing_zeros(), u8);
         if let Some(obstacle) = self.obstacle(output, pair, (lane, need, flits), now) {
             blocked.add(&obstacle);
             return false;
@@ -432,50 +416,33 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         best
     }
 
-    /// What the lanes of a free output have room for, looked up once for all packets of a size that ask for it.
-    fn view(&mut self, output: usize, need: u16, now: Tick) -> View {
-        let mut view = *self.lane_view();
-        if (view.output, view.need, view.now) == (output, need, now) {
-            return view;
-        }
-        view = View { output, need, now, ..View::default() };
-        let &mut Output { needs_room, room, .. } = self.output(output);
-        for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-            if !needs_room || self.room_behind(fitted!(output, u16), lane, now) >= need {
-                view.open |= 1 << lane;
-            } else {
-                let place = room + u32::from(lane);
-                view.until[usize::from(lane)] = self.credits.foresee(place, need);
+    /// What the lanes of an output, free or not, have room for.
+    #[inline]
+    fn view(&mut self, output: usize, need: u16, now: Tick) -> &View {
+        let Views { allocation, ref outputs } = *self.views();
+        let known = &outputs[output];
+        if (known.allocation, known.need) != (allocation, need) {
+            let mut view = View { allocation, need, ..View::default() };
+            let &mut Output { needs_room, room, .. } = self.output(output);
+            for lane in 0..fitted!(self.whole.lanes.count(), u8) {
+                if !needs_room || self.room_behind(fitted!(output, u16), lane, now) >= need {
+                    view.open |= 1 << lane;
+                } else {
+                    let place = room + u32::from(lane);
+                    view.until[usize::from(lane)] = self.credits.foresee(place, need);
+                }
             }
+            self.views().outputs[output] = view;
         }
-        *self.lane_view() = view;
-        view
+        &self.views().outputs[output]
     }
 
     /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
     pub(super) fn grant_hop(&mut self, output: usize, pair: u32, lane: u8, now: Tick) {
         self.withdraw_hops(output, pair, now);
         self.grant(output, pair, lane, now);
-        self.open().take(output);
-    }
-
-    /// The lanes of an output, free or not, with room for so many flits, a bit each.
-    #[inline]
-    fn open_lanes(&mut self, output: u16, need: u16, now: Tick) -> u16 {
-        let open = self.open();
-        let allocation = open.allocation;
-        let known = open.outputs[usize::from(output)];
-        if known.allocation == allocation && known.need == need {
-            return known.lanes;
-        }
-        let mut lanes = 0;
-        for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-            if self.room_behind(output, lane, now) >= need {
-                lanes |= 1 << lane;
-            }
-        }
-        self.open().outputs[usize::from(output)] = Opened { allocation, need, lanes };
-        lanes
+        // There is less room behind it now.
+        self.views().outputs[output].allocation = 0;
     }
 
     /// Flits free in an output's lane.
@@ -502,7 +469,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let ports = self.ports_of(pair);
         for place in ports.clone() {
             let of_port = self.related().port(place);
-            if of_port.lanes & self.open_lanes(of_port.port, need, now) != 0 {
+            if of_port.lanes & self.view(usize::from(of_port.port), need, now).open != 0 {
                 // It is served there, or what it waits for there has the router look again.
                 return Err(NEVER);
             }

@@ -36,46 +36,24 @@ const RELATION: &str = "two-orders";
 /// Lanes of those that are not tried with all numbers from 1 to 8.
 const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
 
-/// What is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Traffic {
-    /// 2 KiB from each terminal to each other one.
-    #[default]
-    AllToAll,
-    /// Messages of 2 KiB to terminals drawn alike, as many as the adapters can send: 0.1 ms, and 0.1 ms before them.
-    Uniform,
-    /// 128 KiB from each terminal to another one, drawn so that each receives from one.
-    Permutation,
-}
+/// What the slides have sent.
+const ALL_TO_ALL: &str = "all-to-all";
 
-impl Traffic {
-    const ALL: [Self; 3] = [Self::AllToAll, Self::Uniform, Self::Permutation];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::AllToAll => "all-to-all",
-            Self::Uniform => "uniform",
-            Self::Permutation => "permutation",
-        }
-    }
-
-    /// Its lines of a scenario.
-    fn text(self) -> &'static str {
-        match self {
-            Self::AllToAll => {
-                "exchange = { pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }\n"
-            }
-            Self::Uniform => {
-                "traffic = { pattern = \"uniform\", message = \"2 KiB\", load = 1.0 }\n\
-                 measure = { window = \"10 us\", warm_up_windows = 10, minimum_windows = 10, maximum_windows = 10 }\n"
-            }
-            Self::Permutation => {
-                "exchange = { pattern = \"random-permutation\", message = \"128 KiB\" }\n"
-            }
-        }
-    }
-}
+/// What is sent, and its lines of a scenario: 2 KiB from each terminal to each other one; messages of 2 KiB to terminals
+/// drawn alike, as many as the adapters can send, of which those count that come in 0.1 ms, after 0.1 ms; 128 KiB from each
+/// terminal to another one, drawn so that each receives from one.
+const TRAFFIC: [(&str, &str); 3] = [
+    (
+        ALL_TO_ALL,
+        "exchange = { pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }\n",
+    ),
+    (
+        "uniform",
+        "traffic = { pattern = \"uniform\", message = \"2 KiB\", load = 1.0 }\n\
+         measure = { window = \"10 us\", warm_up_windows = 10, minimum_windows = 10, maximum_windows = 10 }\n",
+    ),
+    ("permutation", "exchange = { pattern = \"random-permutation\", message = \"128 KiB\" }\n"),
+];
 
 /// The least and the most of Nue's throughput beside the best other's, in percent.
 const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)];
@@ -85,7 +63,7 @@ const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)
 struct Case {
     fabric: &'static str,
     topology: &'static str,
-    traffic: Traffic,
+    traffic: (&'static str, &'static str),
     algorithm: &'static str,
     lanes: u8,
 }
@@ -94,7 +72,7 @@ struct Case {
 #[derive(Clone, Debug, Default, Serialize)]
 struct Row {
     fabric: &'static str,
-    traffic: Traffic,
+    traffic: &'static str,
     algorithm: &'static str,
     lanes: u8,
     /// Payload that a terminal receives.
@@ -124,7 +102,7 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
     relate(&mut rows);
     let mut figures = Vec::new();
     let of_slides: Vec<Row> =
-        rows.iter().filter(|row| row.traffic == Traffic::AllToAll).cloned().collect();
+        rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
     for algorithm in ["nue", "nue-balanced", RELATION] {
         figures.push((format!("{algorithm}-over-lanes"), over_lanes(&of_slides, algorithm)));
     }
@@ -132,18 +110,18 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
         let name = of_fabric[0].fabric;
         figures.push((format!("throughput-{}", name.replace([' ', '.'], "-")), bars(of_fabric)));
     }
-    Ok(Reproduction::of_rows("throughput", &rows, text(&rows), figures))
+    Ok(Reproduction::of_rows("throughput", &rows, text(&rows, &of_slides), figures))
 }
 
 fn cases(quick: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(fabric, topology) in if quick { &SMALL[..] } else { &FABRICS[..] } {
-        for traffic in Traffic::ALL {
+        for traffic in TRAFFIC {
             let mut case = |algorithm, lanes| {
                 cases.push(Case { fabric, topology, traffic, algorithm, lanes });
             };
             OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
-            if traffic == Traffic::AllToAll {
+            if traffic.0 == ALL_TO_ALL {
                 (1..=LANES).for_each(|lanes| case("nue", lanes));
             } else {
                 SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
@@ -158,16 +136,14 @@ fn cases(quick: bool) -> Vec<Case> {
 
 /// Simulates a case.
 fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
-    let Case { fabric, topology, traffic, algorithm, lanes } = *case;
+    let Case { fabric, topology, traffic: (traffic, sent), algorithm, lanes } = *case;
     let routing = if algorithm == RELATION {
         format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
     } else {
         format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
     };
-    let text = format!(
-        "topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}",
-        traffic.text()
-    );
+    let text =
+        format!("topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}", sent);
     let mut row = Row { fabric, traffic, algorithm, lanes, ..Row::default() };
     let found = match extent.simulated(&text, || simulate(&text)) {
         Ok(found) => found,
@@ -240,8 +216,8 @@ fn note(row: &Result<Row, Flawed>) -> String {
         (None, reason) => reason.clone().unwrap_or_default(),
     };
     let lanes = lanes_text(row.lanes);
-    let traffic = row.traffic.name();
-    format!("{:<14} {traffic:<11} {:<13} {lanes:<7}  {found}", row.fabric, row.algorithm)
+    let Row { fabric, traffic, algorithm, .. } = row;
+    format!("{fabric:<14} {traffic:<11} {algorithm:<13} {lanes:<7}  {found}")
 }
 
 fn lanes_text(lanes: u8) -> String {
@@ -319,7 +295,7 @@ fn beside(rows: &[Row]) -> String {
                 alike.iter().filter(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
             own.next().and_then(|row| row.throughput)
         };
-        let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic.name());
+        let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic);
         for lanes in SOME_LANES {
             let own = throughput(RELATION, lanes).zip(throughput("nue", lanes));
             let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
@@ -337,10 +313,8 @@ fn beside(rows: &[Row]) -> String {
     text
 }
 
-fn text(all: &[Row]) -> String {
-    let of_slides: Vec<Row> =
-        all.iter().filter(|row| row.traffic == Traffic::AllToAll).cloned().collect();
-    let rows = &of_slides[..];
+/// `rows` are those of the slides' traffic.
+fn text(all: &[Row], rows: &[Row]) -> String {
     let others = OTHERS.map(|algorithm| (algorithm, LANES));
     let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");

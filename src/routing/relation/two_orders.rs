@@ -44,19 +44,22 @@ impl RelationRule {
 const LONGER: [u32; 3] = [0, 1, 2];
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    let ordered = best_order(fabric, parameters)?;
+    let longer = longer(fabric, &ordered, parameters.lanes)?;
+    with_lanes(fabric, &ordered, parameters.lanes, longer)
+}
+
+/// The order whose fullest channel carries the least.
+fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordered, NoRelation> {
     let root = parameters.root.unwrap_or_else(|| middle(fabric));
     if root >= fabric.routers() {
         return Err(NoRelation::Root { root, routers: fabric.routers() });
     }
-    let lanes = parameters.lanes;
-    let judge = |rank: &[u32]| -> Result<_, NoRelation> {
-        let relation = opposite(fabric, rank, lanes.min(2), 0)?;
+    order(fabric, &Tree::new(fabric, root, parameters.tree), |rank| {
+        let relation = opposite(fabric, rank, parameters.lanes.min(2), 0)?;
         let mut evenness = Evenness::new(fabric, &relation);
         Ok((evenness.fullest(), evenness.burdens()))
-    };
-    let ordered = order(fabric, &Tree::new(fabric, root, parameters.tree), judge)?;
-    let longer = longer(fabric, &ordered, lanes)?;
-    with_lanes(fabric, &ordered, lanes, longer)
+    })
 }
 
 /// By how many hops a way may be longer than the shortest because of its first one. That for which the fullest channel

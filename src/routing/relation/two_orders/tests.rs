@@ -83,13 +83,8 @@ fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
 
 /// The order that is found, and by how many hops first ones may make ways longer.
 fn found(fabric: &Fabric, lanes: u8) -> (Ordered, u32) {
-    let tree = Tree::new(fabric, middle(fabric), super::super::TreeOrder::BreadthFirst);
-    let judge = |rank: &[u32]| -> Result<_, NoRelation> {
-        let relation = opposite(fabric, rank, lanes.min(2), 0)?;
-        let mut evenness = Evenness::new(fabric, &relation);
-        Ok((evenness.fullest(), evenness.burdens()))
-    };
-    let ordered = order(fabric, &tree, judge).unwrap();
+    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    let ordered = best_order(fabric, &parameters).unwrap();
     let longer = longer(fabric, &ordered, lanes).unwrap();
     (ordered, longer)
 }

@@ -1,11 +1,10 @@
 //! Routing relations and sets of paths in the engines: what is proved holds, what is refused happens.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use flitlab::engine::{FlitSharing, Parameters, run_script};
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
-use flitlab::routing::{RelationRoutes, Routes, prove_relation};
+use flitlab::routing::{Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
 
@@ -13,6 +12,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::random_flit_scenario::share;
+use crate::common::random_relation::{by_relation, throttle};
 use crate::common::random_scenario::Scenario;
 use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
@@ -23,14 +23,14 @@ fn by_rule(seed: u64, rule: &RelationRule) -> Scenario {
     let parameters = RelationParameters { lanes, ..RelationParameters::default() };
     let relation = rule.relation(&scenario.fabric, &parameters).expect("it is connected");
     let random_ties = seed.is_multiple_of(3);
-    let relation = Arc::new(relation);
-    scenario.routes = Routes::Relation(RelationRoutes { relation, random_ties, seed });
+    scenario.routes = by_relation(relation, random_ties, seed);
     scenario.parameters.virtual_channels = lanes + (seed % 2) as u8;
     if seed % 2 == 1 {
         share(&mut ChaCha8Rng::seed_from_u64(seed), &mut scenario);
     } else {
         scenario.parameters.buffer = 2 * scenario.parameters.maximum_packet();
     }
+    throttle(&mut scenario.routes, (seed % 5 / 2) as u8, &scenario.parameters);
     scenario
 }
 
@@ -93,8 +93,7 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let proved: BTreeSet<u32> = cycle.iter().map(|place| place.channel).collect();
     assert!(proved.len() == 7 && proved.iter().all(|&it| port(it) == port(cycle[0].channel)));
 
-    let relation = Arc::new(relation);
-    let routes = Routes::Relation(RelationRoutes { relation, random_ties: false, seed: 0 });
+    let routes = by_relation(relation, false, 0);
     // The way round that the proof names is that of destinations three ahead or three behind.
     let ahead = if port(cycle[0].channel) == 0 { 3 } else { 4 };
     let messages = (0..7).map(|source| Message {

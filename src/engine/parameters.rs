@@ -263,6 +263,18 @@ impl Parameters {
         self.packet_flits(self.maximum_payload.0)
     }
 
+    /// For how many of the largest packets a network channel's buffer has room beyond the first; none if packets needn't fit
+    /// in.
+    pub fn most_bubble(&self) -> u8 {
+        match self.switching {
+            Switching::Wormhole => 0,
+            Switching::VirtualCutThrough | Switching::StoreAndForward => {
+                let packets = self.buffer / self.maximum_packet().max(1);
+                u8::try_from(packets.saturating_sub(1)).unwrap_or(u8::MAX)
+            }
+        }
+    }
+
     /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
     /// them, if any. A message without payload is one packet.
     #[inline]

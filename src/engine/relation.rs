@@ -36,9 +36,9 @@ pub(super) struct Related<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortHops {
     pub port: u16,
-    /// The lanes of those that are no escapes, and of those that are, a bit each.
+    /// The lanes of those that are no reserve, and of those that are, a bit each.
     pub lanes: u16,
-    pub escapes: u16,
+    pub reserve: u16,
     /// The place of the first of them in the list.
     first: u16,
 }
@@ -48,20 +48,20 @@ impl PortHops {
     fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
         let mut next = 0;
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
-            let lanes = |escape: bool| {
-                let own = hops.iter().filter(|hop| hop.escape == escape);
+            let lanes = |reserve: bool| {
+                let own = hops.iter().filter(|hop| hop.is_reserve() == reserve);
                 own.fold(0, |lanes, hop| lanes | 1 << hop.lane)
             };
             let first = fitted!(next, u16);
             next += hops.len();
-            Self { port: hops[0].port, lanes: lanes(false), escapes: lanes(true), first }
+            Self { port: hops[0].port, lanes: lanes(false), reserve: lanes(true), first }
         })
     }
 
     /// The place of the hop into a lane in the list, counted in cyclic order from `first` on; the list has so many hops.
     #[inline(always)]
     fn turn(&self, lane: u8, first: usize, hops: usize) -> usize {
-        let before = (self.lanes | self.escapes) & ((1 << lane) - 1);
+        let before = (self.lanes | self.reserve) & ((1 << lane) - 1);
         let place = usize::from(self.first) + before.count_ones() as usize;
         if place < first { place + hops - first } else { place - first }
     }
@@ -75,15 +75,17 @@ pub(super) struct Views {
     outputs: Vec<View>,
 }
 
-/// The lanes of an output as packets find them that need so much room.
+/// The lanes of an output as packets of so many flits find them that need so much room.
 #[derive(Clone, Copy, Default)]
 struct View {
     allocation: u64,
     need: u16,
-    /// Those with room, a bit each.
+    flits: u16,
+    /// Those with room, and those with room for the packet itself, a bit each.
     open: u16,
-    /// Of the others: when there will be room.
-    until: [Tick; MAXIMUM_LANES as usize],
+    fits: u16,
+    /// What the others lack.
+    lack: [Option<Obstacle>; MAXIMUM_LANES as usize],
 }
 
 impl Views {
@@ -250,7 +252,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn first_of(&self, pair: u32, ports: Range<usize>) -> (usize, usize) {
         let related = self.related();
         let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
-        let hops = usize::from(last.first) + (last.lanes | last.escapes).count_ones() as usize;
+        let hops = usize::from(last.first) + (last.lanes | last.reserve).count_ones() as usize;
         let head = self.queues[pair as usize].head;
         let drawn = self.packets.packets[head as usize].note;
         (hops, related.first(self.name, drawn, hops))
@@ -265,10 +267,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             return self.ask(pair, end.ejection + ejection, lane);
         }
         let (input, lane) = self.place(pair);
+        let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
         let list = self.related().list(self.name, (input, lane), end.router);
+        let bubble = if injects { self.whole.injection_bubble } else { 0 };
         let queue = &mut self.queues[pair as usize];
-        queue.need = queue.flits;
+        queue.need = queue.flits + bubble;
         queue.options = BY_RELATION;
         queue.hops = list;
         let ask = queue.ask;
@@ -276,7 +280,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let hops = self.related().port(place);
             let output = usize::from(hops.port);
             self.add_asker(output, pair, ask);
-            if hops.escapes != 0 {
+            if hops.reserve != 0 {
                 let word = self.word(output, pair);
                 self.escapes[word] |= 1 << (pair % 64);
             }
@@ -302,10 +306,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let outputs = self.router.outputs;
         self.views().begin(outputs);
         let start = self.router.next_output;
-        let escapes = self.related().routes.relation.has_escape();
+        let relation = &self.related().routes.relation;
+        let reserve = relation.has_escape() || relation.has_detours();
         let mut due = std::mem::take(self.due_outputs());
         due.clear();
-        if escapes {
+        if reserve {
             let all = 0..self.router.outputs;
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
@@ -317,21 +322,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
-        if escapes {
-            // Nothing has changed for the others, unless a packet took room, for want of which others may now escape.
-            let mut granted = self.counters.grants > grants || self.let_escape(&due, start, now);
+        if reserve {
+            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a reserve.
+            let mut granted = self.counters.grants > grants || self.serve_reserve(&due, start, now);
             due.clear();
             due.extend(0..self.router.outputs);
             while granted {
-                granted = self.let_escape(&due, start, now);
+                granted = self.serve_reserve(&due, start, now);
             }
         }
         *self.due_outputs() = due;
     }
 
-    /// Serves those who have to escape by one of some outputs, which are in ascending order, in cyclic order from one on.
+    /// Serves those who have to take a reserve by one of some outputs, which are in ascending order, in cyclic order from one on.
     /// Whether there was one.
-    fn let_escape(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+    fn serve_reserve(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
         for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
@@ -359,11 +364,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let lanes = self.related().port(here).lanes;
-        let View { open, until, .. } = self.view(output, need, now);
+        let &View { open, lack, .. } = self.view(output, (need, flits), now);
         if lanes & open == 0 {
-            for lane in lanes_in(lanes) {
-                let until = until[usize::from(lane)];
-                blocked.add(&Obstacle { stall: Stall::NoCredit, until });
+            for obstacle in lanes_in(lanes).filter_map(|lane| lack[usize::from(lane)]) {
+                blocked.add(&obstacle);
             }
             return false;
         }
@@ -390,7 +394,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no escapes, lead through a free output and have room for so many flits: the one with the
+    /// Of hops by port that are no reserve, lead through a free output and have room for so many flits: the one with the
     /// most. The list has so many hops; of equal ones that is preferred which comes first from a place on.
     fn best(
         &mut self,
@@ -418,19 +422,20 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// What the lanes of an output, free or not, have room for.
     #[inline]
-    fn view(&mut self, output: usize, need: u16, now: Tick) -> &View {
+    fn view(&mut self, output: usize, (need, flits): (u16, u16), now: Tick) -> &View {
         let Views { allocation, ref outputs } = *self.views();
         let known = &outputs[output];
-        if (known.allocation, known.need) != (allocation, need) {
-            let mut view = View { allocation, need, ..View::default() };
+        if (known.allocation, known.need, known.flits) != (allocation, need, flits) {
+            let mut view = View { allocation, need, flits, ..View::default() };
             let &mut Output { needs_room, room, .. } = self.output(output);
             for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-                if !needs_room || self.room_behind(fitted!(output, u16), lane, now) >= need {
-                    view.open |= 1 << lane;
-                } else {
-                    let place = room + u32::from(lane);
-                    view.until[usize::from(lane)] = self.credits.foresee(place, need);
+                let lack = &mut view.lack[usize::from(lane)];
+                if needs_room {
+                    *lack = self.lack_of_room(room + u32::from(lane), need, flits, now);
                 }
+                view.open |= u16::from(lack.is_none()) << lane;
+                let fits = lack.is_none_or(|it| it.stall == Stall::Bubble);
+                view.fits |= u16::from(fits) << lane;
             }
             self.views().outputs[output] = view;
         }
@@ -454,7 +459,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.credits.room[place as usize]
     }
 
-    /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
+    /// The lane in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
     /// none.
     pub(super) fn escape_by_relation(
         &mut self,
@@ -469,7 +474,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let ports = self.ports_of(pair);
         for place in ports.clone() {
             let of_port = self.related().port(place);
-            if of_port.lanes & self.view(usize::from(of_port.port), need, now).open != 0 {
+            if of_port.lanes & self.view(usize::from(of_port.port), (need, flits), now).fits != 0 {
                 // It is served there, or what it waits for there has the router look again.
                 return Err(NEVER);
             }
@@ -479,7 +484,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
         let (hops, first) = self.first_of(pair, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
-        for lane in lanes_in(here.escapes) {
+        for lane in lanes_in(here.reserve) {
             match self.obstacle(output, pair, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {

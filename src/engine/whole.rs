@@ -59,7 +59,7 @@ pub(super) struct Whole<'f> {
     pub routing: Tick,
     /// Flits that entering a ring needs beyond the packet.
     pub bubble: u16,
-    /// Room that a new packet has to leave on the adaptive channel.
+    /// Room that a packet which chooses its way has to leave where it is injected; on the adaptive channel, if there is one.
     pub injection_bubble: u16,
     /// The lanes of packets that choose their way.
     pub channels: AdaptiveChannels,
@@ -147,8 +147,12 @@ impl<'f> Whole<'f> {
         // A table's channels close no ring.
         let keeps_bubble = parameters.bubble
             && !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table());
-        let bubble =
-            |keeps: bool| if keeps { narrow::<u16>(parameters.maximum_packet()) } else { 0 };
+        let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
+        let throttle = match routes {
+            Routes::Adaptive(adaptive) => adaptive.rules().injection_bubble.into(),
+            Routes::Relation(routes) => routes.injection_bubble,
+            _ => 0,
+        };
         Self {
             fabric,
             routes,
@@ -166,8 +170,8 @@ impl<'f> Whole<'f> {
                 back: narrow::<Tick>(timing.back),
             }),
             routing: narrow::<Tick>(parameters.routing_latency),
-            bubble: bubble(keeps_bubble),
-            injection_bubble: bubble(rules.is_some_and(|rules| rules.injection_bubble)),
+            bubble: room_of(keeps_bubble.into()),
+            injection_bubble: room_of(throttle),
             channels,
             parameters: parameters.clone(),
             network,

@@ -397,7 +397,7 @@ impl Adaptive {
         let onward = self.onward(head.router, errand.to, heading, escaped);
         let options = (0..u16::BITS).filter(|port| onward.options >> port & 1 == 1);
         hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
-        hops.push(Hop { port: onward.escape, lane: escape, escape: true });
+        hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape) });
     }
 }
 

@@ -13,6 +13,8 @@ pub struct RelationRoutes {
     pub relation: Arc<Relation>,
     /// Whether of equally good hops each packet prefers one by chance; else the first of the list.
     pub random_ties: bool,
+    /// Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters.
+    pub injection_bubble: u8,
     /// Of these chances.
     pub seed: u64,
 }
@@ -23,7 +25,7 @@ impl RelationRoutes {
         narrow(drawn(self.seed, source, sequence) >> 48)
     }
 
-    /// The channels of the way that always takes the first of the hops that are no escapes, or else of all.
+    /// The channels of the way that always takes the first of the hops that are no reserve, or else of all.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
@@ -38,7 +40,9 @@ impl RelationRoutes {
                 return;
             }
             let hops = self.relation.hops(state, destination);
-            let Some(hop) = hops.iter().find(|hop| !hop.escape).or(hops.first()) else { return };
+            let Some(hop) = hops.iter().find(|hop| !hop.is_reserve()).or(hops.first()) else {
+                return;
+            };
             let channel = fabric.outputs(at).start + u32::from(hop.port);
             each(channel);
             at = fabric.target(channel).expect("a relation avoids failures");

@@ -5,6 +5,7 @@
 
 mod collective;
 mod errors;
+mod injection;
 mod remote_memory;
 mod sharing;
 
@@ -170,6 +171,7 @@ pub(super) fn run(
     checks.latencies(parameters);
     checks.windows(draft);
     checks.virtual_channels(draft);
+    checks.injection_bubble(draft);
     checks.forwarding(draft);
     checks.sharing(draft);
     let network = checks.network(draft, fabrics, purpose);

@@ -17,6 +17,8 @@ pub struct RelationSpec {
     pub parameters: RelationParameters,
     /// Whether of equally good hops each packet prefers one by chance.
     pub random_ties: bool,
+    /// Of how many of the largest packets a packet that is injected leaves room.
+    pub injection_bubble: u8,
     /// The paths that sources choose, if they do.
     pub selection: Option<PathsSpec>,
     /// Whether the relation is used even if its proof refuses it.
@@ -95,7 +97,8 @@ impl RelationSpec {
             return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
         }
         let relation = Arc::new(relation);
-        Ok(Routes::Relation(RelationRoutes { relation, random_ties: self.random_ties, seed }))
+        let &Self { random_ties, injection_bubble, .. } = self;
+        Ok(Routes::Relation(RelationRoutes { relation, random_ties, injection_bubble, seed }))
     }
 
     pub(super) fn is_random(&self) -> bool {

@@ -11,6 +11,7 @@ use flitlab::{
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
+use super::random_relation::throttle;
 use super::random_scenario::Scenario;
 
 /// Flits times hops of all messages together: half of what the packets' reference engine has to do.
@@ -78,6 +79,9 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
     parameters.bubble = may_have_bubble && wants_bubble;
     draw_buffers(random, parameters);
+    if matches!(routes, Routes::Relation(_)) {
+        throttle(routes, random.random_range(0..=2), parameters);
+    }
     parameters.sharing = Some(sharing(random, parameters.virtual_channels, !chooses));
 }
 

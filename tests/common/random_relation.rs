@@ -5,9 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use flitlab::{
+    engine::Parameters,
     routing::{
         PathRoutes, RelationRoutes, Routes,
-        relation::{Hop, PathChoice, PathSet, RELATION_RULES, RelationBuilder, RelationParameters},
+        relation::{
+            Hop, PathChoice, PathSet, RELATION_RULES, Relation, RelationBuilder, RelationParameters,
+        },
     },
     topology::Fabric,
 };
@@ -23,10 +26,23 @@ pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
             let lanes = lanes.max(rule.least_lanes);
             let parameters = RelationParameters { lanes, ..RelationParameters::default() };
             let relation = rule.relation(fabric, &parameters).expect("the fabric is connected");
-            Routes::Relation(RelationRoutes { relation: Arc::new(relation), random_ties, seed })
+            by_relation(relation, random_ties, seed)
         }
         1 => relation(random, fabric, (lanes, random_ties, seed)),
         _ => paths(random, fabric, (lanes, seed)),
+    }
+}
+
+/// Packets that choose among the hops of a relation.
+pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
+    let (relation, injection_bubble) = (Arc::new(relation), 0);
+    Routes::Relation(RelationRoutes { relation, random_ties, injection_bubble, seed })
+}
+
+/// Has packets leave room that are injected, for so many others or as many as buffers have room for.
+pub fn throttle(routes: &mut Routes, others: u8, parameters: &Parameters) {
+    if let Routes::Relation(routes) = routes {
+        routes.injection_bubble = others.min(parameters.most_bubble());
     }
 }
 
@@ -74,8 +90,9 @@ fn relation(
     (lanes, random_ties, seed): (u8, bool, u64),
 ) -> Routes {
     let mut builder = RelationBuilder::new(fabric, lanes).expect("it is small");
-    let (dense, escapes) =
-        (random.random_range(0.2..1.0), *[0.0, 0.3, 0.7].choose(random).expect("some"));
+    let dense = random.random_range(0.2..1.0);
+    let mut share = || *[0.0, 0.3, 0.7].choose(random).expect("some");
+    let (escapes, detours) = (share(), share());
     for (to, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
         if terminals.is_empty() {
             continue;
@@ -92,7 +109,9 @@ fn relation(
             for &port in &ports {
                 for lane in 0..lanes {
                     if random.random_bool(dense) {
-                        hops.push(Hop { port, lane, escape: random.random_bool(escapes) });
+                        let escape = random.random_bool(escapes);
+                        let detour = !escape && random.random_bool(detours);
+                        hops.push(Hop { escape, detour, ..Hop::new(port, lane) });
                     }
                 }
             }
@@ -102,8 +121,7 @@ fn relation(
             builder.set(state, to, &mut hops);
         }
     }
-    let relation = Arc::new(builder.finish());
-    Routes::Relation(RelationRoutes { relation, random_ties, seed })
+    by_relation(builder.finish(), random_ties, seed)
 }
 
 /// For each pair one to three shortest paths, each hop in any lane.

@@ -207,10 +207,11 @@ impl Scenario {
         } else {
             switched_fabric(random, Sizes { routers: 2..=12, terminals: 0..=3 }).0
         };
-        let routes = random_relation::choosing(random, &fabric, seed);
+        let mut routes = random_relation::choosing(random, &fabric, seed);
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
         parameters.virtual_channels = random_relation::lanes(&routes) + random.random_range(0..=2);
+        random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
     }

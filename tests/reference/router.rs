@@ -240,7 +240,8 @@ impl Simulator<'_> {
             let place = outputs.position(|output| output.name == name).expect("it is live");
             (place, usize::from(hop.lane))
         };
-        let of = |escapes| hops.iter().filter(move |hop| hop.escape == escapes).map(output);
+        let of =
+            |last| hops.iter().filter(move |hop| (hop.escape || hop.detour) == last).map(output);
         Some(Request {
             packet: number,
             outputs: of(false).collect(),
@@ -486,13 +487,14 @@ impl Simulator<'_> {
             _ => (AdaptiveRules::default(), false),
         };
         let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
-        let keeps_bubble = if chooses {
-            rules.injection_bubble && self.channels[from.channel].kind == ChannelKind::Injection
-        } else {
-            self.parameters.bubble && !table && output.ring.is_some() && !goes_on
+        let injected = self.channels[from.channel].kind == ChannelKind::Injection;
+        let others = match self.routes {
+            Routes::Relation(routes) if injected => routes.injection_bubble.into(),
+            _ if chooses => u32::from(rules.injection_bubble && injected),
+            _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
-        let bubble = if keeps_bubble { self.parameters.maximum_packet() } else { 0 };
-        output.ends_in_sink() || packet.flits + bubble <= output.credits[onto]
+        let room = packet.flits + others * self.parameters.maximum_packet();
+        output.ends_in_sink() || room <= output.credits[onto]
     }
 
     fn grant(

@@ -86,8 +86,8 @@ impl Simulator<'_> {
         let is_open = |&onto: &Onto| self.is_open(place, packet, onto, now);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
-            for escapes in [false, true] {
-                let those = hops.iter().filter(|hop| hop.1 == escapes).map(|hop| hop.0);
+            for last in [false, true] {
+                let those = hops.iter().filter(|hop| hop.1 == last).map(|hop| hop.0);
                 let open: Vec<Onto> = those.filter(is_open).collect();
                 if !open.is_empty() {
                     return (open, true);
@@ -109,7 +109,7 @@ impl Simulator<'_> {
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
     }
 
-    /// The hops that a relation allows a packet, in the order in which it likes them, each with whether it is an escape;
+    /// The hops that a relation allows a packet, in the order in which it likes them, each with whether it is one of the last;
     /// none at its destination.
     fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<(Onto, bool)> {
         let packet = &self.packets[packet];
@@ -122,7 +122,7 @@ impl Simulator<'_> {
         };
         let hops = choosing::hops(routes, head).into_iter().map(|hop| {
             let output = self.routers[place.router].output_named(OutputName::Port(hop.port));
-            ((output.expect("it is live"), usize::from(hop.lane)), hop.escape)
+            ((output.expect("it is live"), usize::from(hop.lane)), hop.escape || hop.detour)
         });
         hops.collect()
     }
@@ -176,9 +176,12 @@ impl Simulator<'_> {
         let channel = &self.channels[output.channel];
         let needs_credits = !channel.ends_in_sink() && !self.wormhole();
         let fits = || {
-            let bubble = self.needs_bubble(place, packet, onto);
-            let bubble = if bubble { self.parameters.maximum_packet() } else { 0 };
-            self.packets[packet].flits + bubble <= channel.credits[number]
+            let others = match self.routes {
+                Routes::Relation(routes) if self.is_new(place) => routes.injection_bubble.into(),
+                _ => u32::from(self.needs_bubble(place, packet, onto)),
+            };
+            let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
+            room <= channel.credits[number]
         };
         is_free && (!needs_credits || fits())
     }
@@ -191,13 +194,17 @@ impl Simulator<'_> {
             && self.packets[packet].adaptive
             && number == usize::from(adaptive.rules().channels.adaptive)
         {
-            let input = self.routers[place.router].inputs[place.port].channel;
-            let is_new = self.channels[input].kind == ChannelKind::Injection;
-            return adaptive.rules().injection_bubble && is_new;
+            return adaptive.rules().injection_bubble && self.is_new(place);
         }
         let (_, ring) = self.channel_and_ring(place.router, output);
         let goes_on = ring == self.ring_of_port(place) && number == place.virtual_channel;
         self.has_bubble() && ring.is_some() && !goes_on
+    }
+
+    /// Whether what is at a place has come from a terminal.
+    fn is_new(&self, place: Place) -> bool {
+        let input = self.routers[place.router].inputs[place.port].channel;
+        self.channels[input].kind == ChannelKind::Injection
     }
 
     fn has_bubble(&self) -> bool {

@@ -33,7 +33,9 @@ impl<'f> FlitVisit<'_, 'f> {
             let output = end.ejection + address.ejection;
             return self.ask_for(queue, output, self.all_lanes(), 0);
         }
-        let (hops, need) = (self.hops(queue), self.needed(queue, 0));
+        let injects = self.entry(self.place(queue).0).injects;
+        let bubble = if injects { self.whole.injection_bubble } else { 0 };
+        let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
         state.stage = Stage::Asking;
         (state.options, state.need) = (BY_RELATION, need);
@@ -50,7 +52,7 @@ impl<'f> FlitVisit<'_, 'f> {
         }
     }
 
-    /// Notes which hops are open to a packet, or else which escapes; and else until when none is.
+    /// Notes which hops are open to a packet, or else which of its reserve; and else until when none is.
     pub(super) fn offer_hops(
         &mut self,
         queue: usize,
@@ -59,9 +61,9 @@ impl<'f> FlitVisit<'_, 'f> {
         now: Tick,
     ) -> bool {
         let hops = self.hops(queue);
-        for escapes in [false, true] {
+        for reserve in [false, true] {
             let mut any = false;
-            for hop in hops.iter().filter(|hop| hop.escape == escapes) {
+            for hop in hops.iter().filter(|hop| hop.is_reserve() == reserve) {
                 any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
             }
             if any {

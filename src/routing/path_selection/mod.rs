@@ -106,7 +106,7 @@ pub enum NoSelection {
 }
 
 impl PathSelection {
-    /// One path a pair, of a relation without flaws.
+    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where there is no room.
     ///
     /// # Errors
     /// If the relation has an escape or flaws, or there is too little memory.
@@ -119,6 +119,8 @@ impl PathSelection {
         if relation.has_escape() {
             return Err(NoSelection::Escape);
         }
+        let straight = relation.has_detours().then(|| relation.without_detours(fabric));
+        let relation = straight.as_ref().unwrap_or(relation);
         let task = SelectionTask { fabric, relation, parameters };
         let mut chosen = (self.select)(&task)?.paths.into_iter();
         let next = |_, _| chosen.next().into_iter().collect();

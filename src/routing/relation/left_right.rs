@@ -19,6 +19,7 @@ impl RelationRule {
         doc: "all shortest ways that first go left in a tree's preorder, then right.",
         avoids_deadlock: true,
         least_lanes: 1,
+        injection_bubble: 0,
         make,
     };
 }

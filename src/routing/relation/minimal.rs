@@ -15,7 +15,7 @@
 //! lowest number is taken.
 
 use super::relation::Builder;
-use super::shortest::shortest;
+use super::shortest::{FirstHop, shortest};
 use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::LaneChannel;
@@ -29,6 +29,7 @@ impl RelationRule {
         doc: "all shortest ways in all lanes; can deadlock where these close a cycle.",
         avoids_deadlock: false,
         least_lanes: 1,
+        injection_bubble: 0,
         make: |fabric, parameters| Ok(shortest(fabric, parameters.lanes, |_, _| true)?),
     };
 
@@ -38,6 +39,7 @@ impl RelationRule {
         doc: "all shortest ways in lanes 1 and up, with Up*/Down* in lane 0 as the escape.",
         avoids_deadlock: true,
         least_lanes: 2,
+        injection_bubble: 0,
         make: minimal_up_down,
     };
 
@@ -47,6 +49,7 @@ impl RelationRule {
         doc: "all shortest ways in lanes 1 and up, with Nue's table in lane 0 as the escape.",
         avoids_deadlock: true,
         least_lanes: 2,
+        injection_bubble: 0,
         make: minimal_nue,
     };
 }
@@ -58,7 +61,8 @@ fn minimal_up_down(
     let own = RelationParameters { lanes: 1, ..*parameters };
     let builder = up_down(fabric, &own)?;
     let escape = builder.relation();
-    with_escape(fabric, Lanes { all: parameters.lanes, escape: 1 }, 0, relation_as_escape(escape))
+    let lanes = Lanes { all: parameters.lanes, escape: 1 };
+    with_escape(fabric, lanes, FirstHop::SHORTEST, relation_as_escape(escape))
 }
 
 fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
@@ -67,7 +71,7 @@ fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relat
     let first: Vec<Option<u32>> =
         fabric.terminals_by_router().iter().map(|own| own.first().copied()).collect();
     let lanes = Lanes { all: parameters.lanes, escape: 1 };
-    with_escape(fabric, lanes, 0, |_, router, destination, hops| {
+    with_escape(fabric, lanes, FirstHop::SHORTEST, |_, router, destination, hops| {
         let terminal = first[destination as usize].expect("destinations have terminals");
         hops.extend(table.port(router, terminal).map(|port| Hop::new(port, 0)));
     })
@@ -94,12 +98,11 @@ pub(super) struct Lanes {
 }
 
 /// Shortest ways in the lanes behind those of the escape, and an escape: `escape(before, router, destination, hops)` adds
-/// its hops for a packet at `router` that came there through `before` of the escape, or is new to it. A packet's first
-/// hop may begin a way that is longer than the shortest one by `longer` hops.
+/// its hops for a packet at `router` that came there through `before` of the escape, or is new to it.
 pub(super) fn with_escape(
     fabric: &Fabric,
     lanes: Lanes,
-    longer: u32,
+    first_hop: FirstHop,
     escape: impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>),
 ) -> Result<Relation, NoRelation> {
     let mut builder = Builder::new(fabric, lanes.all)?;
@@ -124,8 +127,8 @@ pub(super) fn with_escape(
                 };
                 // A longer way goes on over another cable.
                 let goes_on = through == left || fabric.outputs(next).any(onward);
-                if through <= left + longer && goes_on {
-                    first.extend(free.clone());
+                if goes_on && let Some(detour) = first_hop.begins(through, left) {
+                    first.extend(free.clone().map(|hop| Hop { detour, ..hop }));
                 }
                 if through == left {
                     own.extend(free);

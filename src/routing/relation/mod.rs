@@ -54,6 +54,9 @@ pub struct RelationRule {
     pub avoids_deadlock: bool,
     /// Lanes that it needs.
     pub least_lanes: u8,
+    /// Of how many of the largest packets a packet that is injected leaves room, unless it is said otherwise and as far as
+    /// buffers have it.
+    pub injection_bubble: u8,
     /// Makes the relation.
     pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
 }

@@ -15,19 +15,29 @@ pub struct Hop {
     /// Whether the hop belongs to the escape (Duato's routing subfunction). Never set in relations
     /// that have none.
     pub escape: bool,
+    /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
+    /// room.
+    pub detour: bool,
 }
 
 impl Hop {
-    /// A hop that is no escape.
+    /// A hop that is neither escape nor detour.
     pub fn new(port: u16, lane: u8) -> Self {
-        Self { port, lane, escape: false }
+        Self { port, lane, escape: false, detour: false }
+    }
+
+    /// Whether packets take the hop only where no other has room: escapes and detours.
+    #[inline]
+    pub fn is_reserve(&self) -> bool {
+        self.escape || self.detour
     }
 }
 
 impl std::hash::Hash for Hop {
     /// In one word: making a relation is mostly looking up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let lane = u32::from(self.lane) << 1 | u32::from(self.escape);
+        let kind = u32::from(self.detour) << 1 | u32::from(self.escape);
+        let lane = u32::from(self.lane) << 2 | kind;
         state.write_u32(u32::from(self.port) << 16 | lane);
     }
 }
@@ -40,8 +50,8 @@ impl std::hash::Hash for Hop {
 /// have states at the destination's own router: packets leave the network there.
 ///
 /// Hops of a state are in ascending order of port, then lane, each (port, lane) once. A packet takes any one of them;
-/// none is better than another but for what a selection function makes of it. Many states have the same hops, which
-/// are stored once.
+/// none is better than another but for what a selection function makes of it, and for those that are the
+/// [reserve](Hop::is_reserve). Many states have the same hops, which are stored once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
     lanes: u8,
@@ -56,6 +66,7 @@ pub struct Relation {
     starts: Vec<u32>,
     hops: Vec<Hop>,
     has_escape: bool,
+    has_detours: bool,
     longest: u32,
 }
 
@@ -133,6 +144,22 @@ impl Relation {
         self.has_escape
     }
 
+    /// Whether some hops are marked as detours.
+    pub fn has_detours(&self) -> bool {
+        self.has_detours
+    }
+
+    /// The relation without the hops that are marked as detours; every list keeps one that is none.
+    pub(in crate::routing) fn without_detours(&self, fabric: &Fabric) -> Self {
+        let (mut starts, mut hops) = (vec![0], Vec::new());
+        for list in 0..self.lists() {
+            hops.extend(self.hops_of_list(list).iter().filter(|hop| !hop.detour));
+            starts.push(narrow(hops.len()));
+        }
+        let relation = Self { starts, hops, has_detours: false, longest: 0, ..self.clone() };
+        Builder { fabric, relation, known: std::collections::HashMap::new() }.finish()
+    }
+
     /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
     /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses.
     pub fn longest(&self) -> u32 {
@@ -177,6 +204,7 @@ impl<'f> Builder<'f> {
             starts: vec![0, 0],
             hops: Vec::new(),
             has_escape: false,
+            has_detours: false,
             longest: 0,
         };
         Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
@@ -187,15 +215,15 @@ impl<'f> Builder<'f> {
         &self.relation
     }
 
-    /// Says which hops packets for a destination router may take in a state, in any order; `escape` of a hop named
-    /// twice holds if it does of one of them. What was said before of this state and destination is forgotten.
+    /// Says which hops packets for a destination router may take in a state, in any order; of a hop named
+    /// twice `escape` holds if it does of one of them, and `detour` only if it does of all. What was said before of this state and destination is forgotten.
     ///
     /// # Panics
     /// If the router has no live terminals.
     pub fn set(&mut self, state: u32, destination_router: u32, hops: &mut Vec<Hop>) {
         let row = self.relation.row[destination_router as usize];
         assert!(row != NONE, "only routers with terminals are destinations");
-        hops.sort_unstable_by_key(|hop| (hop.port, hop.lane, !hop.escape));
+        hops.sort_unstable_by_key(|hop| (hop.port, hop.lane, !hop.escape, hop.detour));
         hops.dedup_by_key(|hop| (hop.port, hop.lane));
         let relation = &mut self.relation;
         let place = row as usize * relation.states as usize + state as usize;
@@ -208,6 +236,7 @@ impl<'f> Builder<'f> {
         relation.list[place] = known.unwrap_or_else(|| {
             relation.hops.extend_from_slice(hops);
             relation.has_escape |= hops.iter().any(|hop| hop.escape);
+            relation.has_detours |= hops.iter().any(|hop| hop.detour);
             relation.starts.push(narrow(relation.hops.len()));
             self.known.insert(hops.clone(), next);
             next

@@ -15,15 +15,38 @@ pub(super) fn shortest(
     lanes: u8,
     legal: impl Fn(LaneChannel, LaneChannel) -> bool,
 ) -> Result<Relation, Shortage> {
-    Ok(from_everywhere(fabric, lanes, 0, legal)?.finish())
+    Ok(from_everywhere(fabric, lanes, FirstHop::SHORTEST, legal)?.finish())
+}
+
+/// By how many hops the way of a packet may be longer than the shortest one because of its first hop.
+#[derive(Clone, Copy)]
+pub(super) struct FirstHop {
+    /// Through hops that are as good as any other.
+    pub longer: u32,
+    /// Through detours.
+    pub detour: u32,
+}
+
+impl FirstHop {
+    /// It begins a shortest way.
+    pub(super) const SHORTEST: Self = Self { longer: 0, detour: 0 };
+
+    /// Whether a hop may begin a way of so many hops, and then as a detour or not; the shortest has so many.
+    pub(super) fn begins(self, hops: u32, least: u32) -> Option<bool> {
+        if hops <= least + self.longer {
+            Some(false)
+        } else {
+            (hops <= least + self.detour).then_some(true)
+        }
+    }
 }
 
 /// As [`shortest`], with the hops of packets that start at any router or place, also where none would come that
-/// started at a terminal's router. With their first hop they may begin a way that is longer by some hops at most.
+/// started at a terminal's router.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,
-    longer: u32,
+    first: FirstHop,
     legal: impl Fn(LaneChannel, LaneChannel) -> bool,
 ) -> Result<Builder<'_>, Shortage> {
     let mut builder = Builder::new(fabric, lanes)?;
@@ -65,8 +88,10 @@ pub(super) fn from_everywhere(
             let least = own.clone().map(|place| hops_left[place as usize]).min();
             let Some(least) = least.filter(|&least| least != NONE) else { continue };
             list.clear();
-            let leading = own.filter(|&place| hops_left[place as usize] <= least + longer);
-            list.extend(leading.map(|place| turns.hop(place)));
+            list.extend(own.filter_map(|place| {
+                let detour = first.begins(hops_left[place as usize], least)?;
+                Some(Hop { detour, ..turns.hop(place) })
+            }));
             let state = builder.relation().injected(router);
             builder.set(state, destination, &mut list);
         }

@@ -18,11 +18,18 @@
 //! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the
 //! packet goes the shortest way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication",
 //! 1982), with a neighbor for the intermediate router. How much longer is decided likewise, by the fullest channel.
+//!
+//! **Detours.** With two lanes and more a first hop to a router that is as far from the destination is a detour, which is
+//! taken where no other hop has room: single pairs that share a channel with others find a way round it. With one lane
+//! detours cost more than they gain, in all but permutations (results/nue).
+//!
+//! **Injection.** A packet that is injected leaves room for two more. Else packets that choose fill the buffers of all their
+//! ways past saturation, and wait for each other there; with few lanes throughput falls to a fraction (results/nue).
 
 use super::evenness::Evenness;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
 use super::order::{Ordered, order};
-use super::shortest::from_everywhere;
+use super::shortest::{FirstHop, from_everywhere};
 use super::tree::{Tree, middle};
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::LaneChannel;
@@ -36,17 +43,22 @@ impl RelationRule {
               ways, with these two as the escape.",
         avoids_deadlock: true,
         least_lanes: 1,
+        injection_bubble: 2,
         make,
     };
 }
 
-/// By how many hops a way may be longer because of its first one.
+/// By how many hops a way may be longer because of its first one, as good as any other.
 const LONGER: [u32; 3] = [0, 1, 2];
+
+/// By how many it may be longer where no other hop has room, with two lanes and more.
+const DETOUR: u32 = 1;
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
     let ordered = best_order(fabric, parameters)?;
     let longer = longer(fabric, &ordered, parameters.lanes)?;
-    with_lanes(fabric, &ordered, parameters.lanes, longer)
+    let detour = if parameters.lanes > 1 { DETOUR } else { 0 };
+    with_lanes(fabric, &ordered, parameters.lanes, FirstHop { longer, detour })
 }
 
 /// The order whose fullest channel carries the least.
@@ -56,7 +68,7 @@ fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordere
         return Err(NoRelation::Root { root, routers: fabric.routers() });
     }
     order(fabric, &Tree::new(fabric, root, parameters.tree), |rank| {
-        let relation = opposite(fabric, rank, parameters.lanes.min(2), 0)?;
+        let relation = opposite(fabric, rank, parameters.lanes.min(2), FirstHop::SHORTEST)?;
         let mut evenness = Evenness::new(fabric, &relation);
         Ok((evenness.fullest(), evenness.burdens()))
     })
@@ -68,7 +80,8 @@ fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelati
     let mut best = (0, f64::INFINITY);
     for longer in LONGER {
         // Further lanes are like the third.
-        let relation = with_lanes(fabric, ordered, lanes.min(3), longer)?;
+        let first = FirstHop { longer, detour: 0 };
+        let relation = with_lanes(fabric, ordered, lanes.min(3), first)?;
         let fullest = Evenness::new(fabric, &relation).fullest();
         // Sums in another order differ in their last digits.
         if fullest < best.1 * (1.0 - 1e-9) {
@@ -78,31 +91,36 @@ fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelati
     Ok(best.0)
 }
 
-/// The relation of an order with so many lanes, in which a first hop may make ways longer.
+/// The relation of an order with so many lanes.
 fn with_lanes(
     fabric: &Fabric,
     ordered: &Ordered,
     lanes: u8,
-    longer: u32,
+    first: FirstHop,
 ) -> Result<Relation, NoRelation> {
     let Ordered { rank, every_shortest_way } = ordered;
     if *every_shortest_way {
         let ascends = |before: LaneChannel, next: LaneChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
-        return Ok(from_everywhere(fabric, lanes, longer, ascends)?.finish());
+        return Ok(from_everywhere(fabric, lanes, first, ascends)?.finish());
     }
     if lanes <= 2 {
-        return opposite(fabric, rank, lanes, longer);
+        return opposite(fabric, rank, lanes, first);
     }
-    let escape = from_everywhere(fabric, 2, 0, up_then_down(rank))?;
+    let escape = from_everywhere(fabric, 2, FirstHop::SHORTEST, up_then_down(rank))?;
     let lanes = Lanes { all: lanes, escape: 2 };
-    with_escape(fabric, lanes, longer, relation_as_escape(escape.relation()))
+    with_escape(fabric, lanes, first, relation_as_escape(escape.relation()))
 }
 
 /// The relation with one lane or two.
-fn opposite(fabric: &Fabric, rank: &[u32], lanes: u8, longer: u32) -> Result<Relation, NoRelation> {
-    Ok(from_everywhere(fabric, lanes, longer, up_then_down(rank))?.finish())
+fn opposite(
+    fabric: &Fabric,
+    rank: &[u32],
+    lanes: u8,
+    first: FirstHop,
+) -> Result<Relation, NoRelation> {
+    Ok(from_everywhere(fabric, lanes, first, up_then_down(rank))?.finish())
 }
 
 /// The turns that are legal in the two lanes.

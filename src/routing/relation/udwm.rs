@@ -19,6 +19,7 @@ impl RelationRule {
         doc: "up-down, and a turn from down to up that leads to a lower lane.",
         avoids_deadlock: true,
         least_lanes: 1,
+        injection_bubble: 0,
         make: |fabric, parameters| udwm(fabric, parameters, true),
     };
 }

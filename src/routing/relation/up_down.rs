@@ -3,7 +3,7 @@
 //! any output on a shortest such way, in any lane: lanes change nothing in which turns are legal.
 
 use super::relation::Builder;
-use super::shortest::from_everywhere;
+use super::shortest::{FirstHop, from_everywhere};
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::LaneChannel;
 use crate::topology::Fabric;
@@ -15,6 +15,7 @@ impl RelationRule {
         doc: "all shortest ways that first go up a tree, then down.",
         avoids_deadlock: true,
         least_lanes: 1,
+        injection_bubble: 0,
         make,
     };
 }
@@ -31,5 +32,5 @@ pub(super) fn up_down<'f>(
     let up = parameters.tree(fabric)?.up(fabric);
     let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
     let legal = |before: LaneChannel, next: LaneChannel| legal(before.channel, next.channel);
-    Ok(from_everywhere(fabric, parameters.lanes, 0, legal)?)
+    Ok(from_everywhere(fabric, parameters.lanes, FirstHop::SHORTEST, legal)?)
 }

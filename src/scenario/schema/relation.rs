@@ -2,6 +2,7 @@
 
 use crate::{
     document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys},
+    engine,
     narrow::narrow,
     routing::{
         MOST_PATHS,
@@ -11,8 +12,12 @@ use crate::{
     scenario::{Features, PathsSpec, RelationSpec, RoutingSpec},
 };
 
-/// `lanes` are those of the routers.
-pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd, RoutingSpec> {
+/// `router` are the parameters of the routers.
+pub(super) fn variant<'v, 'd>(
+    router: &engine::Parameters,
+    features: &Features,
+) -> Variant<'v, 'd, RoutingSpec> {
+    let (lanes, most) = (router.virtual_channels, router.most_bubble());
     // Names that tables have too are theirs.
     let taken = |rule: &RelationRule| features.algorithms().any(|it| it.name == rule.name);
     let own = RELATION_RULES.into_iter().filter(|rule| !taken(rule));
@@ -47,21 +52,30 @@ pub(super) fn variant<'v, 'd>(lanes: u8, features: &Features) -> Variant<'v, 'd,
         let first = "the lowest port, there the lowest virtual channel.";
         let ties = [("first", false, first), ("random", true, "one at random.")];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
-        let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
-        if matches!(selection, Some(Some(_))) && reader.has("ties") {
-            reader.forbid(
-                "ties",
-                "with a `selection` packets have no hops to choose among",
-                "leave out `ties`, or `selection`",
-            );
-            return None;
+        let doc = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
+                   that throttles injection, and keeps throughput past saturation.";
+        let usual = rule.map_or(0, |rule| rule.injection_bubble);
+        let injection_bubble = narrow(reader.value_from(
+            "injection_bubble",
+            &Whole { range: 0..=255 },
+            usual.min(most).into(),
+            "as the rule has it, as far as buffers have room",
+            doc,
+        ));
+        if matches!(selection, Some(Some(_))) {
+            let hops = "with a `selection` packets have no hops to choose among";
+            for key in ["ties", "injection_bubble"] {
+                reader.forbid(key, hops, &format!("leave out `{key}`, or `selection`"));
+            }
         }
+        let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
         let parameters = RelationParameters { lanes, tree: tree?, root: root.map(narrow) };
         Some(RoutingSpec::Relation(RelationSpec {
             rule: rule?,
             parameters,
             random_ties: ties?,
+            injection_bubble,
             selection: selection?,
             unproved,
         }))

@@ -89,7 +89,7 @@ pub(super) fn read(
         adaptive::outflank(),
         forwarding::agnostic(parameters.virtual_channels, features),
         forwarding::opensm(topology),
-        relation::variant(parameters.virtual_channels, features),
+        relation::variant(parameters, features),
     ];
     reader.choice(&choice, variants)
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::routing::prove_relation;
 use crate::routing::relation::{Hop, RelationBuilder};
 use crate::routing::test_fabric;
+use crate::topology::breadth_first;
 use crate::topology::builders::{self, Cascade, DirectorTree, Kautz, RandomRegular};
 
 fn random(seed: u64) -> Fabric {
@@ -68,17 +69,48 @@ fn a_way_back_to_the_first_lane_is_refused() {
     assert!(!proof.holds() && proof.cycle().is_some());
 }
 
-/// On a Kautz graph: with a second lane no way is longer than the longest of the shortest.
+/// On a Kautz graph: with a second lane no way but a detour is longer than the longest of the shortest.
 #[test]
 fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
     let kautz = Kautz { degree: 3, length: 2, redundancy: 2, terminals: 2 };
     let fabric = kautz.cabling().unwrap().fabric().unwrap();
     let longest = |lanes| {
         let parameters = RelationParameters { lanes, ..RelationParameters::default() };
-        RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap().longest()
+        let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
+        relation.without_detours(&fabric).longest()
     };
     let minimal = RelationRule::MINIMAL.relation(&fabric, &RelationParameters::default()).unwrap();
     assert!(longest(1) >= longest(2) && longest(2) == minimal.longest());
+}
+
+#[test]
+fn detours_are_first_hops_to_routers_as_far_from_the_destination() {
+    let fabric = random(5);
+    let mut hops_left = vec![0; fabric.routers() as usize];
+    for lanes in [1, 2, 4] {
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
+        let mut detours = 0;
+        for &destination in &fabric.ends() {
+            breadth_first(destination, &mut hops_left, &mut Vec::new(), |at| fabric.neighbors(at));
+            for state in 0..relation.states() {
+                for hop in relation.hops(state, destination).iter().filter(|hop| hop.detour) {
+                    let router = relation.router(&fabric, state).unwrap();
+                    let next = fabric.target(fabric.outputs(router).start + u32::from(hop.port));
+                    let [here, there] =
+                        [router, next.unwrap()].map(|at| hops_left[at as usize]);
+                    assert!(relation.place(state).is_none() && !hop.escape);
+                    // With two lanes the shortest way may not be open to all.
+                    assert!(if lanes == 2 { there >= here } else { there == here });
+                    detours += 1;
+                }
+            }
+        }
+        assert_eq!(detours > 0, lanes > 1, "{lanes}");
+        let straight = relation.without_detours(&fabric);
+        assert!(!straight.has_detours() && relation.has_detours() == (lanes > 1));
+        assert!(prove_relation(&fabric, &straight).holds());
+    }
 }
 
 /// The order that is found, and by how many hops first ones may make ways longer.

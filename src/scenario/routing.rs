@@ -277,7 +277,7 @@ impl RoutingSpec {
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
             Self::Agnostic { .. } => {
                 "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
-                 may need more `lanes`, or a fabric of a certain shape"
+                 may need more `lanes`, or a fabric of a certain shape or size"
             }
             Self::Relation(_) => {
                 "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \

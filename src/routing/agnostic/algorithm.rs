@@ -39,7 +39,7 @@ pub enum Applies {
     Always,
     /// For every connected fabric, if there are enough lanes.
     WithLanes,
-    /// For fabrics of certain shapes.
+    /// For fabrics of certain shapes or sizes.
     SomeShapes,
 }
 

@@ -74,6 +74,42 @@ impl Graph {
         graph
     }
 
+    /// The same routers with one channel from each to every neighbor and no vacant ports, and by channel of this graph
+    /// the one that stands for it there; [`NONE`] for vacant ports.
+    pub(super) fn simple(&self) -> (Self, Vec<Channel>) {
+        let mut simple = Self {
+            target: Vec::new(),
+            opposite: Vec::new(),
+            source: Vec::new(),
+            first: vec![0],
+            hosts: self.hosts.clone(),
+            destinations: self.destinations.clone(),
+            connected: self.connected.clone(),
+            connected_routers: self.connected_routers,
+        };
+        let mut simple_of = vec![NONE; self.slots()];
+        for router in self.all_routers() {
+            let start = simple.target.len();
+            for channel in self.outputs(router).filter(|&channel| self.target(channel) != router) {
+                let target = self.target(channel);
+                let known = simple.target[start..].iter().position(|&other| other == target);
+                let place = start + known.unwrap_or(simple.target.len() - start);
+                if known.is_none() {
+                    simple.target.push(target);
+                    simple.source.push(router);
+                }
+                simple_of[channel as usize] = narrow(place);
+            }
+            simple.first.push(narrow(simple.target.len()));
+        }
+        simple.opposite = vec![NONE; simple.target.len()];
+        for channel in self.all_channels().filter(|&at| simple_of[at as usize] != NONE) {
+            let opposite = simple_of[self.opposite(channel) as usize];
+            simple.opposite[simple_of[channel as usize] as usize] = opposite;
+        }
+        (simple, simple_of)
+    }
+
     pub(super) fn routers(&self) -> usize {
         self.hosts.len()
     }

@@ -2,10 +2,10 @@
 //!
 //! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`].
 //! `dimension-order` and `torus-2qos` are for tori and meshes, `d-mod-k` is for fat trees, and not all failures
-//! leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for want of lanes; all others have a table for every
-//! connected fabric. Smart (Cherkasova and others, 1996) is left out: its time grows with the ninth power of the
-//! routers. Bubble colouring (Wang and others, 2013) is left out too: it lets packets turn into a ring under a
-//! bubble rule of its own, by rings that routers would have to know besides a table.
+//! leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for want of lanes; `smart` takes too long for large
+//! fabrics; all others have a table for every connected fabric. Bubble colouring (Wang and others, 2013) is left out:
+//! it lets packets turn into a ring under a bubble rule of its own, by rings that routers would have to know besides
+//! a table.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
 
@@ -26,6 +26,7 @@ mod min_hop;
 mod mud;
 mod nue;
 mod segments;
+mod smart;
 mod sssp;
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,7 @@ pub use find_lanes::find_lanes;
 pub use nue::Partition;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 16] = [
+pub const ALGORITHMS: [Algorithm; 17] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -53,6 +54,7 @@ pub const ALGORITHMS: [Algorithm; 16] = [
     Algorithm::LASH_TOR,
     Algorithm::MUD,
     Algorithm::SEGMENTS,
+    Algorithm::SMART,
     Algorithm::NUE,
     Algorithm::NUE_BALANCED,
 ];

@@ -44,7 +44,8 @@ fn segments(graph: &Graph, table: &mut ForwardingTable) -> u32 {
     search.start_with(turns.allowed(graph));
     let mut falls = 0;
     for &destination in &graph.destinations {
-        falls += u32::from(!search.route(destination.router, &weights, &tree));
+        let along_tree = |way: &mut [Channel]| tree.follow(graph, destination.router, way);
+        falls += u32::from(!search.route(destination.router, &weights, along_tree));
         search.write(destination, table);
         search.add_weights(&mut weights);
     }

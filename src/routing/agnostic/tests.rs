@@ -67,6 +67,8 @@ fn random_fabrics_are_routed_without_a_cycle() {
         for (algorithm, lanes) in [
             (Algorithm::UP_DOWN, 1),
             (Algorithm::SEGMENTS, 1),
+            (Algorithm::SMART, 1),
+            (Algorithm::SMART, 3),
             (Algorithm::NUE, 1),
             (Algorithm::NUE, 3),
             (Algorithm::NUE_BALANCED, 1),

@@ -56,7 +56,7 @@ impl Tree {
 
     /// The dependencies of all paths along the tree to destinations of the part: towards the root; away from it,
     /// to routers that have destinations behind them; between any two neighbors of the root.
-    pub(super) fn dependencies(&self, graph: &Graph) -> Vec<(Channel, Channel)> {
+    pub(in super::super) fn dependencies(&self, graph: &Graph) -> Vec<(Channel, Channel)> {
         let mut dependencies = Vec::new();
         for &router in &self.order[1..] {
             let up = self.up[router as usize];
@@ -80,7 +80,7 @@ impl Tree {
     }
 
     /// Sets each router's channel to that along the tree towards a router, which itself gets none.
-    pub(super) fn follow(&self, graph: &Graph, router: u32, way: &mut [Channel]) {
+    pub(in super::super) fn follow(&self, graph: &Graph, router: u32, way: &mut [Channel]) {
         way.copy_from_slice(&self.up);
         let mut at = router;
         let mut up = self.up[at as usize];

@@ -74,7 +74,9 @@ impl<'a> Search<'a> {
         self.start(tree);
         let mut falls = 0;
         for &destination in part {
-            falls += u32::from(!self.route(destination.router, weights, tree));
+            let graph = self.graph;
+            let along_tree = |way: &mut [Channel]| tree.follow(graph, destination.router, way);
+            falls += u32::from(!self.route(destination.router, weights, along_tree));
             self.write(destination, table);
             self.add_weights(weights);
         }
@@ -104,12 +106,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the way of each router to one. False if they had to be those along the tree.
+    /// Finds the way of each router to one. False if some router was left out, and all ways are those that `otherwise`
+    /// filled in.
     pub(in super::super) fn route(
         &mut self,
         destination: u32,
         weights: &[u64],
-        tree: &Tree,
+        otherwise: impl FnOnce(&mut [Channel]),
     ) -> bool {
         self.destination = destination;
         self.way.fill(NONE);
@@ -134,7 +137,7 @@ impl<'a> Search<'a> {
             }
         };
         if !complete {
-            tree.follow(self.graph, destination, &mut self.way);
+            otherwise(&mut self.way);
         }
         self.settle();
         complete

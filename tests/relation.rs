@@ -166,3 +166,25 @@ fn order_is_measured_where_packets_of_a_pair_can_go_different_ways() {
         assert!((0.0..0.5).contains(&overtaken) && (overtaken > 0.0) == (kept > 0), "{row}");
     }
 }
+
+/// Far past saturation one virtual channel carries several times as much if packets that are injected leave room.
+#[test]
+fn an_injection_bubble_keeps_throughput_past_saturation() {
+    let place = Workplace::new("relation_injection_bubble");
+    let text = "topology.random_regular = { switches = 24, degree = 4, terminals = 4, seed = 1 }\n\
+                routing.relation = { rule = \"two-orders\", lanes = 1 }\n\
+                traffic = { pattern = \"uniform\", load = 1.0 }\n\
+                measure = { window = \"2 us\", warm_up_windows = 5, minimum_windows = 5, maximum_windows = 5 }\n";
+    place.write("throttle.toml", text);
+    let accepted = |out: &str, others: Option<u8>| {
+        let key = others.map(|it| format!("routing.relation.injection_bubble={it}"));
+        let set = key.iter().flat_map(|key| ["--set", key]).collect::<Vec<_>>();
+        let run = with(&["run", "throttle.toml", "--json", "--out", out], &set);
+        place.json(&run)["points"][0]["accepted_load"].as_f64().expect("a load")
+    };
+    let [usual, none, one, two] =
+        [("usual", None), ("none", Some(0)), ("one", Some(1)), ("two", Some(2))]
+            .map(|(out, others)| accepted(out, others));
+    assert!(usual == two, "the rule leaves room for two");
+    assert!(none > 0.0 && one > 2.0 * none && two > one, "{none} {one} {two}");
+}

@@ -351,10 +351,18 @@ impl Simulator<'_> {
                     Place { channel: input, virtual_channel: pair % self.virtual_channels() };
                 self.has_room(router, from, request.packet, output, onto)
             };
+            // Who only lacks room for others waits for it, and takes none of the last hops.
+            let fits = |wish: &(usize, usize)| {
+                let output = &self.channels[self.routers[router].outputs[wish.0].channel];
+                let flits = self.packets[request.packet].flits;
+                room(wish)
+                    || request.by_relation
+                        && (output.ends_in_sink() || flits <= output.credits[wish.1])
+            };
             let wish = match turn {
                 Turn::Preferred => self.preferred(router, input, request, room),
                 Turn::Any => self.liked_at(router, output, &request.outputs),
-                Turn::Escape if request.outputs.iter().any(room) => None,
+                Turn::Escape if request.outputs.iter().any(fits) => None,
                 Turn::Escape => self.liked_at(router, output, &request.escapes),
             };
             let wish = wish.filter(|wish| wish.0 == output)?;

@@ -9,9 +9,8 @@ use std::ops::Range;
 use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Output, Ports, Queue};
-use super::router::{Blocked, Obstacle, Visit, Walk};
+use super::router::{Blocked, Visit, Walk};
 use super::size::Size;
-use super::statistics::Stall;
 use super::tick::{NEVER, Tick};
 use super::way::Address;
 use super::whole::Whole;
@@ -67,33 +66,48 @@ impl PortHops {
     }
 }
 
-/// The lanes of a router's outputs as packets of a size find them in an allocation, each output's looked up once.
+/// What is known of a router's outputs and of the heads of its buffers in an allocation, each looked up once.
 #[derive(Default)]
 pub(super) struct Views {
     /// The number of the present allocation: what was looked up in another one does not count.
     allocation: u64,
     outputs: Vec<View>,
+    /// Another number from grant to grant, and by buffer the one at which it was looked up whether a hop of its head that is no
+    /// reserve has room for it, and whether one has.
+    state: u64,
+    heads: Vec<(u64, bool)>,
 }
 
-/// The lanes of an output as packets of so many flits find them that need so much room.
+/// The lanes of an output.
 #[derive(Clone, Copy, Default)]
 struct View {
     allocation: u64,
-    need: u16,
-    flits: u16,
-    /// Those with room, and those with room for the packet itself, a bit each.
-    open: u16,
+    /// Flits free in each.
+    room: [u16; MAXIMUM_LANES as usize],
+    /// Those with room for so many flits, a bit each.
     fits: u16,
-    /// What the others lack.
-    lack: [Option<Obstacle>; MAXIMUM_LANES as usize],
+    flits: u16,
+}
+
+impl View {
+    /// The lanes with room for so many flits, a bit each.
+    #[inline(always)]
+    fn open(&self, lanes: u16, flits: u16) -> u16 {
+        let has_room = |&lane: &u8| self.room[usize::from(lane)] >= flits;
+        lanes_in(lanes).filter(has_room).fold(0, |open, lane| open | 1 << lane)
+    }
 }
 
 impl Views {
-    /// Begins an allocation of a router of so many outputs.
-    fn begin(&mut self, outputs: u16) {
+    /// Begins an allocation of a router of so many outputs and buffers.
+    fn begin(&mut self, outputs: u16, buffers: usize) {
         self.allocation += 1;
+        self.state += 1;
         if self.outputs.len() < usize::from(outputs) {
             self.outputs.resize(usize::from(outputs), View::default());
+        }
+        if self.heads.len() < buffers {
+            self.heads.resize(buffers, (0, false));
         }
     }
 }
@@ -303,8 +317,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
     /// instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
-        let outputs = self.router.outputs;
-        self.views().begin(outputs);
+        let (outputs, buffers) = (self.router.outputs, self.queues.len());
+        self.views().begin(outputs, buffers);
         let start = self.router.next_output;
         let relation = &self.related().routes.relation;
         let reserve = relation.has_escape() || relation.has_detours();
@@ -364,15 +378,17 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let lanes = self.related().port(here).lanes;
-        let &View { open, lack, .. } = self.view(output, (need, flits), now);
-        if lanes & open == 0 {
-            for obstacle in lanes_in(lanes).filter_map(|lane| lack[usize::from(lane)]) {
-                blocked.add(&obstacle);
+        let open = self.view(output, now).open(lanes, need);
+        if open == 0 {
+            let first = self.output(output).room;
+            for lane in lanes_in(lanes) {
+                let obstacle = self.lack_of_room(first + u32::from(lane), need, flits, now);
+                obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
             return false;
         }
         // There is room in some lane: what others lack does not matter.
-        let lane = fitted!((lanes & open).trailing_zeros(), u8);
+        let lane = fitted!(open.trailing_zeros(), u8);
         if let Some(obstacle) = self.obstacle(output, pair, (lane, need, flits), now) {
             blocked.add(&obstacle);
             return false;
@@ -409,8 +425,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
+            let rooms = self.view(usize::from(of_port.port), now).room;
             for lane in lanes_in(of_port.lanes) {
-                let room = self.room_behind(of_port.port, lane, now);
+                let room = rooms[usize::from(lane)];
                 let own = of_port.turn(lane, first, hops);
                 if room >= need && (best.is_none() || (room, turn) > (most, own)) {
                     (best, most, turn) = (Some(Hop::new(of_port.port, lane)), room, own);
@@ -421,25 +438,41 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// What the lanes of an output, free or not, have room for.
-    #[inline]
-    fn view(&mut self, output: usize, (need, flits): (u16, u16), now: Tick) -> &View {
-        let Views { allocation, ref outputs } = *self.views();
-        let known = &outputs[output];
-        if (known.allocation, known.need, known.flits) != (allocation, need, flits) {
-            let mut view = View { allocation, need, flits, ..View::default() };
-            let &mut Output { needs_room, room, .. } = self.output(output);
+    #[inline(always)]
+    fn view(&mut self, output: usize, now: Tick) -> &mut View {
+        let Views { allocation, ref outputs, .. } = *self.views();
+        if outputs[output].allocation != allocation {
+            let mut view = View { allocation, ..View::default() };
+            let &mut Output { room, .. } = self.output(output);
             for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-                let lack = &mut view.lack[usize::from(lane)];
-                if needs_room {
-                    *lack = self.lack_of_room(room + u32::from(lane), need, flits, now);
-                }
-                view.open |= u16::from(lack.is_none()) << lane;
-                let fits = lack.is_none_or(|it| it.stall == Stall::Bubble);
-                view.fits |= u16::from(fits) << lane;
+                let place = room + u32::from(lane);
+                self.credits.collect(place, now);
+                view.room[usize::from(lane)] = self.credits.room[place as usize];
             }
             self.views().outputs[output] = view;
         }
-        &self.views().outputs[output]
+        &mut self.views().outputs[output]
+    }
+
+    /// Whether a hop of the head of a buffer that is no reserve has room for its flits, by an output that is free or not.
+    #[inline(always)]
+    fn fits_elsewhere(&mut self, pair: u32, flits: u16, now: Tick) -> bool {
+        let Views { state, ref heads, .. } = *self.views();
+        let (known, fits) = heads[pair as usize];
+        if known == state {
+            return fits;
+        }
+        let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
+        let fits = self.ports_of(pair).any(|place| {
+            let of_port = self.related().port(place);
+            let view = self.view(usize::from(of_port.port), now);
+            if view.flits != flits {
+                (view.flits, view.fits) = (flits, view.open(lanes, flits));
+            }
+            of_port.lanes & view.fits != 0
+        });
+        self.views().heads[pair as usize] = (state, fits);
+        fits
     }
 
     /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
@@ -447,16 +480,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.withdraw_hops(output, pair, now);
         self.grant(output, pair, lane, now);
         // There is less room behind it now.
-        self.views().outputs[output].allocation = 0;
-    }
-
-    /// Flits free in an output's lane.
-    #[inline(always)]
-    fn room_behind(&mut self, output: u16, lane: u8, now: Tick) -> u16 {
-        let &mut Output { room, .. } = self.output(usize::from(output));
-        let place = room + u32::from(lane);
-        self.credits.collect(place, now);
-        self.credits.room[place as usize]
+        let views = self.views();
+        views.outputs[output].allocation = 0;
+        views.state += 1;
     }
 
     /// The lane in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
@@ -471,14 +497,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if ask > now {
             return Err(ask);
         }
-        let ports = self.ports_of(pair);
-        for place in ports.clone() {
-            let of_port = self.related().port(place);
-            if of_port.lanes & self.view(usize::from(of_port.port), (need, flits), now).fits != 0 {
-                // It is served there, or what it waits for there has the router look again.
-                return Err(NEVER);
-            }
+        if self.fits_elsewhere(pair, flits, now) {
+            // It is served there, or what it waits for there has the router look again.
+            return Err(NEVER);
         }
+        let ports = self.ports_of(pair);
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
@@ -488,7 +511,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             match self.obstacle(output, pair, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.room_behind(here.port, lane, now);
+                    let room = self.view(output, now).room[usize::from(lane)];
                     let own = here.turn(lane, first, hops);
                     if best.is_none() || (room, turn) > (most, own) {
                         (best, most, turn) = (Some(lane), room, own);

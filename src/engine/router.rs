@@ -76,7 +76,6 @@ pub(super) enum Walk {
 }
 
 /// Why the head of a buffer can't have an output now, and when that may have changed.
-#[derive(Clone, Copy)]
 pub(super) struct Obstacle {
     pub stall: Stall,
     pub until: Tick,

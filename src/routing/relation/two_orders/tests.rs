@@ -99,8 +99,8 @@ fn detours_are_first_hops_to_routers_as_far_from_the_destination() {
                     let next = fabric.target(fabric.outputs(router).start + u32::from(hop.port));
                     let [here, there] = [router, next.unwrap()].map(|at| hops_left[at as usize]);
                     assert!(relation.place(state).is_none() && !hop.escape);
-                    // With two lanes the shortest way may not be open to all.
-                    assert!(if lanes == 2 { there >= here } else { there == here });
+                    // With two lanes the way from a nearer router may be longer, since it has to be legal.
+                    assert!(lanes == 2 || there == here);
                     detours += 1;
                 }
             }

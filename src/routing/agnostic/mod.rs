@@ -3,9 +3,8 @@
 //! Each algorithm is a file here, which says what it models and what it leaves out, and a row of [`ALGORITHMS`].
 //! `dimension-order` and `torus-2qos` are for tori and meshes, `d-mod-k` is for fat trees, and not all failures
 //! leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for want of lanes; `smart` takes too long for large
-//! fabrics; all others have a table for every connected fabric. Bubble colouring (Wang and others, 2013) is left out:
-//! it lets packets turn into a ring under a bubble rule of its own, by rings that routers would have to know besides
-//! a table.
+//! fabrics; all others have a table for every connected fabric. Bubble colouring (Wang and
+//! others, 2013) is left out: it is for packets that choose their way. What it gave in an experiment: results/nue.
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is chosen by number.
 

@@ -149,7 +149,7 @@ impl Relation {
         self.has_detours
     }
 
-    /// The relation without the hops that are marked as detours; every list keeps one that is none.
+    /// The relation without the hops that are marked as detours. Every list of a rule's has hops that are none.
     pub(in crate::routing) fn without_detours(&self, fabric: &Fabric) -> Self {
         let (mut starts, mut hops) = (vec![0], Vec::new());
         for list in 0..self.lists() {
@@ -215,8 +215,9 @@ impl<'f> Builder<'f> {
         &self.relation
     }
 
-    /// Says which hops packets for a destination router may take in a state, in any order; of a hop named
-    /// twice `escape` holds if it does of one of them, and `detour` only if it does of all. What was said before of this state and destination is forgotten.
+    /// Says which hops packets for a destination router may take in a state, in any order; of a hop named twice `escape`
+    /// holds if it does of one of them, and `detour` only if it does of all. What was said before of this state and
+    /// destination is forgotten.
     ///
     /// # Panics
     /// If the router has no live terminals.

@@ -309,7 +309,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn ask_for_any(&mut self, pair: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(pair);
         let injects = self.input(input).injects;
-        let bubble = if injects { self.whole.injection_bubble } else { 0 };
+        let bubble = self.whole.bubble_of(injects);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;

@@ -284,7 +284,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
         let list = self.related().list(self.name, (input, lane), end.router);
-        let bubble = if injects { self.whole.injection_bubble } else { 0 };
+        let bubble = self.whole.bubble_of(injects);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
         queue.options = BY_RELATION;

@@ -60,7 +60,7 @@ pub(super) struct Whole<'f> {
     /// Flits that entering a ring needs beyond the packet.
     pub bubble: u16,
     /// Room that a packet which chooses its way has to leave where it is injected; on the adaptive channel, if there is one.
-    pub injection_bubble: u16,
+    injection_bubble: u16,
     /// The lanes of packets that choose their way.
     pub channels: AdaptiveChannels,
     /// By router, its live terminals: where they start in `terminals`.
@@ -180,6 +180,12 @@ impl<'f> Whole<'f> {
             place_of_terminal,
             wired_before,
         }
+    }
+
+    /// Room that a packet which chooses its way needs besides its own, if it is injected or not.
+    #[inline(always)]
+    pub(super) fn bubble_of(&self, injected: bool) -> u16 {
+        if injected { self.injection_bubble } else { 0 }
     }
 
     /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is

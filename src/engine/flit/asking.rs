@@ -151,7 +151,7 @@ impl FlitVisit<'_, '_> {
     /// Asks for the adaptive lane of some outputs, or else for an escape.
     fn ask_for_any(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
-        let bubble = if self.entry(input).injects { self.whole.injection_bubble } else { 0 };
+        let bubble = self.whole.bubble_of(self.entry(input).injects);
         let need = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.stage = Stage::Asking;

@@ -33,8 +33,8 @@ impl<'f> FlitVisit<'_, 'f> {
             let output = end.ejection + address.ejection;
             return self.ask_for(queue, output, self.all_lanes(), 0);
         }
-        let injects = self.entry(self.place(queue).0).injects;
-        let bubble = if injects { self.whole.injection_bubble } else { 0 };
+        let (input, _) = self.place(queue);
+        let bubble = self.whole.bubble_of(self.entry(input).injects);
         let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
         state.stage = Stage::Asking;

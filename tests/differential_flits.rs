@@ -82,7 +82,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 const FEATURES: usize = 16 + 6 + 3 + 5;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
-fn agree(seed: u64, scenario: &Scenario) -> usize {
+pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let (reference, digest, stuck) = run_reference(scenario);
     let script = Script::new(messages.clone());

@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::common::{
     agreement::{assert_agreement, run_fast, run_reference},
+    random_relation::by_relation,
     random_scenario::Scenario,
 };
 use flitlab::{
-    engine::{DeliveredPacket, Log},
-    routing::{Lanes, Routes},
+    engine::{DeliveredPacket, FlitSharing, Log, Parameters},
+    routing::{
+        Lanes, Routes,
+        relation::{RelationParameters, RelationRule},
+    },
+    topology::builders::RandomRegular,
     traffic::{Kind, Message},
     units::Picoseconds,
 };
@@ -263,6 +268,59 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
         *seen.entry(kind).or_insert(0) += 1;
     }
     assert!(seen.len() == 3 && seen.values().all(|&count| count > 20), "{seen:?}");
+}
+
+/// Full networks whose packets choose by rings, some of which have escaped so often that they stay on them.
+#[test]
+fn the_engines_agree_where_packets_stay_on_rings() {
+    let mut farthest = [0; 2];
+    for seed in 0..3 {
+        let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
+        let fabric = graph.cabling().unwrap().fabric().unwrap();
+        let lanes = 1 + (seed % 3) as u8;
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let relation = RelationRule::BUBBLE_COLOURING.relation(&fabric, &parameters).unwrap();
+        assert!(relation.has_ring());
+        let routes = by_relation(relation, seed % 2 == 1, seed);
+        let terminals = fabric.terminals();
+        let to_all = |source| (1..terminals).map(move |step| (source, (source + step) % terminals));
+        let messages: Vec<Message> = (0..terminals)
+            .flat_map(to_all)
+            .map(|(source, destination)| Message {
+                time: 0,
+                source,
+                destination,
+                bytes: 512,
+                kind: Kind::Data,
+                tag: 0,
+            })
+            .collect();
+        for (sharing, farthest) in
+            [None, Some(FlitSharing::default())].into_iter().zip(&mut farthest)
+        {
+            let mut parameters = Parameters {
+                virtual_channels: lanes,
+                bubble: false,
+                sharing,
+                ..Parameters::default()
+            };
+            parameters.buffer = 2 * parameters.maximum_packet();
+            let scenario = Scenario {
+                fabric: fabric.clone(),
+                routes: routes.clone(),
+                parameters,
+                messages: messages.clone(),
+            };
+            match &scenario.parameters.sharing {
+                Some(_) => crate::differential_flits::agree(seed, &scenario),
+                None => crate::differential::agree(seed, &scenario),
+            };
+            let log = run_fast(&scenario);
+            *farthest = log.packets.iter().map(|packet| packet.hops).fold(*farthest, u32::max);
+        }
+    }
+    // Sixteen hops of the reserve, and then along the ring.
+    assert!(farthest.iter().all(|&hops| hops > 16), "{farthest:?}");
 }
 
 /// Sets of outputs, and of buffers, of several words.

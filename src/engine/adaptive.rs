@@ -497,6 +497,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         match escape {
             Ok(lane) => {
                 if RELATED {
+                    self.count_reserve(pair);
                     self.grant_hop(output, pair, lane, now);
                 } else {
                     self.withdraw(output, pair, now);

@@ -309,7 +309,7 @@ impl Model<'_> {
                 .map(|hop| Wish {
                     output: router.first_output + u32::from(hop.port),
                     lane: hop.lane,
-                    need,
+                    need: self.whole.need_by(hop, need, queue.flits),
                 })
                 .collect();
         }

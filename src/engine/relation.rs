@@ -16,7 +16,7 @@ use super::way::Address;
 use super::whole::Whole;
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
-use crate::routing::relation::Hop;
+use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
 use crate::routing::{MAXIMUM_LANES, RelationRoutes};
 use crate::topology::NONE;
 
@@ -38,6 +38,8 @@ pub(super) struct PortHops {
     /// The lanes of those that are no reserve, and of those that are, a bit each.
     pub lanes: u16,
     pub reserve: u16,
+    /// The lanes in which they enter a ring.
+    enters: u16,
     /// The place of the first of them in the list.
     first: u16,
 }
@@ -47,14 +49,37 @@ impl PortHops {
     fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
         let mut next = 0;
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
-            let lanes = |reserve: bool| {
-                let own = hops.iter().filter(|hop| hop.is_reserve() == reserve);
+            let lanes = |are: fn(&Hop) -> bool| {
+                let own = hops.iter().filter(|hop| are(hop));
                 own.fold(0, |lanes, hop| lanes | 1 << hop.lane)
             };
             let first = fitted!(next, u16);
             next += hops.len();
-            Self { port: hops[0].port, lanes: lanes(false), reserve: lanes(true), first }
+            Self {
+                port: hops[0].port,
+                lanes: lanes(|hop| !hop.is_reserve()),
+                reserve: lanes(Hop::is_reserve),
+                enters: lanes(|hop| hop.ring == Ring::Enters),
+                first,
+            }
         })
+    }
+
+    /// The room that a packet needs in a lane which needs so much, for so many flits, where it enters no ring; `bubble` more than
+    /// its own where it does.
+    #[inline(always)]
+    fn need(&self, lane: u8, (need, flits): (u16, u16), bubble: u16) -> u16 {
+        if self.enters >> lane & 1 == 1 { need.max(flits + bubble) } else { need }
+    }
+
+    /// Those of its lanes that are no reserve and have room, a bit each.
+    #[inline(always)]
+    fn open(&self, view: &View, (need, flits): (u16, u16), bubble: u16) -> u16 {
+        let open = view.open(self.lanes & !self.enters, need);
+        match self.lanes & self.enters {
+            0 => open,
+            enters => open | view.open(enters, need.max(flits + bubble)),
+        }
     }
 
     /// The place of the hop into a lane in the list, counted in cyclic order from `first` on; the list has so many hops.
@@ -90,7 +115,7 @@ struct View {
 }
 
 impl View {
-    /// The lanes with room for so many flits, a bit each.
+    /// Those of some lanes with room for so many flits, a bit each.
     #[inline(always)]
     fn open(&self, lanes: u16, flits: u16) -> u16 {
         let has_room = |&lane: &u8| self.room[usize::from(lane)] >= flits;
@@ -151,20 +176,33 @@ impl<'f> Related<'f> {
         Self { routes, came: came.collect(), ports: by_port, starts }
     }
 
+    /// Whether it counts how many hops of their reserve packets take.
+    #[inline]
+    pub(super) fn has_ring(&self) -> bool {
+        self.routes.relation.has_ring()
+    }
+
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.came) + size_of_val(&*self.ports) + size_of_val(&*self.starts)
     }
 
     /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
-    /// an input port of the part in a lane.
+    /// an input port of the part in a lane. It is bound for a router and has taken so many hops of its reserve, which count
+    /// where there is a ring.
     #[inline]
-    pub(super) fn list(&self, router: u32, (input, lane): (usize, u8), destination: u32) -> u32 {
+    pub(super) fn list(
+        &self,
+        router: u32,
+        (input, lane): (usize, u8),
+        (destination, reserves): (u32, u8),
+    ) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
             channel => relation.arrived(channel, lane),
         };
-        relation.list(state, destination)
+        let list = relation.list(state, destination);
+        if reserves >= MOST_RESERVES { relation.staying(list) } else { list }
     }
 
     /// The hops of a [list](Self::list) by port: their places.
@@ -180,10 +218,10 @@ impl<'f> Related<'f> {
         self.ports[place]
     }
 
-    /// The hops that a packet may take from a router, to which it has come through an input port of the part in a lane.
+    /// The hops of a [list](Self::list).
     #[inline]
-    pub(super) fn hops(&self, router: u32, came: (usize, u8), destination: u32) -> &'f [Hop] {
-        self.routes.relation.hops_of_list(self.list(router, came, destination))
+    pub(super) fn hops(&self, router: u32, came: (usize, u8), bound: (u32, u8)) -> &'f [Hop] {
+        self.routes.relation.hops_of_list(self.list(router, came, bound))
     }
 
     /// The place among so many hops from which on the first one is preferred of equal ones, at a router to a packet
@@ -204,6 +242,15 @@ pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Ho
     hops[first..].iter().chain(&hops[..first])
 }
 
+impl Packet {
+    /// Counts a hop of its reserve, as far as it matters.
+    pub(super) fn count_reserve(&mut self) {
+        let mut address = Address::from(self.way);
+        address.class = (address.class + 1).min(MOST_RESERVES);
+        self.way = address.into();
+    }
+}
+
 impl<'f> Model<'f> {
     /// The hops that a packet may take which is in an input port of the part, in a lane.
     pub(super) fn hops_of(
@@ -214,8 +261,8 @@ impl<'f> Model<'f> {
     ) -> &'f [Hop] {
         let router = self.whole.network.router_of_input
             [input + self.whole.cut.first_input(self.schedule.part) as usize];
-        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, lane), self.whole.end(destination).router)
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
+        related.hops(router, (input, lane), (self.whole.end(destination).router, class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -274,7 +321,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
     pub(super) fn head_by_relation(&mut self, pair: u32) {
-        let Address { destination, ejection, .. } = self.address(pair);
+        let Address { destination, class, ejection } = self.address(pair);
         let end = self.whole.end(destination);
         if end.router == self.name {
             let (_, lane) = self.place(pair);
@@ -283,7 +330,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, lane) = self.place(pair);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
-        let list = self.related().list(self.name, (input, lane), end.router);
+        let list = self.related().list(self.name, (input, lane), (end.router, class));
         let bubble = self.whole.bubble_of(injects);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;
@@ -377,11 +424,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let lanes = self.related().port(here).lanes;
-        let open = self.view(output, now).open(lanes, need);
+        let (of_port, bubble) = (self.related().port(here), self.whole.ring_bubble);
+        let open = of_port.open(self.view(output, now), (need, flits), bubble);
         if open == 0 {
             let first = self.output(output).room;
-            for lane in lanes_in(lanes) {
+            for lane in lanes_in(of_port.lanes) {
+                let need = of_port.need(lane, (need, flits), bubble);
                 let obstacle = self.lack_of_room(first + u32::from(lane), need, flits, now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
@@ -395,8 +443,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let first = self.first_of(pair, ports.clone());
         let best = match walk {
-            Walk::Preferred => self.best(ports, first, need, now),
-            Walk::Any => self.best(here..here + 1, first, need, now),
+            Walk::Preferred => self.best(ports, first, (need, flits), now),
+            Walk::Any => self.best(here..here + 1, first, (need, flits), now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
@@ -410,15 +458,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no reserve, lead through a free output and have room for so many flits: the one with the
-    /// most. The list has so many hops; of equal ones that is preferred which comes first from a place on.
+    /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: the
+    /// one with the most. The list has so many hops; of equal ones that is preferred which comes first from a place on.
     fn best(
         &mut self,
         ports: Range<usize>,
         (hops, first): (usize, usize),
-        need: u16,
+        (need, flits): (u16, u16),
         now: Tick,
     ) -> Option<Hop> {
+        let bubble = self.whole.ring_bubble;
         let (mut best, mut most, mut turn) = (None, 0, 0);
         for place in ports {
             let of_port = self.related().port(place);
@@ -429,6 +478,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             for lane in lanes_in(of_port.lanes) {
                 let room = rooms[usize::from(lane)];
                 let own = of_port.turn(lane, first, hops);
+                let need = of_port.need(lane, (need, flits), bubble);
                 if room >= need && (best.is_none() || (room, turn) > (most, own)) {
                     (best, most, turn) = (Some(Hop::new(of_port.port, lane)), room, own);
                 }
@@ -462,6 +512,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if known == state {
             return fits;
         }
+        let bubble = self.whole.ring_bubble;
         let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
         let fits = self.ports_of(pair).any(|place| {
             let of_port = self.related().port(place);
@@ -469,7 +520,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             if view.flits != flits {
                 (view.flits, view.fits) = (flits, view.open(lanes, flits));
             }
-            of_port.lanes & view.fits != 0
+            let enters = of_port.lanes & of_port.enters;
+            of_port.lanes & !enters & view.fits != 0
+                || enters != 0 && view.open(enters, flits + bubble) != 0
         });
         self.views().heads[pair as usize] = (state, fits);
         fits
@@ -483,6 +536,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let views = self.views();
         views.outputs[output].allocation = 0;
         views.state += 1;
+    }
+
+    /// Counts a hop of its reserve that the head of a buffer takes, where that matters.
+    pub(super) fn count_reserve(&mut self, pair: u32) {
+        if self.related().has_ring() {
+            let slot = self.queues[pair as usize].head;
+            self.packets.packets[slot as usize].count_reserve();
+        }
     }
 
     /// The lane in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
@@ -507,7 +568,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
         let (hops, first) = self.first_of(pair, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
+        let bubble = self.whole.ring_bubble;
         for lane in lanes_in(here.reserve) {
+            let need = here.need(lane, (need, flits), bubble);
             match self.obstacle(output, pair, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {

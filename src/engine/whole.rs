@@ -12,6 +12,7 @@ use super::tick::Tick;
 use super::way::{Code, MOST_WORDS};
 use super::{ChannelKind, Parameters, Switching};
 use crate::narrow::narrow;
+use crate::routing::relation::{Hop, Ring};
 use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
@@ -61,6 +62,8 @@ pub(super) struct Whole<'f> {
     pub bubble: u16,
     /// Room that a packet which chooses its way has to leave where it is injected; on the adaptive channel, if there is one.
     injection_bubble: u16,
+    /// Flits that entering the ring of a relation needs beyond the packet.
+    pub ring_bubble: u16,
     /// The lanes of packets that choose their way.
     pub channels: AdaptiveChannels,
     /// By router, its live terminals: where they start in `terminals`.
@@ -172,6 +175,7 @@ impl<'f> Whole<'f> {
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
             injection_bubble: room_of(throttle),
+            ring_bubble: room_of(1),
             channels,
             parameters: parameters.clone(),
             network,
@@ -186,6 +190,12 @@ impl<'f> Whole<'f> {
     #[inline(always)]
     pub(super) fn bubble_of(&self, injected: bool) -> u16 {
         if injected { self.injection_bubble } else { 0 }
+    }
+
+    /// The room that a packet needs by a hop of a relation which needs so much, for so many flits, by others.
+    #[inline]
+    pub(super) fn need_by(&self, hop: &Hop, need: u16, flits: u16) -> u16 {
+        if hop.ring == Ring::Enters { need.max(flits + self.ring_bubble) } else { need }
     }
 
     /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is

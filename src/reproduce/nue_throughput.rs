@@ -6,8 +6,8 @@
 //! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
 //! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relation `two-orders` with 1, 2, 4 and 8 lanes, and all the
-//! same when every terminal offers as much as it can to terminals drawn alike, and when each sends all that it has to one.
+//! Beyond the slides: packets that choose among the hops of the relations `two-orders` and `bubble-colouring` with 1, 2, 4 and 8
+//! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
 
@@ -30,8 +30,8 @@ const SMALL: [(&str, &str); 2] = [
 /// Those of OpenSM.
 const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
 
-/// The routing relation beside them.
-const RELATION: &str = "two-orders";
+/// The routing relations beside them.
+const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
 
 /// Lanes of those that are not tried with all numbers from 1 to 8.
 const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
@@ -103,7 +103,7 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
     let mut figures = Vec::new();
     let of_slides: Vec<Row> =
         rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
-    for algorithm in ["nue", "nue-balanced", RELATION] {
+    for algorithm in ["nue", "nue-balanced"].into_iter().chain(RELATIONS) {
         figures.push((format!("{algorithm}-over-lanes"), over_lanes(&of_slides, algorithm)));
     }
     for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
@@ -126,7 +126,7 @@ fn cases(quick: bool) -> Vec<Case> {
             } else {
                 SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
             }
-            for algorithm in ["nue-balanced", RELATION] {
+            for algorithm in std::iter::once("nue-balanced").chain(RELATIONS) {
                 SOME_LANES.into_iter().for_each(|lanes| case(algorithm, lanes));
             }
         }
@@ -137,7 +137,7 @@ fn cases(quick: bool) -> Vec<Case> {
 /// Simulates a case.
 fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let Case { fabric, topology, traffic: (traffic, sent), algorithm, lanes } = *case;
-    let routing = if algorithm == RELATION {
+    let routing = if RELATIONS.contains(&algorithm) {
         format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
     } else {
         format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
@@ -244,10 +244,8 @@ fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
         let name = match row.algorithm {
-            "nue" | "nue-balanced" | RELATION => {
-                format!("{}, {}", row.algorithm, lanes_text(row.lanes))
-            }
-            other => other.into(),
+            other if OTHERS.contains(&other) => other.into(),
+            own => format!("{own}, {}", lanes_text(row.lanes)),
         };
         Some((name, row.throughput?))
     };
@@ -280,8 +278,8 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     text
 }
 
-/// `two-orders` beside Nue with as many lanes, and with eight beside the best table.
-fn beside(rows: &[Row]) -> String {
+/// A relation beside Nue with as many lanes, and with eight beside the best table.
+fn beside(rows: &[Row], relation: &str) -> String {
     let mut text = format!("{:<14}{:<13}", "", "traffic");
     for lanes in SOME_LANES {
         let _ = write!(text, "{:>20}", lanes_text(lanes));
@@ -297,15 +295,16 @@ fn beside(rows: &[Row]) -> String {
         };
         let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic);
         for lanes in SOME_LANES {
-            let own = throughput(RELATION, lanes).zip(throughput("nue", lanes));
+            let own = throughput(relation, lanes).zip(throughput("nue", lanes));
             let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
             let _ = write!(text, "{cell:>20}");
         }
-        let tables = alike.iter().filter(|row| row.algorithm != RELATION && row.lanes == LANES);
+        let is_table = |row: &&Row| !RELATIONS.contains(&row.algorithm);
+        let tables = alike.iter().filter(is_table).filter(|row| row.lanes == LANES);
         let best = tables
             .filter_map(|row| Some((row.throughput?, row.algorithm)))
             .max_by(|one, other| one.0.total_cmp(&other.0));
-        if let (Some(own), Some((table, algorithm))) = (throughput(RELATION, LANES), best) {
+        if let (Some(own), Some((table, algorithm))) = (throughput(relation, LANES), best) {
             let _ = write!(text, "    {table:.3} ({:.2}), {algorithm}", own / table);
         }
         text.push('\n');
@@ -351,11 +350,13 @@ fn text(all: &[Row], rows: &[Row]) -> String {
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
     }
-    let _ = writeln!(
-        text,
-        "\n{RELATION}, and how many times nue's with as many lanes; the best table, and how many times it"
-    );
-    text += &beside(all);
+    for relation in RELATIONS {
+        let _ = writeln!(
+            text,
+            "\n{relation}, and how many times nue's with as many lanes; the best table, and how many times it"
+        );
+        text += &beside(all, relation);
+    }
     text
 }
 

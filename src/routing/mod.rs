@@ -30,6 +30,7 @@ mod quality;
 mod region;
 pub mod relation;
 mod relation_proof;
+mod ring_proof;
 mod route;
 mod service_levels;
 mod table;

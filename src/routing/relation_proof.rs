@@ -13,11 +13,13 @@
 //! packet can be, and the extended dependency graph among the (channel, lane) of the escape has no cycle. It has an
 //! edge from one to another if some packet that holds the first, as an escape or not, can ask for the second as an
 //! escape, at once (direct) or after more hops that are not (indirect). All these count for wormhole and for
-//! virtual cut-through switching alike, of which the latter could do without the indirect ones.
+//! virtual cut-through switching alike, of which the latter could do without the indirect ones. One with a ring is
+//! proved in ring_proof.rs.
 
 use super::LaneChannel;
 use super::choice_proof::{Leg, Packets, go, prove_choices};
 use super::relation::{Hop, Relation};
+use super::ring_proof::prove_ring;
 use crate::adaptive::Heading;
 use crate::topology::Fabric;
 
@@ -36,6 +38,11 @@ pub enum RelationFlaw {
     Loop { destination: u32, places: Vec<LaneChannel> },
     /// A packet to this router can get to router `at`, through `after` or injected there, where no hop is an escape.
     NoEscape { destination: u32, at: u32, after: Option<LaneChannel> },
+    /// A hop of this router, for this destination, leads onto a ring without leaving a bubble: it is none along it, and does
+    /// not say that it enters it.
+    NoBubble { destination: u32, at: u32, hop: Hop },
+    /// A packet to this router that stays on the ring from this place on never comes to it.
+    Missed { destination: u32, place: LaneChannel },
     /// Each of these can wait for the next, and the last for the first: of a relation with an escape in the extended
     /// dependency graph.
     Cycle(Vec<LaneChannel>),
@@ -44,7 +51,7 @@ pub enum RelationFlaw {
 impl RelationFlaw {
     /// Whether packets can wait for each other for ever, though each of them has a way.
     pub fn is_cycle(&self) -> bool {
-        matches!(self, Self::Cycle(_) | Self::NoEscape { .. })
+        matches!(self, Self::Cycle(_) | Self::NoEscape { .. } | Self::NoBubble { .. })
     }
 
     /// What is wrong, with the names of routers and channels.
@@ -86,6 +93,18 @@ impl RelationFlaw {
                 router(at),
                 came(after)
             ),
+            Self::NoBubble { destination, at, hop } => format!(
+                "{} may send packets to {} through its port {} in lane {} onto a ring without leaving a bubble there",
+                router(at),
+                router(destination),
+                hop.port,
+                hop.lane
+            ),
+            Self::Missed { destination, place: from } => format!(
+                "packets to {} that stay on the ring from {} on never come there",
+                router(destination),
+                place(from)
+            ),
             Self::Cycle(places) => format!(
                 "packets can deadlock: each of these can wait for the next, the last for the first: {}",
                 list(places)
@@ -100,9 +119,9 @@ pub struct RelationProof {
     /// Ordered pairs of different routers with live terminals that are connected.
     pub pairs: u64,
     /// Pairs of (channel, lane) of which some packet can hold the first while it asks for the second; of a relation
-    /// with an escape those of the extended dependency graph.
+    /// with an escape those of the extended dependency graph, of one with a ring those along it.
     pub dependencies: u64,
-    /// The most hops that any packet can take.
+    /// The most hops that any packet can take; with a ring no packet takes more, though perhaps none takes so many.
     pub longest: u32,
     pub flaws: Vec<RelationFlaw>,
 }
@@ -125,6 +144,9 @@ impl RelationProof {
 /// Follows all choices of packets between all routers with live terminals, and looks for cycles.
 #[must_use]
 pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
+    if relation.has_ring() {
+        return prove_ring(fabric, relation);
+    }
     // Where there is no escape, all hops have to be without a cycle as if they were one.
     let all = !relation.has_escape();
     let escapes = match all {

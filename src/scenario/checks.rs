@@ -171,7 +171,7 @@ pub(super) fn run(
     checks.latencies(parameters);
     checks.windows(draft);
     checks.virtual_channels(draft);
-    checks.injection_bubble(draft);
+    checks.bubbles(draft);
     checks.forwarding(draft);
     checks.sharing(draft);
     let network = checks.network(draft, fabrics, purpose);

@@ -61,6 +61,8 @@ pub struct Packet {
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel on which it was sent last.
     pub came: Option<u32>,
+    /// How many hops of its reserve it has taken.
+    pub reserves: u32,
     /// Hops for which it has been granted the output.
     pub hops_granted: usize,
 }
@@ -193,6 +195,7 @@ impl Simulator<'_> {
             lanes: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
+            reserves: 0,
             hops_granted: 0,
         });
         self.created += 1;

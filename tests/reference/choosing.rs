@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use flitlab::{
     routing::{
         PathRoutes, RelationRoutes, Routes,
-        relation::{Hop, PathChoice},
+        relation::{Hop, PathChoice, Ring},
     },
     topology::Fabric,
 };
@@ -23,6 +23,8 @@ pub struct Head {
     pub source: u32,
     pub sequence: u32,
     pub destination: u32,
+    /// How many hops of its reserve it has taken.
+    pub reserves: u32,
 }
 
 /// The hops that a packet may take next, in the order in which it likes them with equal credits; empty at its destination.
@@ -37,6 +39,11 @@ pub fn hops(routes: &RelationRoutes, head: Head) -> Vec<Hop> {
     };
     let mut hops = relation.hops(state, head.destination).to_vec();
     assert!(!hops.is_empty(), "no way leads on");
+    if head.reserves >= 16
+        && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)
+    {
+        hops = vec![Hop { escape: false, ..along }];
+    }
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
     if routes.random_ties {
         let packet = drawn(routes.seed, head.source, head.sequence) >> 48;

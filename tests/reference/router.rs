@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use flitlab::{
     adaptive::drawn_at,
     engine::{Arbitration, Switching},
-    routing::{Adaptive, AdaptiveRules, RelationRoutes, Routes, relation::Hop},
+    routing::{
+        Adaptive, AdaptiveRules, RelationRoutes, Routes,
+        relation::{Hop, Ring},
+    },
     units::Picoseconds,
 };
 
@@ -73,8 +76,18 @@ struct Request {
     outputs: Vec<(usize, usize)>,
     /// Those for which it asks if none of the others has room.
     escapes: Vec<(usize, usize)>,
+    /// Those of all of them that enter a ring, by a relation.
+    entering: Vec<(usize, usize)>,
     /// Whether it chooses by a relation.
     by_relation: bool,
+}
+
+impl Request {
+    /// Of a packet that has no choice.
+    fn plain(packet: usize, outputs: Vec<(usize, usize)>) -> Self {
+        let (escapes, entering) = (Vec::new(), Vec::new());
+        Self { packet, outputs, escapes, entering, by_relation: false }
+    }
 }
 
 impl Simulator<'_> {
@@ -97,6 +110,7 @@ impl Simulator<'_> {
                 let chosen = self.choose(router, output, &requests, (turn, now));
                 let Some((pair, onto)) = chosen else { continue };
                 let request = requests.remove(&pair).expect("it was chosen");
+                self.packets[request.packet].reserves += u32::from(turn == Turn::Escape);
                 self.grant(router, pair, request.packet, (output, onto), now);
                 if turn == Turn::Escape && turns.is_empty() {
                     turns.push_back(turn);
@@ -167,7 +181,7 @@ impl Simulator<'_> {
         }
         let (output, lane) = self.next_output(router, packet);
         let outputs = vec![(output, lane.unwrap_or(place.virtual_channel))];
-        Request { packet, outputs, escapes: Vec::new(), by_relation: false }
+        Request::plain(packet, outputs)
     }
 
     /// The outputs that lead an adaptive packet on; none at its destination.
@@ -203,13 +217,14 @@ impl Simulator<'_> {
             way_out = adaptive.onward(router as u32, to, heading, true).escape;
             if ports.is_empty() || at.virtual_channel == escape {
                 let outputs = vec![(place(way_out), escape)];
-                return Some(Request { packet, outputs, escapes: Vec::new(), by_relation: false });
+                return Some(Request::plain(packet, outputs));
             }
         }
         Some(Request {
             packet,
             outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
             escapes: vec![(place(way_out), escape)],
+            entering: Vec::new(),
             by_relation: false,
         })
     }
@@ -229,6 +244,7 @@ impl Simulator<'_> {
             source: packet.source,
             sequence: packet.sequence,
             destination: self.fabric.terminal_router(packet.destination)?,
+            reserves: packet.reserves,
         };
         let hops = choosing::hops(routes, head);
         if hops.is_empty() {
@@ -246,6 +262,7 @@ impl Simulator<'_> {
             packet: number,
             outputs: of(false).collect(),
             escapes: of(true).collect(),
+            entering: hops.iter().filter(|hop| hop.ring == Ring::Enters).map(output).collect(),
             by_relation: true,
         })
     }
@@ -346,24 +363,33 @@ impl Simulator<'_> {
         let start = self.routers[router].outputs[output].pointer;
         let serve = |may_be_served: fn(ChannelKind) -> bool, pair: usize, request: &Request| {
             let input = self.routers[router].inputs[pair / self.virtual_channels()];
+            let entering = |wish: &(usize, usize)| {
+                if request.entering.contains(wish) { self.parameters.maximum_packet() } else { 0 }
+            };
             let room = |&(output, onto): &(usize, usize)| {
                 let from =
                     Place { channel: input, virtual_channel: pair % self.virtual_channels() };
-                self.has_room(router, from, request.packet, output, onto)
+                self.has_room(
+                    router,
+                    from,
+                    (request.packet, entering(&(output, onto))),
+                    output,
+                    onto,
+                )
             };
             // Who only lacks room for others waits for it, and takes none of the last hops.
             let fits = |wish: &(usize, usize)| {
                 let output = &self.channels[self.routers[router].outputs[wish.0].channel];
-                let flits = self.packets[request.packet].flits;
+                let flits = self.packets[request.packet].flits + entering(wish);
                 room(wish)
                     || request.by_relation
                         && (output.ends_in_sink() || flits <= output.credits[wish.1])
             };
             let wish = match turn {
                 Turn::Preferred => self.preferred(router, input, request, room),
-                Turn::Any => self.liked_at(router, output, &request.outputs),
+                Turn::Any => self.liked_at(router, output, &request.outputs, room),
                 Turn::Escape if request.outputs.iter().any(fits) => None,
-                Turn::Escape => self.liked_at(router, output, &request.escapes),
+                Turn::Escape => self.liked_at(router, output, &request.escapes, room),
             };
             let wish = wish.filter(|wish| wish.0 == output)?;
             let fits =
@@ -406,14 +432,16 @@ impl Simulator<'_> {
         (self.fabric.outputs(router as u32).len() + ejection) as u64
     }
 
-    /// Of some ways on the one by an output that a packet likes best: with the most credits.
+    /// Of some ways on the one by an output that has room and that a packet likes best: with the most credits.
     fn liked_at(
         &self,
         router: usize,
         output: usize,
         ways: &[(usize, usize)],
+        room: impl Fn(&(usize, usize)) -> bool,
     ) -> Option<(usize, usize)> {
-        let there: Vec<_> = ways.iter().filter(|way| way.0 == output).copied().collect();
+        let there = ways.iter().filter(|way| way.0 == output && room(way));
+        let there: Vec<_> = there.copied().collect();
         choosing::liked_best(&there, |way| self.credits(router, way))
     }
 
@@ -477,12 +505,12 @@ impl Simulator<'_> {
     }
 
     /// Whether the credits cover what the packet needs to go from a buffer by an output onto a virtual
-    /// channel.
+    /// channel, where it leaves so much room at the least.
     fn has_room(
         &self,
         router: usize,
         from: Place,
-        packet: usize,
+        (packet, leaving): (usize, u32),
         output: usize,
         onto: usize,
     ) -> bool {
@@ -501,7 +529,7 @@ impl Simulator<'_> {
             _ if chooses => u32::from(rules.injection_bubble && injected),
             _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
-        let room = packet.flits + others * self.parameters.maximum_packet();
+        let room = packet.flits + leaving.max(others * self.parameters.maximum_packet());
         output.ends_in_sink() || room <= output.credits[onto]
     }
 

@@ -58,6 +58,8 @@ pub struct Packet {
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel of which its header got a virtual channel last.
     pub came: Option<u32>,
+    /// How many hops of its reserve it has taken.
+    pub reserves: u32,
     /// Network channels of which its header has got a virtual channel.
     pub hops: usize,
 }
@@ -144,6 +146,7 @@ impl Simulator<'_> {
             lanes: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
+            reserves: 0,
             hops: 0,
         });
         self.undelivered += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flitlab::units::Picoseconds;
+use flitlab::{routing::Routes, units::Picoseconds};
 
 use super::{
     Simulator, first_from,
@@ -104,7 +104,8 @@ impl Simulator<'_> {
     }
 
     fn take_virtual_channel(&mut self, wish: &Wish, queue: usize, onto: Onto, now: Picoseconds) {
-        let &Wish { packet, place: Place { router, .. }, .. } = wish;
+        let &Wish { packet, place, .. } = wish;
+        let router = place.router;
         let (output, virtual_channel) = onto;
         let asks_from = now + self.sharing.virtual_channel_allocation;
         self.due.insert(asks_from);
@@ -113,6 +114,11 @@ impl Simulator<'_> {
         held.held_by = Some(packet);
         let way = Way { packet, output, virtual_channel, asks_from };
         self.routers[router].queue(queue).way = Some(way);
+        if let Routes::Relation(routes) = self.routes {
+            let hops = self.hops(routes, place, packet);
+            let of_reserve = hops.iter().any(|hop| hop.onto == onto && hop.last);
+            self.packets[packet].reserves += u32::from(of_reserve);
+        }
         self.goes_on(router, packet, onto);
     }
 }

@@ -3,7 +3,7 @@
 use flitlab::{
     adaptive::drawn_at,
     engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching},
-    routing::{RelationRoutes, Routes},
+    routing::{RelationRoutes, Routes, relation::Ring},
     units::Picoseconds,
 };
 
@@ -30,6 +30,15 @@ pub struct Place {
 struct Choice {
     nearer: Vec<Onto>,
     escape: Onto,
+}
+
+/// A hop that a relation allows.
+pub struct Related {
+    pub onto: Onto,
+    /// Whether it is taken only where no other is open.
+    pub last: bool,
+    /// Whether it enters a ring.
+    pub enters: bool,
 }
 
 impl Simulator<'_> {
@@ -87,7 +96,7 @@ impl Simulator<'_> {
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
             for last in [false, true] {
-                let those = hops.iter().filter(|hop| hop.1 == last).map(|hop| hop.0);
+                let those = hops.iter().filter(|hop| hop.last == last).map(|hop| hop.onto);
                 let open: Vec<Onto> = those.filter(is_open).collect();
                 if !open.is_empty() {
                     return (open, true);
@@ -109,9 +118,8 @@ impl Simulator<'_> {
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
     }
 
-    /// The hops that a relation allows a packet, in the order in which it likes them, each with whether it is one of the last;
-    /// none at its destination.
-    fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<(Onto, bool)> {
+    /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
+    pub fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<Related> {
         let packet = &self.packets[packet];
         let head = Head {
             router: place.router as u32,
@@ -119,10 +127,15 @@ impl Simulator<'_> {
             source: packet.source,
             sequence: packet.sequence,
             destination: self.fabric.terminal_router(packet.destination).expect("it is live"),
+            reserves: packet.reserves,
         };
         let hops = choosing::hops(routes, head).into_iter().map(|hop| {
             let output = self.routers[place.router].output_named(OutputName::Port(hop.port));
-            ((output.expect("it is live"), usize::from(hop.lane)), hop.escape || hop.detour)
+            Related {
+                onto: (output.expect("it is live"), usize::from(hop.lane)),
+                last: hop.escape || hop.detour,
+                enters: hop.ring == Ring::Enters,
+            }
         });
         hops.collect()
     }
@@ -177,7 +190,12 @@ impl Simulator<'_> {
         let needs_credits = !channel.ends_in_sink() && !self.wormhole();
         let fits = || {
             let others = match self.routes {
-                Routes::Relation(routes) if self.is_new(place) => routes.injection_bubble.into(),
+                Routes::Relation(routes) => {
+                    let hops = self.hops(routes, place, packet);
+                    let enters = hops.iter().any(|hop| hop.onto == onto && hop.enters);
+                    let injected = if self.is_new(place) { routes.injection_bubble } else { 0 };
+                    u32::from(injected).max(u32::from(enters))
+                }
                 _ => u32::from(self.needs_bubble(place, packet, onto)),
             };
             let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
@@ -266,7 +284,7 @@ impl Simulator<'_> {
     /// Which of several offers a packet that chooses likes best.
     pub fn preferred(&self, place: Place, packet: usize, offers: &[Onto]) -> Onto {
         if let Routes::Relation(routes) = self.routes {
-            let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.0);
+            let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.onto);
             let offered: Vec<Onto> = hops.filter(|hop| offers.contains(hop)).collect();
             let credits = |onto: &Onto| {
                 let output = &self.routers[place.router].outputs[onto.0];

@@ -197,6 +197,9 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, lane: u8, place: usize, now: Tick) {
         self.withdraw(queue);
+        if self.queue(queue).options != 0 && self.related().is_some() {
+            self.count_reserve(queue, output, lane);
+        }
         let held = &mut self.state.lanes[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation, Tick);

@@ -42,7 +42,8 @@ impl Flits {
         }
         if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
             let hops = model.hops_of(related, place(pair, self.rules.shift), queue.slot).iter();
-            return hops.map(|hop| (u32::from(hop.port), hop.lane, need)).collect();
+            let need = |hop| model.whole.need_by(hop, queue.need, queue.left).into();
+            return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
         let adaptive = model.whole.channels.adaptive;
         let options = ports(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));

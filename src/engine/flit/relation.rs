@@ -18,11 +18,11 @@ impl<'f> FlitVisit<'_, 'f> {
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
         let slot = self.state.queues[self.first_queue + queue].slot;
-        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
         let (input, lane) = self.place(queue);
         let input = self.router.first_input as usize + input;
         let related = self.related().expect("packets choose by a relation");
-        related.hops(self.name, (input, lane), self.whole.end(destination).router)
+        related.hops(self.name, (input, lane), (self.whole.end(destination).router, class))
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
@@ -52,6 +52,18 @@ impl<'f> FlitVisit<'_, 'f> {
         }
     }
 
+    /// Counts the hop that a packet takes if it is of its reserve, where that matters.
+    pub(super) fn count_reserve(&mut self, queue: usize, output: usize, lane: u8) {
+        if !self.related().is_some_and(Related::has_ring) {
+            return;
+        }
+        let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, lane);
+        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_reserve) {
+            let slot = self.queue(queue).slot;
+            self.packets.packets[slot as usize].count_reserve();
+        }
+    }
+
     /// Notes which hops are open to a packet, or else which of its reserve; and else until when none is.
     pub(super) fn offer_hops(
         &mut self,
@@ -64,6 +76,7 @@ impl<'f> FlitVisit<'_, 'f> {
         for reserve in [false, true] {
             let mut any = false;
             for hop in hops.iter().filter(|hop| hop.is_reserve() == reserve) {
+                let need = self.whole.need_by(hop, need, self.queue(queue).left);
                 any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
             }
             if any {

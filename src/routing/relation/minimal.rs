@@ -30,6 +30,7 @@ impl RelationRule {
         avoids_deadlock: false,
         least_lanes: 1,
         injection_bubble: 0,
+        keeps_bubble: false,
         make: |fabric, parameters| Ok(shortest(fabric, parameters.lanes, |_, _| true)?),
     };
 
@@ -40,6 +41,7 @@ impl RelationRule {
         avoids_deadlock: true,
         least_lanes: 2,
         injection_bubble: 0,
+        keeps_bubble: false,
         make: minimal_up_down,
     };
 
@@ -50,6 +52,7 @@ impl RelationRule {
         avoids_deadlock: true,
         least_lanes: 2,
         injection_bubble: 0,
+        keeps_bubble: false,
         make: minimal_nue,
     };
 }
@@ -113,24 +116,12 @@ pub(super) fn with_escape(
         for &router in order.iter().filter(|&&router| router != destination) {
             first.clear();
             own.clear();
-            let left = hops_left[router as usize];
             let outputs = fabric.outputs(router);
-            for (port, channel) in (0u16..).zip(outputs.clone()) {
-                let Some(next) = fabric.target(channel) else { continue };
-                let through = hops_left[next as usize].saturating_add(1);
+            for Onward { port, nearer, detour, .. } in onward(fabric, router, &hops_left, first_hop)
+            {
                 let free = (lanes.escape..lanes.all).map(|lane| Hop::new(port, lane));
-                let back = fabric.opposite(channel);
-                let onward = |it: Channel| {
-                    let target = fabric.target(it).filter(|_| Some(it) != back);
-                    let nearer = |at: u32| hops_left[at as usize].saturating_add(2) == through;
-                    target.is_some_and(nearer)
-                };
-                // A longer way goes on over another cable.
-                let goes_on = through == left || fabric.outputs(next).any(onward);
-                if goes_on && let Some(detour) = first_hop.begins(through, left) {
-                    first.extend(free.clone().map(|hop| Hop { detour, ..hop }));
-                }
-                if through == left {
+                first.extend(free.clone().map(|hop| Hop { detour, ..hop }));
+                if nearer {
                     own.extend(free);
                 }
             }
@@ -163,4 +154,37 @@ pub(super) fn with_escape(
         }
     }
     Ok(builder.finish())
+}
+
+/// A channel by which a packet can begin its way.
+pub(super) struct Onward {
+    pub port: u16,
+    pub channel: Channel,
+    /// Whether it begins a shortest way.
+    pub nearer: bool,
+    pub detour: bool,
+}
+
+/// The channels of a router, to which so many hops are left from every router, by which packets can begin their way.
+pub(super) fn onward(
+    fabric: &Fabric,
+    router: u32,
+    hops_left: &[u32],
+    first_hop: FirstHop,
+) -> impl Iterator<Item = Onward> {
+    let left = hops_left[router as usize];
+    (0u16..).zip(fabric.outputs(router)).filter_map(move |(port, channel)| {
+        let next = fabric.target(channel)?;
+        let through = hops_left[next as usize].saturating_add(1);
+        let back = fabric.opposite(channel);
+        let leads_on = |it: Channel| {
+            let target = fabric.target(it).filter(|_| Some(it) != back);
+            target.is_some_and(|at| hops_left[at as usize].saturating_add(2) == through)
+        };
+        let nearer = through == left;
+        // A longer way goes on over another cable.
+        let goes_on = nearer || fabric.outputs(next).any(leads_on);
+        let detour = first_hop.begins(through, left).filter(|_| goes_on)?;
+        Some(Onward { port, channel, nearer, detour })
+    })
 }

@@ -6,6 +6,7 @@
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
+mod bubble_colouring;
 mod evenness;
 mod left_right;
 mod minimal;
@@ -13,6 +14,7 @@ mod order;
 mod path_set;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
 mod relation;
+mod ring;
 mod shortest;
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,7 @@ mod udwm;
 mod up_down;
 
 pub use path_set::{PathChoice, PathSet};
-pub use relation::{Builder as RelationBuilder, Hop, Relation};
+pub use relation::{Builder as RelationBuilder, Hop, MOST_RESERVES, Relation, Ring};
 pub use tree::Order as TreeOrder;
 pub(crate) use udwm::udwm;
 
@@ -33,7 +35,7 @@ use crate::routing::agnostic::NoTable;
 use crate::topology::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub const RELATION_RULES: [RelationRule; 7] = [
+pub const RELATION_RULES: [RelationRule; 8] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
     RelationRule::LEFT_RIGHT,
@@ -41,6 +43,7 @@ pub const RELATION_RULES: [RelationRule; 7] = [
     RelationRule::MINIMAL_UP_DOWN,
     RelationRule::MINIMAL_NUE,
     RelationRule::TWO_ORDERS,
+    RelationRule::BUBBLE_COLOURING,
 ];
 
 /// A rule that makes a relation: one row of [`RELATION_RULES`].
@@ -50,13 +53,16 @@ pub struct RelationRule {
     pub name: &'static str,
     /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
     pub doc: &'static str,
-    /// Whether packets can never wait for each other for ever under it, on any fabric.
+    /// Whether packets can never wait for each other for ever under it, on any fabric; those of one size, if it
+    /// [keeps a bubble](Self::keeps_bubble).
     pub avoids_deadlock: bool,
     /// Lanes that it needs.
     pub least_lanes: u8,
     /// Of how many of the largest packets a packet that is injected leaves room, unless it is said otherwise and as far as
     /// buffers have it.
     pub injection_bubble: u8,
+    /// Whether it has rings which packets enter only where room for another one is left, so that buffers have to hold two.
+    pub keeps_bubble: bool,
     /// Makes the relation.
     pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
 }
@@ -112,8 +118,18 @@ impl Default for RelationParameters {
 }
 
 impl RelationParameters {
+    /// The spanning tree, from the connected router of lowest number if no root is asked for.
     fn tree(&self, fabric: &Fabric) -> Result<tree::Tree, NoRelation> {
-        let root = self.root.unwrap_or_else(|| tree::first_router(fabric));
+        self.tree_from(fabric, tree::first_router)
+    }
+
+    /// The spanning tree, from a root of the rule's own if none is asked for.
+    fn tree_from(
+        &self,
+        fabric: &Fabric,
+        own: fn(&Fabric) -> u32,
+    ) -> Result<tree::Tree, NoRelation> {
+        let root = self.root.unwrap_or_else(|| own(fabric));
         if root >= fabric.routers() {
             return Err(NoRelation::Root { root, routers: fabric.routers() });
         }

@@ -83,6 +83,16 @@ pub(super) fn order<E>(
     Ok(Ordered { rank, every_shortest_way: false })
 }
 
+/// Whether there is an order in which all shortest ways of all pairs ascend, as on fat trees.
+pub(super) fn shortest_ways_ascend(fabric: &Fabric, tree: &Tree) -> bool {
+    let turns = Turns::new(fabric);
+    let mut search = Search::new(fabric, &turns, tree);
+    let ends = fabric.ends();
+    search.turns_of_shortest_ways(&ends, &vec![1.0; ends.len() * fabric.routers() as usize]);
+    search.begin(tree);
+    search.every_shortest_way()
+}
+
 /// All pairs of a channel and one that can follow it.
 struct Turns {
     /// Those from channel `c` are numbered `starts[c]..starts[c + 1]`; the way back through the same cable is none.

@@ -5,6 +5,18 @@ use crate::narrow::narrow;
 use crate::routing::{LaneChannel, MAXIMUM_LANES};
 use crate::topology::{Channel, Fabric, NONE};
 
+/// How a hop stands to a ring of (channel, lane) on which there is always room for one of the largest packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ring {
+    /// It leads to none.
+    #[default]
+    Off,
+    /// It leads onto it, for which there has to be room for one of the largest packets besides.
+    Enters,
+    /// It leads from one place of it to the next.
+    Along,
+}
+
 /// A hop that a packet may take: through an output port of the router that it is at, into a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
@@ -18,12 +30,13 @@ pub struct Hop {
     /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
     /// room.
     pub detour: bool,
+    pub ring: Ring,
 }
 
 impl Hop {
-    /// A hop that is neither escape nor detour.
+    /// A hop that is neither escape nor detour, and is not of a ring.
     pub fn new(port: u16, lane: u8) -> Self {
-        Self { port, lane, escape: false, detour: false }
+        Self { port, lane, escape: false, detour: false, ring: Ring::Off }
     }
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
@@ -36,8 +49,8 @@ impl Hop {
 impl std::hash::Hash for Hop {
     /// In one word: making a relation is mostly looking up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let kind = u32::from(self.detour) << 1 | u32::from(self.escape);
-        let lane = u32::from(self.lane) << 2 | kind;
+        let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
+        let lane = u32::from(self.lane) << 4 | kind;
         state.write_u32(u32::from(self.port) << 16 | lane);
     }
 }
@@ -67,8 +80,13 @@ pub struct Relation {
     hops: Vec<Hop>,
     has_escape: bool,
     has_detours: bool,
+    /// By list of hops, if there is a ring: the list of packets that [stay on it](Self::staying).
+    staying: Vec<u32>,
     longest: u32,
 }
+
+/// After so many hops of its reserve a packet stays on the ring once it is there, until it arrives.
+pub const MOST_RESERVES: u8 = 16;
 
 impl Relation {
     /// Number of virtual channels of each physical channel.
@@ -139,6 +157,19 @@ impl Relation {
         &self.hops[self.starts[list] as usize..self.starts[list + 1] as usize]
     }
 
+    /// Whether there is a ring.
+    #[inline]
+    pub fn has_ring(&self) -> bool {
+        !self.staying.is_empty()
+    }
+
+    /// Instead of a list of hops, that of a packet which stays on the ring, after [`MOST_RESERVES`]: the hop along it alone,
+    /// or the same list if the packet is not on it. There has to be a ring.
+    #[inline]
+    pub fn staying(&self, list: u32) -> u32 {
+        self.staying[list as usize]
+    }
+
     /// Whether some hops are marked as the escape.
     pub fn has_escape(&self) -> bool {
         self.has_escape
@@ -161,7 +192,8 @@ impl Relation {
     }
 
     /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
-    /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses.
+    /// could walk in circles, which the [proof](crate::routing::prove_relation) refuses but where packets [stay on a
+    /// ring](Self::staying) at last.
     pub fn longest(&self) -> u32 {
         self.longest
     }
@@ -205,6 +237,7 @@ impl<'f> Builder<'f> {
             hops: Vec::new(),
             has_escape: false,
             has_detours: false,
+            staying: Vec::new(),
             longest: 0,
         };
         Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
@@ -275,7 +308,31 @@ impl<'f> Builder<'f> {
                 }
             }
         }
+        relation.keep_to_ring();
         relation
+    }
+}
+
+impl Relation {
+    /// Makes the lists of packets that stay on the ring, if there is one.
+    fn keep_to_ring(&mut self) {
+        if self.hops.iter().all(|hop| hop.ring == Ring::Off) {
+            return;
+        }
+        let mut known = std::collections::HashMap::new();
+        for list in 0..self.lists() {
+            let along = self.hops_of_list(list).iter().find(|hop| hop.ring == Ring::Along).copied();
+            let own = along.map_or(list, |along| {
+                *known.entry((along.port, along.lane)).or_insert_with(|| {
+                    self.hops.push(Hop { escape: false, ..along });
+                    self.starts.push(narrow(self.hops.len()));
+                    self.lists() - 1
+                })
+            });
+            self.staying.push(own);
+        }
+        // What stays stays.
+        self.staying.extend(narrow(self.staying.len())..self.lists());
     }
 }
 

@@ -30,7 +30,7 @@ use super::evenness::Evenness;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
 use super::order::{Ordered, order};
 use super::shortest::{FirstHop, from_everywhere};
-use super::tree::{Tree, middle};
+use super::tree::middle;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::routing::LaneChannel;
 use crate::topology::Fabric;
@@ -44,6 +44,7 @@ impl RelationRule {
         avoids_deadlock: true,
         least_lanes: 1,
         injection_bubble: 2,
+        keeps_bubble: false,
         make,
     };
 }
@@ -54,7 +55,10 @@ const LONGER: [u32; 3] = [0, 1, 2];
 /// By how many it may be longer where no other hop has room, with two lanes and more.
 const DETOUR: u32 = 1;
 
-fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+pub(super) fn make(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Relation, NoRelation> {
     let ordered = best_order(fabric, parameters)?;
     let longer = longer(fabric, &ordered, parameters.lanes)?;
     let detour = if parameters.lanes > 1 { DETOUR } else { 0 };
@@ -63,11 +67,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
 
 /// The order whose fullest channel carries the least.
 fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordered, NoRelation> {
-    let root = parameters.root.unwrap_or_else(|| middle(fabric));
-    if root >= fabric.routers() {
-        return Err(NoRelation::Root { root, routers: fabric.routers() });
-    }
-    order(fabric, &Tree::new(fabric, root, parameters.tree), |rank| {
+    order(fabric, &parameters.tree_from(fabric, middle)?, |rank| {
         let relation = opposite(fabric, rank, parameters.lanes.min(2), FirstHop::SHORTEST)?;
         let mut evenness = Evenness::new(fabric, &relation);
         Ok((evenness.fullest(), evenness.burdens()))

@@ -16,6 +16,7 @@ impl RelationRule {
         avoids_deadlock: true,
         least_lanes: 1,
         injection_bubble: 0,
+        keeps_bubble: false,
         make,
     };
 }

@@ -66,7 +66,14 @@ fn every_rule_keeps_what_it_promises_on_any_fabric() {
                     assert_eq!(proof.holds(), acyclic, "{name} {} {lanes}: {flaws:?}", rule.name);
                     assert!(acyclic || proof.cycle().is_some() && proof.flaws.len() == 1);
                     assert_eq!(proof.pairs, ends * (ends - 1), "{name} {}", rule.name);
-                    assert_eq!(proof.longest, relation.longest(), "{name} {}", rule.name);
+                    let longest = relation.longest();
+                    if relation.has_ring() {
+                        // Choices that lead in circles end, since packets stay on the ring at last.
+                        let bounded = longest == u32::MAX || proof.longest >= longest;
+                        assert!(bounded && proof.longest < u32::MAX, "{name}");
+                    } else {
+                        assert_eq!(proof.longest, longest, "{name} {}", rule.name);
+                    }
                 }
             }
         }

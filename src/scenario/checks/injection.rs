@@ -1,21 +1,47 @@
-//! What packets that are injected ask of routers.
+//! What packets that choose by a relation ask of buffers, where they are injected and where they enter rings.
 
 use super::Checks;
-use crate::engine::Switching;
+use crate::engine::{Parameters, Switching};
 use crate::scenario::RoutingSpec;
 use crate::scenario::schema::Draft;
 
 impl Checks<'_> {
-    /// Whether buffers have the room that packets leave which are injected.
-    pub(super) fn injection_bubble(&mut self, draft: &Draft) {
+    /// Whether buffers have the room that packets leave which are injected, and those which enter a ring.
+    pub(super) fn bubbles(&mut self, draft: &Draft) {
         let (Some(RoutingSpec::Relation(spec)), parameters) = (&draft.routing, &draft.parameters)
         else {
             return;
         };
         let (asked, most) = (spec.injection_bubble, parameters.most_bubble());
+        if spec.rule.keeps_bubble && spec.selection.is_none() && most == 0 {
+            return self.ring(spec.rule.name, parameters);
+        }
         if asked <= most {
             return;
         }
+        self.injection_bubble(asked, parameters);
+    }
+
+    fn ring(&mut self, rule: &str, parameters: &Parameters) {
+        let (message, help, keys);
+        if parameters.switching == Switching::Wormhole {
+            message = format!("worms are longer than any room that the rings of {rule} could keep");
+            help = "leave `switching` out, or choose another rule".into();
+            keys = ["routing.relation.rule", "router.switching"];
+        } else {
+            let two = 2 * u64::from(parameters.maximum_packet());
+            message = format!(
+                "packets enter the rings of {rule} where two of the largest have room, {two} flits, and buffers hold {}",
+                parameters.buffer
+            );
+            help = format!("write `buffer = {two}` or more in [router], or choose another rule");
+            keys = ["routing.relation.rule", "router.buffer"];
+        }
+        self.refuse(&keys, message, help);
+    }
+
+    fn injection_bubble(&mut self, asked: u8, parameters: &Parameters) {
+        let most = parameters.most_bubble();
         let packet = parameters.maximum_packet();
         let (message, help) = if parameters.switching == Switching::Wormhole {
             let message = "worms are longer than any room that packets could leave";

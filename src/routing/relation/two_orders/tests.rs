@@ -1,5 +1,6 @@
 //! What the rule promises on any fabric, and what its order and its first hops are on fabrics where that is known.
 
+use super::super::tree::Tree;
 use super::*;
 use crate::routing::prove_relation;
 use crate::routing::relation::{Hop, RelationBuilder};

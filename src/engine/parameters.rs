@@ -54,6 +54,8 @@ pub struct FlitSharing {
     pub output_buffer: u32,
     /// By virtual channel: flits of its turn under [`Arbitration::Weighted`].
     pub weights: Vec<u8>,
+    /// Whether it is measured for how long packets wait for each channel, and why.
+    pub stall_times: bool,
 }
 
 impl Default for FlitSharing {
@@ -66,6 +68,7 @@ impl Default for FlitSharing {
             virtual_output_queues: false,
             output_buffer: 0,
             weights: Vec::new(),
+            stall_times: false,
         }
     }
 }

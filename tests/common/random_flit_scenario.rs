@@ -115,5 +115,6 @@ fn sharing(random: &mut dyn Rng, virtual_channels: u8, may_have_outputs: bool) -
         virtual_output_queues: may_have_outputs && random.random_bool(0.4),
         output_buffer: *[0, 0, 1, 2, 5].choose(random).unwrap(),
         weights: (0..weights).map(|_| random.random_range(1..=5)).collect(),
+        stall_times: random.random_bool(0.5),
     }
 }

@@ -15,6 +15,7 @@ mod network;
 mod packet;
 mod queue;
 mod source;
+mod stalls;
 mod switch;
 mod virtual_channels;
 mod way;
@@ -22,7 +23,9 @@ mod way;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Digest, FlitSharing, Log, Parameters, Switching},
+    engine::{
+        CompletedMessage, DeliveredPacket, Digest, FlitSharing, Log, Parameters, STALLS, Switching,
+    },
     routing::Routes,
     topology::Fabric,
     traffic::{Kind, Message},
@@ -38,6 +41,7 @@ use crate::reference::choosing::Turns;
 use network::{Channel, Flit, Network, Router, arrived};
 use packet::{Entry, Packet, Transfer};
 use source::Adapter;
+use stalls::Stalls;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
@@ -65,6 +69,20 @@ pub fn run(
     messages: &[Message],
 ) -> Result<(Log, Digest), Deadlock> {
     Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// How long packets waited for each channel that leaves a router, by reason, in the order of routers and outputs; none if
+/// the network deadlocks.
+pub fn stalls(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<[Picoseconds; STALLS]>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.stalls = Some(Stalls::new(&simulator.routers));
+    simulator.go_through_all(false);
+    (simulator.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
 /// The same as [`run`], without leaving out the instants at which nothing is due.
@@ -105,6 +123,8 @@ struct Simulator<'a> {
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
+    /// How long packets have waited, if somebody wants to know.
+    stalls: Option<Stalls>,
 }
 
 impl<'a> Simulator<'a> {
@@ -136,6 +156,7 @@ impl<'a> Simulator<'a> {
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
             turns: Turns::new(),
             atomics: Atomics::default(),
+            stalls: None,
         };
         simulator.add_adapters();
         simulator.create_messages(messages);
@@ -157,6 +178,17 @@ impl<'a> Simulator<'a> {
     }
 
     fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
+        let now = self.go_through_all(every_tick);
+        let Self { undelivered: packets, digest, .. } = self;
+        if packets > 0 {
+            return Err(Deadlock { time: now, packets, log: self.log, digest });
+        }
+        self.check_idle();
+        Ok((self.log, digest))
+    }
+
+    /// Goes through all instants; the last one.
+    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
         let mut now = 0;
         while let Some(&next) = self.due.first() {
             now = if every_tick { now } else { next };
@@ -167,12 +199,7 @@ impl<'a> Simulator<'a> {
                 now += 1;
             }
         }
-        let Self { undelivered: packets, digest, .. } = self;
-        if packets > 0 {
-            return Err(Deadlock { time: now, packets, log: self.log, digest });
-        }
-        self.check_idle();
-        Ok((self.log, digest))
+        now
     }
 
     fn instant(&mut self, now: Picoseconds) {
@@ -186,6 +213,7 @@ impl<'a> Simulator<'a> {
             self.allocate_virtual_channels(router, now);
             self.allocate_switch(router, now);
         }
+        self.count_stalls(now);
         self.check_conservation(now);
     }
 

@@ -125,6 +125,8 @@ pub struct Output {
     pub free_from: Picoseconds,
     /// When the latest flit will have left on the channel.
     pub end: Picoseconds,
+    /// Whose flit that is.
+    pub latest: Option<usize>,
     /// The input port to which it is offered first.
     pub pointer: usize,
     /// The virtual channel whose turn it is, and how many flits are left of the turn, where turns are weighted.
@@ -260,6 +262,7 @@ impl Network {
             virtual_channels,
             free_from: 0,
             end: 0,
+            latest: None,
             pointer: 0,
             turn: (0, weight(sharing, 0)),
         });

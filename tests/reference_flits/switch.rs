@@ -86,11 +86,21 @@ impl Simulator<'_> {
     /// Whether a flit could be sent to its output now: there are a credit and room behind the crossbar, and no other
     /// flit is on its way there.
     fn can_cross(&self, router: usize, way: Way, now: Picoseconds) -> bool {
-        let output = &self.routers[router].outputs[way.output];
+        !self.is_taken(router, way.output, now) && self.has_credit(router, way)
+    }
+
+    /// Whether there is a credit for a flit.
+    pub fn has_credit(&self, router: usize, way: Way) -> bool {
+        let channel = &self.channels[self.routers[router].outputs[way.output].channel];
+        channel.ends_in_sink() || channel.credits[way.virtual_channel] > 0
+    }
+
+    /// Whether an output can take no flit now, for others that are on their way or wait behind the crossbar.
+    pub fn is_taken(&self, router: usize, output: usize, now: Picoseconds) -> bool {
+        let output = &self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
-        let has_credit = channel.ends_in_sink() || channel.credits[way.virtual_channel] > 0;
         let waiting = Picoseconds::from(self.sharing.output_buffer) * channel.flit_time;
-        output.free_from <= now && has_credit && output.end <= self.crossed(now) + waiting
+        output.free_from > now || output.end > self.crossed(now) + waiting
     }
 
     /// When a flit that wins now is behind the crossbar.
@@ -223,6 +233,7 @@ impl Simulator<'_> {
         output.free_from = taken_until;
         let starts = crossed.max(output.end);
         output.end = starts + channel.flit_time;
+        output.latest = Some(packet);
         let arrives = starts + channel.latency;
         channel
             .flits

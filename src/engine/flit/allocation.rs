@@ -205,6 +205,9 @@ impl FlitVisit<'_, '_> {
         (state.output, state.lane) = (fitted!(output, u16), lane);
         state.held = fitted!(place, u32);
         let input = usize::from(state.input);
+        if let Some(waits) = &mut self.state.waits {
+            waits.waits_from(self.first_queue + queue, again);
+        }
         self.join_senders(input, output, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));

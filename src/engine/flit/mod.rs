@@ -30,6 +30,7 @@
 //! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
 //! | `deadlock` | queues that wait for each other |
+//! | `stalls` | how long packets waited for each output, and why |
 
 mod agenda;
 mod allocation;
@@ -44,6 +45,7 @@ mod lane;
 mod queue;
 mod relation;
 mod sending;
+mod stalls;
 mod times;
 mod visit;
 
@@ -63,6 +65,7 @@ use injection::SourceLane;
 use lane::Lane;
 use queue::{Feeder, Queue};
 use sending::Pace;
+use stalls::Waits;
 use times::Times;
 
 /// An output, as far as flits take turns on it.
@@ -92,7 +95,7 @@ struct Input {
     pointer: u16,
     /// The output at which its search among offers starts.
     accepts: u16,
-    /// Packets of it that have a lane.
+    /// Packets of it that have a lane; one more if stalls are counted, so that none is left alone.
     senders: u16,
 }
 
@@ -162,6 +165,8 @@ pub(super) struct State {
     times: Times,
     /// By injection channel, then lane: source queues.
     sources: Vec<SourceLane>,
+    /// What stalls are counted by, if they are.
+    waits: Option<Box<Waits>>,
 }
 
 impl Flits {
@@ -217,7 +222,8 @@ impl Flits {
 
     pub(super) fn memory(&self) -> usize {
         let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
-        let State { asking, contending, claims, contenders, times, sources, .. } = &self.state;
+        let State { asking, contending, claims, contenders, times, sources, waits, .. } =
+            &self.state;
         agenda.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
@@ -230,13 +236,15 @@ impl Flits {
             + size_of_val(&**contenders)
             + times.memory()
             + size_of_val(&**sources)
+            + waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
     /// Goes on with such a state; false if it is another network's.
     pub(super) fn restore(&mut self, state: State) -> bool {
         let fits = state.agenda.queues() == self.state.agenda.queues()
             && state.lanes.len() == self.state.lanes.len()
-            && state.sources.len() == self.state.sources.len();
+            && state.sources.len() == self.state.sources.len()
+            && state.waits.is_some() == self.state.waits.is_some();
         self.state = state;
         fits
     }
@@ -294,7 +302,11 @@ impl State {
             }
         }
         let injections = whole.injections_of_part(part) * rules.lanes as usize;
+        let counts = rules.sharing.stall_times;
+        let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
+        let senders = u16::from(counts);
         Self {
+            waits: counts.then(waits),
             agenda: Agenda::new(
                 ports.routers.len(),
                 inputs,
@@ -308,7 +320,7 @@ impl State {
             claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
             contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
             outputs,
-            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders: 0 }; inputs],
+            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
             sources: vec![SourceLane::default(); injections],
         }
@@ -327,6 +339,9 @@ impl State {
         self.claims.iter_mut().for_each(|claim| move_back(&mut claim.next));
         self.contenders.iter_mut().for_each(|contender| contender.rebase(by));
         self.times.rebase(by);
+        if let Some(waits) = &mut self.waits {
+            waits.rebase(by);
+        }
     }
 }
 

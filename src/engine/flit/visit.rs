@@ -133,6 +133,9 @@ impl FlitVisit<'_, '_> {
             if now >= until {
                 break until;
             }
+            if self.state.waits.is_some() {
+                self.count_stalls(now);
+            }
             if look == now {
                 self.look_at_all(now);
                 // Somebody may contend now who did not.

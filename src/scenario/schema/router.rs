@@ -173,6 +173,9 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     };
     let weights = Listed::values(reader.value("weights", &weight, Vec::new(), doc));
     sharing.weights = weights.into_iter().map(narrow).collect();
+    let doc = "Whether it is measured for how long packets wait for each channel, and why (`stalled_...` of channels.csv). \
+               Simulations take longer.";
+    reader.set("stall_times", &Flag, &mut sharing.stall_times, doc);
     sharing
 }
 

@@ -38,6 +38,8 @@ fn has_dateline(routes: &Routes) -> bool {
 fn features(scenario: &Scenario) -> Vec<&'static str> {
     let Scenario { routes, parameters, messages, .. } = scenario;
     let sharing = parameters.sharing.as_ref().expect("it was drawn so");
+    let by_priority = parameters.arbitration == Arbitration::Weighted
+        && sharing.high_priority.iter().any(|&weight| weight > 0);
     let reads = messages.iter().any(|message| message.kind != Kind::Data);
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
@@ -74,6 +76,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (parameters.virtual_channels == 1, "one virtual channel"),
         (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
         (sharing.stall_times, "stall times"),
+        (by_priority, "high priority"),
         (reads, "reads"),
         (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
         (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
@@ -83,7 +86,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 17 + 6 + 3 + 5;
+const FEATURES: usize = 18 + 6 + 3 + 5;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 fn agree(seed: u64, scenario: &Scenario) -> usize {

@@ -17,6 +17,7 @@ mod queue;
 mod source;
 mod stalls;
 mod switch;
+mod turns;
 mod virtual_channels;
 mod way;
 

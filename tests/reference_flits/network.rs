@@ -8,7 +8,7 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::queue::Queue;
+use super::{queue::Queue, turns::Turns};
 
 /// One flit of a packet; number 0 is the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,8 +129,8 @@ pub struct Output {
     pub latest: Option<usize>,
     /// The input port to which it is offered first.
     pub pointer: usize,
-    /// The virtual channel whose turn it is, and how many flits are left of the turn, where turns are weighted.
-    pub turn: (usize, u8),
+    /// What decides where turns are weighted.
+    pub turns: Turns,
 }
 
 /// An input port of a router.
@@ -255,6 +255,7 @@ impl Network {
         channel: Channel,
         sharing: &FlitSharing,
     ) {
+        let channels = channel.credits.len();
         let virtual_channels = channel.credits.iter().map(|_| OutputChannel::default()).collect();
         self.routers[router].outputs.push(Output {
             name,
@@ -264,13 +265,8 @@ impl Network {
             end: 0,
             latest: None,
             pointer: 0,
-            turn: (0, weight(sharing, 0)),
+            turns: Turns::new(sharing, channels),
         });
         self.channels.push(channel);
     }
-}
-
-/// Flits of a virtual channel's turn; 1 of those that are not named.
-pub fn weight(sharing: &FlitSharing, virtual_channel: usize) -> u8 {
-    sharing.weights.get(virtual_channel).copied().unwrap_or(1)
 }

@@ -26,6 +26,7 @@
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
+//! | `priority` | lanes in turn by their weights, some before others |
 //! | `injection` | terminals' injection channels |
 //! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
@@ -42,6 +43,7 @@ mod contest;
 mod deadlock;
 mod injection;
 mod lane;
+mod priority;
 mod queue;
 mod relation;
 mod sending;
@@ -63,6 +65,7 @@ use agenda::Agenda;
 use contest::{Claim, Contender};
 use injection::SourceLane;
 use lane::Lane;
+use priority::Priority;
 use queue::{Feeder, Queue};
 use sending::Pace;
 use stalls::Waits;
@@ -155,6 +158,8 @@ pub(super) struct State {
     /// By the place at which a channel's room is counted; those of ejection channels follow.
     lanes: Vec<Lane>,
     pub outputs: Vec<Output>,
+    /// By output, if some lanes have a high priority: how those stand.
+    priorities: Vec<Priority>,
     inputs: Vec<Input>,
     /// By output: the queues whose packets ask for one of its lanes, a bit each.
     asking: Vec<u64>,
@@ -229,6 +234,7 @@ impl Flits {
             + size_of_val(&**current)
             + size_of_val(&**lanes)
             + size_of_val(&**outputs)
+            + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
             + size_of_val(&**asking)
             + size_of_val(&**contending)
@@ -244,6 +250,7 @@ impl Flits {
         let fits = state.agenda.queues() == self.state.agenda.queues()
             && state.lanes.len() == self.state.lanes.len()
             && state.sources.len() == self.state.sources.len()
+            && state.priorities.len() == self.state.priorities.len()
             && state.waits.is_some() == self.state.waits.is_some();
         self.state = state;
         fits
@@ -270,7 +277,7 @@ impl State {
                 lanes.extend((0..rules.lanes).map(|_| Lane::endless(&mut times)));
                 first
             };
-            let turn = rules.weight(0);
+            let turn = rules.sharing.weight(0);
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
                 (router.first_input << rules.shift) + u32::from(output.far_pair)
@@ -317,6 +324,11 @@ impl State {
             lanes,
             asking: vec![0; outputs.len() * rules.words],
             contending: vec![0; ports.routers.len()],
+            priorities: if rules.sharing.high_priority.is_empty() {
+                Vec::new()
+            } else {
+                vec![Priority::new(&rules.sharing); outputs.len()]
+            },
             claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
             contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
             outputs,
@@ -362,11 +374,6 @@ impl Rules {
     #[inline(always)]
     fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
-    }
-
-    /// Flits of a lane's turn.
-    fn weight(&self, lane: u32) -> u8 {
-        self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
     }
 
     /// The lanes of the kind of packet that is in a lane.

@@ -101,18 +101,8 @@ impl FlitVisit<'_, '_> {
     #[inline(never)]
     pub(super) fn emit(&mut self, place: usize, now: Tick) {
         let time = self.time(now);
-        let State {
-            contending,
-            claims,
-            contenders,
-            inputs,
-            outputs,
-            queues,
-            lanes,
-            times,
-            waits,
-            ..
-        } = &mut *self.state;
+        let State { contending, claims, contenders, inputs, outputs, queues, lanes, times, .. } =
+            &mut *self.state;
         let own = &mut contenders[place];
         own.left -= 1;
         let pace = &self.rules.paces[usize::from(own.kind)];
@@ -151,9 +141,6 @@ impl FlitVisit<'_, '_> {
             let count = usize::from(contending[self.number as usize]);
             for claim in &mut claims[self.first_contender..][..count] {
                 claim.put_off((input, taken), (output, soonest));
-            }
-            if let Some(waits) = waits {
-                waits.sends(own.exit, if left > 0 { own.queue } else { NONE });
             }
         }
         let crossbar = pace.crossbar;

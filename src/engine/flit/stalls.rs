@@ -61,11 +61,6 @@ impl Waits {
         self.since[queue] = time;
     }
 
-    /// The packet of a queue, or of none if that was its last flit, sends by an output.
-    pub(super) fn sends(&mut self, output: u32, queue: u32) {
-        self.sender[output as usize] = queue;
-    }
-
     pub(super) fn rebase(&mut self, by: Tick) {
         let times = self.since.iter_mut().chain(&mut self.counted);
         times.for_each(|time| *time = rebased(*time, by));
@@ -136,6 +131,20 @@ impl FlitVisit<'_, '_> {
             waits.waiting = waiting;
         }
         self.state.waits = Some(waits);
+    }
+
+    /// Notes whose flits have won among contenders that have asked for the switch.
+    #[cold]
+    pub(super) fn note_senders(&mut self, due: &[u32], now: Tick) {
+        let State { contenders, waits, .. } = &mut *self.state;
+        let Some(waits) = waits else { return };
+        for &place in due {
+            let Contender { queue, exit, left, again, .. } = contenders[place as usize];
+            // Who has lost asks again later.
+            if again <= now {
+                waits.sender[exit as usize] = if left > 0 { queue } else { NONE };
+            }
+        }
     }
 
     /// Counts the stalls of an output for which these packets wait, from one time to another.

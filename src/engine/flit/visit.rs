@@ -126,6 +126,7 @@ impl FlitVisit<'_, '_> {
         self.until = until;
         let mut due = std::mem::take(&mut self.scratch.due);
         let mut last = None;
+        let counts_stalls = self.state.waits.is_some();
         let left = loop {
             let (contest, count) = self.next_contest(&mut due);
             let look = self.state.agenda.first(self.number);
@@ -133,7 +134,7 @@ impl FlitVisit<'_, '_> {
             if now >= until {
                 break until;
             }
-            if self.state.waits.is_some() {
+            if counts_stalls {
                 self.count_stalls(now);
             }
             if look == now {
@@ -150,6 +151,9 @@ impl FlitVisit<'_, '_> {
                 }
             }
             self.send(due, now);
+            if counts_stalls {
+                self.note_senders(due, now);
+            }
             last = Some(now);
             self.retire();
             if self.outbox.is_urgent(self.hosts_answer) {

@@ -165,14 +165,24 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     reader.set("output_buffer", &few, &mut sharing.output_buffer, doc);
     let doc = "Flits of each virtual channel's turn, from virtual channel 0 on, where `arbitration` is \"weighted\"; 1 \
                of those not named.";
-    let weight = List {
-        kind: CHANNELS,
+    let weight = |example| List {
+        kind: Whole { range: 0..=255 },
         noun: "weights",
         length: 0..=MOST_VIRTUAL_CHANNELS.into(),
-        example: Some("[4, 1]"),
+        example: Some(example),
     };
-    let weights = Listed::values(reader.value("weights", &weight, Vec::new(), doc));
-    sharing.weights = weights.into_iter().map(narrow).collect();
+    let mut weights = |key, example, doc| -> Vec<u8> {
+        let weights = Listed::values(reader.value(key, &weight(example), Vec::new(), doc));
+        weights.into_iter().map(narrow).collect()
+    };
+    sharing.weights = weights("weights", "[4, 1]", doc);
+    let doc = "The same of virtual channels of high priority, whose flits go first; 0 of those that have none. `weights` are \
+               then those of low priority, by default 1 of those that have no high one.";
+    sharing.high_priority = weights("high_priority", "[0, 4]", doc);
+    let doc = "Flits that virtual channels of high priority send until a packet of low priority has its turn, which it \
+               gets at the end of a packet; none by default: it waits for as long as they have something to send.";
+    let limit = Whole { range: 0..=u32::MAX.into() };
+    sharing.high_priority_limit = reader.optional("high_priority_limit", &limit, doc).map(narrow);
     let doc = "Whether it is measured for how long packets wait for each channel, and why (`stalled_...` of channels.csv). \
                Simulations take longer.";
     reader.set("stall_times", &Flag, &mut sharing.stall_times, doc);

@@ -11,6 +11,7 @@
 //! An instant at which nothing is due changes nothing, so it does no harm to look at more instants than needed.
 
 mod conservation;
+mod failures;
 mod network;
 mod packet;
 mod queue;
@@ -39,6 +40,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::reference::atomics::Atomics;
 use crate::reference::choosing::Turns;
 
+pub use failures::{Failure, Losses, run as run_with_failure};
 use network::{Channel, Flit, Network, Router, arrived};
 use packet::{Entry, Packet, Transfer};
 use source::Adapter;
@@ -124,6 +126,11 @@ struct Simulator<'a> {
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
+    /// What fails on the way, and what has come of it.
+    failure: Option<&'a Failure>,
+    losses: Losses,
+    /// Whether no packet is begun for now.
+    paused: bool,
     /// How long packets have waited, if somebody wants to know.
     stalls: Option<Stalls>,
 }
@@ -157,6 +164,9 @@ impl<'a> Simulator<'a> {
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
             turns: Turns::new(),
             atomics: Atomics::default(),
+            failure: None,
+            losses: Losses::default(),
+            paused: false,
             stalls: None,
         };
         simulator.add_adapters();
@@ -195,6 +205,7 @@ impl<'a> Simulator<'a> {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the instant at hand");
             self.instant(now);
+            self.go_on_with_failure(now);
             self.due.remove(&now);
             if every_tick {
                 now += 1;
@@ -222,6 +233,10 @@ impl<'a> Simulator<'a> {
     fn receive_flits(&mut self, now: Picoseconds) {
         for channel in 0..self.channels.len() {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
+                if self.packets[flit.packet].swallowed_by == Some(channel) {
+                    self.sink(flit, now);
+                    continue;
+                }
                 match self.channels[channel].leads_to {
                     None => self.sink(flit, now),
                     Some((router, port)) => self.receive(router, port, flit, now),
@@ -258,6 +273,9 @@ impl<'a> Simulator<'a> {
         if flit.index + 1 < packet.flits {
             return;
         }
+        if packet.lost {
+            return self.lose(flit.packet);
+        }
         self.log.packets.push(DeliveredPacket {
             source: packet.source,
             destination: packet.destination,
@@ -276,7 +294,8 @@ impl<'a> Simulator<'a> {
         let (transfer, injection_channel) = (packet.transfer, packet.injection_channel);
         let is_response = packet.is_response;
         self.transfers[transfer].packets_missing -= 1;
-        if self.transfers[transfer].packets_missing > 0 {
+        if self.transfers[transfer].packets_missing > 0 || self.losses.messages.contains(&transfer)
+        {
             return;
         }
         let message = self.transfers[transfer].message;

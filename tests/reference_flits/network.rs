@@ -57,6 +57,7 @@ pub struct Channel {
     pub capacity: u32,
     /// What the sender knows to be free in each virtual channel.
     pub credits: Vec<u32>,
+    pub failed: bool,
     /// Flits that have left for the far end; those that wait behind a crossbar are among them.
     pub flits: VecDeque<Moving<Flit>>,
     /// Credits on their way back, by their virtual channels.
@@ -87,6 +88,7 @@ impl Channel {
             ring: None,
             leads_to: None,
             capacity,
+            failed: false,
             credits: vec![capacity; parameters.virtual_channels.into()],
             flits: VecDeque::new(),
             returning: VecDeque::new(),
@@ -95,6 +97,11 @@ impl Channel {
 
     pub fn ends_in_sink(&self) -> bool {
         self.kind == ChannelKind::Ejection
+    }
+
+    /// Whether packets whose headers have not been sent need room at its end.
+    pub fn needs_room(&self) -> bool {
+        !self.ends_in_sink() && !self.failed
     }
 }
 

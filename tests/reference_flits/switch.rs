@@ -93,8 +93,10 @@ impl Simulator<'_> {
 
     /// Whether there is a credit for a flit.
     pub fn has_credit(&self, router: usize, way: Way) -> bool {
-        let channel = &self.channels[self.routers[router].outputs[way.output].channel];
-        channel.ends_in_sink() || channel.credits[way.virtual_channel] > 0
+        let number = self.routers[router].outputs[way.output].channel;
+        let channel = &self.channels[number];
+        let is_swallowed = self.packets[way.packet].swallowed_by == Some(number);
+        channel.ends_in_sink() || is_swallowed || channel.credits[way.virtual_channel] > 0
     }
 
     /// Whether an output can take no flit now, for others that are on their way or wait behind the crossbar.
@@ -215,6 +217,7 @@ impl Simulator<'_> {
         let crossed = self.crossed(now);
         let Flit { index, .. } = self.leave_queue(router, port, queue, taken_until, now);
         let output = &mut self.routers[router].outputs[output];
+        let is_swallowed = self.packets[packet].swallowed_by == Some(output.channel);
         let channel = &mut self.channels[output.channel];
         output.free_from = taken_until;
         let starts = crossed.max(output.end);
@@ -223,7 +226,7 @@ impl Simulator<'_> {
         let arrives = starts + channel.latency;
         let content = Flit { packet, index, virtual_channel };
         channel.flits.push_back(Moving { arrives, content });
-        if !channel.ends_in_sink() {
+        if !channel.ends_in_sink() && !is_swallowed {
             channel.credits[virtual_channel] -= 1;
         }
         let packet = &self.packets[packet];

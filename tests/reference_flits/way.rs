@@ -210,7 +210,7 @@ impl Simulator<'_> {
         let held = &output.virtual_channels[number];
         let is_free = held.held_by.is_none() && held.free_from <= now;
         let channel = &self.channels[output.channel];
-        let needs_credits = !channel.ends_in_sink() && !self.wormhole();
+        let needs_credits = channel.needs_room() && !self.wormhole();
         let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
         is_free && (!needs_credits || room <= channel.credits[number])
     }

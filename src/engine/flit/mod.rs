@@ -30,6 +30,7 @@
 //! | `injection` | terminals' injection channels |
 //! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
+//! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
 //! | `stalls` | how long packets waited for each output, and why |
 
@@ -41,6 +42,7 @@ mod arrivals;
 mod asking;
 mod contest;
 mod deadlock;
+mod failure;
 mod injection;
 mod lane;
 mod priority;

@@ -26,11 +26,6 @@ impl Checks<'_> {
             let keys = ["router.bubble", "router.switching"];
             self.refuse(&keys, message, help);
         }
-        if draft.interruption.is_some() {
-            let message = "nothing can fail while links are shared flit by flit";
-            let help = "leave out [interruption], or `sharing` in [link]";
-            self.refuse(&["interruption", "link.sharing"], message, help);
-        }
         let adaptive = match routing {
             Some(RoutingSpec::Adaptive(rules)) => Some(rules),
             _ => None,

@@ -327,7 +327,7 @@ impl FlitVisit<'_, '_> {
                     < (other.input >= transit, self.in_turn(other, pointer))
             }
             Arbitration::OldestFirst => self.age(one) < self.age(other),
-            Arbitration::Weighted => self.rank(one) < self.rank(other),
+            Arbitration::Weighted => self.has_turn(one, other),
         }
     }
 
@@ -367,7 +367,7 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     pub(super) fn win(&mut self, contender: usize, first_round: bool) {
         let State { claims, contenders, inputs, outputs, .. } = &mut *self.state;
-        let &Contender { entry, exit, of_port, onto, left, .. } = &contenders[contender];
+        let &Contender { entry, exit, of_port, .. } = &contenders[contender];
         let &Claim { input, output, .. } = &claims[contender];
         let port = &mut inputs[entry as usize];
         port.pointer = of_port + 1;
@@ -375,7 +375,7 @@ impl FlitVisit<'_, '_> {
             port.accepts = output + 1;
         }
         if self.rules.arbitration == Arbitration::Weighted {
-            self.take_turn(exit as usize, onto, left == 1);
+            self.take_turn(contender);
         } else if first_round {
             outputs[exit as usize].pointer = input + 1;
         }

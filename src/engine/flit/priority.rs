@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::allocation::Want;
+use super::contest::Contender;
 use super::turn;
 use super::visit::FlitVisit;
 use crate::engine::parameters::FlitSharing;
@@ -34,9 +35,15 @@ impl Priority {
 }
 
 impl FlitVisit<'_, '_> {
-    /// Less of the lane that comes first at an output by weights.
+    /// Whether the lane of one flit comes before that of another at their output by weights.
+    #[inline(never)]
+    pub(super) fn has_turn(&self, one: &Want, other: &Want) -> bool {
+        self.rank(one) < self.rank(other)
+    }
+
+    /// Less of the lane that comes first.
     #[inline(always)]
-    pub(super) fn rank(&self, want: &Want) -> (bool, u32) {
+    fn rank(&self, want: &Want) -> (bool, u32) {
         let output = self.router.first_output as usize + want.output as usize;
         let lane = want.onto.into();
         match self.state.priorities.get(output) {
@@ -48,8 +55,11 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Counts a flit of a lane's turn at an output of the part, which may be its packet's last.
-    pub(super) fn take_turn(&mut self, output: usize, lane: u8, is_last: bool) {
+    /// Counts the next flit of a contender in the turn of its lane.
+    #[inline(never)]
+    pub(super) fn take_turn(&mut self, contender: usize) {
+        let Contender { exit, onto: lane, left, .. } = self.state.contenders[contender];
+        let (output, is_last) = (exit as usize, left == 1);
         let sharing = &self.rules.sharing;
         let lanes = self.rules.lanes as usize;
         let low = &mut self.state.outputs[output];

@@ -69,7 +69,11 @@ impl<'f> Model<'f> {
     /// happens in it next.
     pub(in crate::engine) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let next = self.hold_flits(&mut flits, number).run(until);
+        let mut visit = self.hold_flits(&mut flits, number);
+        let next = match visit.state.waits {
+            None => visit.run::<false>(until),
+            Some(_) => visit.run::<true>(until),
+        };
         self.flits = Some(flits);
         next
     }
@@ -121,12 +125,11 @@ impl Rules {
 }
 
 impl FlitVisit<'_, '_> {
-    /// See [`Model::run_flits`].
-    fn run(&mut self, until: Tick) -> Tick {
+    /// See [`Model::run_flits`]. Whether stalls are counted is known to the compiler.
+    fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut due = std::mem::take(&mut self.scratch.due);
         let mut last = None;
-        let counts_stalls = self.state.waits.is_some();
         let left = loop {
             let (contest, count) = self.next_contest(&mut due);
             let look = self.state.agenda.first(self.number);
@@ -134,7 +137,7 @@ impl FlitVisit<'_, '_> {
             if now >= until {
                 break until;
             }
-            if counts_stalls {
+            if COUNTS_STALLS {
                 self.count_stalls(now);
             }
             if look == now {
@@ -151,7 +154,7 @@ impl FlitVisit<'_, '_> {
                 }
             }
             self.send(due, now);
-            if counts_stalls {
+            if COUNTS_STALLS {
                 self.note_senders(due, now);
             }
             last = Some(now);
@@ -269,6 +272,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
+    #[inline(always)]
     pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {

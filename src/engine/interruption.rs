@@ -1,10 +1,10 @@
 //! Failures during operation, and new forwarding tables (docs/model.md, "Failures during operation").
 //!
-//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's
-//! last flit gets across. Where links are shared flit by flit that is looked up when they fail (`flit::failure`). A packet that is cut goes on to its sink, which discards it. From then on a
-//! failed channel swallows what is sent to it. When the new tables are ready, no packets are injected until
-//! none is under way; then the routers change tables, and the sources go on. Since the tables never serve
-//! packets together, they can't deadlock together.
+//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's last flit gets
+//! across. Where links are shared flit by flit that is looked up when they fail (`flit::failure`). A packet that is cut goes
+//! on to its sink, which discards it. From then on a failed channel swallows what is sent to it. When the new tables are
+//! ready, no packets are injected until none is under way; then the routers change tables, and the sources go on. Since the
+//! tables never serve packets together, they can't deadlock together.
 
 use serde::{Deserialize, Serialize};
 

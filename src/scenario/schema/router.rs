@@ -176,15 +176,13 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
         weights.into_iter().map(narrow).collect()
     };
     sharing.weights = weights("weights", "[4, 1]", doc);
-    let doc = "The same of virtual channels of high priority, whose flits go first; 0 of those that have none. `weights` are \
-               then those of low priority, by default 1 of those that have no high one.";
+    let doc = "Weights of virtual channels whose flits go first; by default these have none in `weights`.";
     sharing.high_priority = weights("high_priority", "[0, 4]", doc);
-    let doc = "Flits that virtual channels of high priority send until a packet of low priority has its turn, which it \
-               gets at the end of a packet; none by default: it waits for as long as they have something to send.";
-    let limit = Whole { range: 0..=u32::MAX.into() };
+    let doc = "Flits that these send until a packet of the others has its turn; by default it waits for as long as they \
+               send.";
+    let limit = Whole { range: 0..=1 << 20 };
     sharing.high_priority_limit = reader.optional("high_priority_limit", &limit, doc).map(narrow);
-    let doc = "Whether it is measured for how long packets wait for each channel, and why (`stalled_...` of channels.csv). \
-               Simulations take longer.";
+    let doc = "Whether it is measured how long packets wait for each channel (`stalled_...` of channels.csv).";
     reader.set("stall_times", &Flag, &mut sharing.stall_times, doc);
     sharing
 }

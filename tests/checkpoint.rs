@@ -45,7 +45,7 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 21] = [
+const CASES: [(&str, &str, usize); 22] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -58,6 +58,7 @@ const CASES: [(&str, &str, usize); 21] = [
     ("relation, flit by flit", "routing.relation.lanes=4\nlink.sharing=flit", 1),
     ("paths in turn", PATHS, 1),
     ("interruption", "interruption", 1),
+    ("interruption, flit by flit", "interruption, flit by flit", 2),
     ("links that err", "link.errors={ bit_error_rate = 3e-5 }", 2),
     ("links that err and store", STORES, 1),
     ("exchange", EXCHANGE, 1),
@@ -82,6 +83,13 @@ fn read(name: &str, text: &str) -> (Document, Scenario) {
             FABRIC,
             "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
              interruption.failed_switches=[\"S4\"]",
+        ),
+        "interruption, flit by flit" => (
+            FABRIC,
+            "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
+             interruption.failed_switches=[\"S4\"]\nrouter.arbitration=weighted\n\
+             link.sharing.flit.high_priority=[2]\nlink.sharing.flit.high_priority_limit=20\n\
+             link.sharing.flit.stall_times=true",
         ),
         settings if settings.starts_with("routing.relation") => (RELATION, settings),
         settings if settings.starts_with("exchange") => (EXCHANGE, settings),

@@ -7,9 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
-use flitlab::engine::{Arbitration, Digest, Log, Switching, run_script};
+use flitlab::engine::{
+    Arbitration, ChannelKind, Digest, Engine, Log, STALLS, Switching, run_script,
+};
 use flitlab::routing::Routes;
 use flitlab::traffic::{Kind, Script, Workload};
+use flitlab::units::Picoseconds;
 use rayon::prelude::*;
 
 use crate::common::agreement::assert_agreement;
@@ -35,6 +38,8 @@ fn has_dateline(routes: &Routes) -> bool {
 fn features(scenario: &Scenario) -> Vec<&'static str> {
     let Scenario { routes, parameters, messages, .. } = scenario;
     let sharing = parameters.sharing.as_ref().expect("it was drawn so");
+    let by_priority = parameters.arbitration == Arbitration::Weighted
+        && sharing.high_priority.iter().any(|&weight| weight > 0);
     let reads = messages.iter().any(|message| message.kind != Kind::Data);
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
@@ -70,6 +75,8 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (has_dateline(routes), "dateline"),
         (parameters.virtual_channels == 1, "one virtual channel"),
         (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
+        (sharing.stall_times, "stall times"),
+        (by_priority, "high priority"),
         (reads, "reads"),
         (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
         (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
@@ -79,7 +86,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 16 + 6 + 3 + 5;
+const FEATURES: usize = 18 + 6 + 3 + 5;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
@@ -94,7 +101,32 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     assert_agreement(scenario, &reference, &fast);
+    if parameters.sharing.as_ref().is_some_and(|sharing| sharing.stall_times) && !stuck {
+        agree_on_stalls(seed, scenario);
+    }
     fast.packets.len()
+}
+
+/// Compares for how long packets waited for each channel, of which the fast engine counts a part anew.
+fn agree_on_stalls(seed: u64, scenario: &Scenario) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let reference = reference_flits::stalls(fabric, routes, parameters, messages);
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
+    let mut fast = vec![[0; STALLS]; reference.as_ref().map_or(0, Vec::len)];
+    for until in [STOPS[1], Picoseconds::MAX] {
+        engine.run_until(until);
+        let channels = engine.channels();
+        let outputs = channels.iter().filter(|channel| channel.kind != ChannelKind::Injection);
+        for (sums, channel) in fast.iter_mut().zip(outputs) {
+            let more = channel.statistics.stalled.expect("it was asked for");
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        }
+        engine.reset_channels();
+    }
+    let differing =
+        (0..).zip(reference.iter().flatten().zip(&fast)).find(|(_, (one, other))| one != other);
+    assert_eq!(differing, None, "seed {seed}: an output's stalls, {scenario:?}");
 }
 
 #[test]

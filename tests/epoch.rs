@@ -8,7 +8,15 @@ use flitlab::traffic::{
 };
 use flitlab::units::{Bytes, Picoseconds};
 
+use crate::common::random_flit_scenario::flit_scenario;
 use crate::common::random_scenario::Scenario;
+
+/// One whose links are shared flit by flit, with stall times.
+fn shared(seed: u64) -> Scenario {
+    let mut scenario = flit_scenario(seed);
+    scenario.parameters.sharing.as_mut().expect("they are").stall_times = true;
+    scenario
+}
 
 /// Ticks count from an epoch that moves on every two milliseconds, and further over idle times.
 #[test]
@@ -35,10 +43,11 @@ fn what_happens_does_not_depend_on_when() {
         log.messages.sort_unstable();
         (log, engine.channels(), engine.now() - offset)
     };
-    for seed in 0..12 {
-        let mut scenario = match seed % 3 {
+    for seed in 0..24 {
+        let mut scenario = match seed % 4 {
             0 => Scenario::random(seed),
             1 => Scenario::forwarding(seed),
+            2 => shared(seed),
             _ => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::random(seed)),
         };
         // What is drawn at random is drawn for an instant, so it does depend on when.
@@ -51,7 +60,7 @@ fn what_happens_does_not_depend_on_when() {
             channels.iter().map(|channel| channel.statistics.clone()).collect()
         };
         for offset in [EPOCH - end / 2, EPOCH, 2 * EPOCH - 1, 10_000_000_000_000, 1 << 62] {
-            let (found, later, then) = log(&scenario, offset, 1 + seed as usize % 2);
+            let (found, later, then) = log(&scenario, offset, 1 + seed as usize / 4 % 2);
             assert!(found == expected, "seed {seed}, {offset} ps later");
             assert_eq!(stalled(&later), stalled(&channels), "seed {seed}, {offset} ps later");
             assert_eq!(then, end);

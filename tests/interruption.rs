@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::common::random_scenario::Scenario;
+use crate::common::{
+    agreement::assert_agreement, random_flit_scenario::share, random_scenario::Scenario,
+};
+use crate::reference_flits::{self, Failure};
 use flitlab::{
     engine::{
-        Acknowledgements, Counters, Engine, Interruption, InterruptionReport, LinkErrors, Log,
-        Parameters, Resend, Retry,
+        Acknowledgements, ChannelReport, Counters, Digest, Engine, FlitSharing, Interruption,
+        InterruptionReport, LinkErrors, Log, Parameters, Resend, Retry, Switching,
     },
     routing::{
         ForwardingTable, Routes,
@@ -65,6 +68,80 @@ fn run(
     assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
     let report = engine.interruption().unwrap();
     (std::mem::take(engine.observer()), counters, report)
+}
+
+/// All that can be known of a run.
+#[derive(Debug, PartialEq)]
+struct Run {
+    log: Log,
+    digest: Digest,
+    counters: Counters,
+    report: InterruptionReport,
+    channels: Vec<ChannelReport>,
+    end: Picoseconds,
+}
+
+/// Runs messages to their end on so many threads, with some stops.
+fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> Run {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let given = Some(interruption);
+    let log = Log::default();
+    let mut engine = Engine::interrupted(threads, fabric, routes, parameters, workload, log, given);
+    for stop in [100, 300, 1_000] {
+        engine.run_until(stop);
+        assert!(engine.credits_are_conserved());
+    }
+    assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
+    assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
+    assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    let counters = engine.counters();
+    assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
+    let mut log = std::mem::take(engine.observer());
+    log.packets.sort_unstable();
+    log.messages.sort_unstable();
+    Run {
+        log,
+        digest: engine.digest(),
+        counters,
+        report: engine.interruption().unwrap(),
+        channels: engine.channels(),
+        end: engine.now(),
+    }
+}
+
+/// A random fabric with messages of data, of which a cable or a router fails; with shared links if asked for. `None` if
+/// the rest does not hang together.
+fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)> {
+    let mut scenario = Scenario::forwarding(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    scenario.messages.retain(|message| message.kind == Kind::Data);
+    let cables: Vec<Channel> = scenario.fabric.cables().collect();
+    let cable = cables[random.random_range(0..cables.len())];
+    let router = random.random_range(0..scenario.fabric.routers());
+    let (cables, routers) =
+        if random.random_bool(0.5) { (vec![cable], vec![]) } else { (vec![], vec![router]) };
+    let left = scenario.fabric.without(&cables, &routers);
+    let live = left.live_terminals().count();
+    if !is_connected(&left) || live < 2 || scenario.messages.is_empty() {
+        return None;
+    }
+    let lanes = scenario.parameters.virtual_channels;
+    scenario.routes = Routes::Forwarding(Arc::new(nue(&scenario.fabric, lanes)));
+    if shared {
+        share(&mut random, &mut scenario);
+    }
+    let latest = scenario.messages.iter().map(|message| message.time).max().unwrap();
+    let at = random.random_range(1..=latest + 100);
+    let ready = at + random.random_range(1..300);
+    for message in scenario.messages.clone() {
+        let time = ready + random.random_range(0..400_000);
+        scenario.messages.push(Message { time, ..message });
+    }
+    let table = nue(&left, lanes);
+    let interruption = Interruption::new(&scenario.fabric, &left, (at, ready), table.clone());
+    let failure = Failure { at, ready, left, routes: Routes::Forwarding(Arc::new(table)) };
+    Some((scenario, failure, interruption))
 }
 
 fn message(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
@@ -212,4 +289,68 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
     assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
     assert_eq!(report, InterruptionReport { resumed: Some(5_000_000), ..report });
+}
+
+#[test]
+fn the_same_is_lost_on_any_number_of_threads() {
+    let mut lost = 0;
+    for seed in 0..60 {
+        let Some((scenario, _, interruption)) = failing(seed, false) else { continue };
+        let one = run_on(1, &scenario, &interruption);
+        for threads in [2, 3] {
+            let more = run_on(threads, &scenario, &interruption);
+            assert_eq!(more, one, "seed {seed}, {threads} threads");
+        }
+        lost += one.counters.packets_lost;
+    }
+    assert!(lost > 20, "{lost}");
+}
+
+/// Random fabrics whose links are shared flit by flit: what is lost, what arrives and when each flit wins is the same in both
+/// engines and on any number of threads.
+#[test]
+fn flit_by_flit_the_engines_lose_the_same() {
+    let (mut tried, mut lost, mut switchings) = (0, 0, Vec::new());
+    for seed in 0..160 {
+        let Some((scenario, failure, interruption)) = failing(seed, true) else { continue };
+        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let one = run_on(1, &scenario, &interruption);
+        let (log, digest, losses) =
+            reference_flits::run_with_failure(fabric, routes, parameters, messages, &failure);
+        let Run { counters, report, .. } = &one;
+        assert_eq!(report.packets_under_way, losses.under_way, "seed {seed}");
+        assert_agreement(&scenario, &log, &one.log);
+        assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
+        assert_eq!(counters.packets_lost, losses.packets, "seed {seed}");
+        assert_eq!(counters.messages_lost, losses.messages.len() as u64, "seed {seed}");
+        assert_eq!(report.resumed, losses.resumed, "seed {seed}");
+        for threads in [2, 3] {
+            let more = run_on(threads, &scenario, &interruption);
+            assert_eq!(more, one, "seed {seed}, {threads} threads");
+        }
+        tried += 1;
+        lost += losses.packets;
+        switchings.push(parameters.switching);
+    }
+    let each = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
+    assert!(each.iter().all(|kind| switchings.contains(kind)));
+    assert!(tried > 40 && lost > 60, "{tried} scenarios, {lost} lost");
+}
+
+#[test]
+fn flit_by_flit_a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
+    let (fabric, routes, channel) = two_switches();
+    let parameters = Parameters { sharing: Some(FlitSharing::default()), ..parameters() };
+    let (granted, across) = across(&parameters);
+    let left = fabric.without(&[channel], &[]);
+    let table = nue(&left, 1);
+    for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
+        let times = (at, at + 10_000_000);
+        let interruption = Interruption::new(&fabric, &left, times, table.clone());
+        let messages = [message(0, 0, 1, 256), message(20_000_000, 0, 1, 256)];
+        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
+        assert_eq!((counters.packets_lost, counters.messages_lost), (lost, lost), "at {at}");
+        assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
+        assert_eq!(report.resumed, Some(times.1));
+    }
 }

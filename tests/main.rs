@@ -57,6 +57,7 @@ mod route_check;
 mod schedule;
 mod shell;
 mod slurm;
+mod stall_times;
 mod steady;
 mod structure;
 mod sweeps;

@@ -7,11 +7,12 @@
 use crate::reference_flits::{Deadlock, run};
 use flitlab::{
     engine::{
-        Arbitration, DeliveredPacket, FlitSharing, Log, Parameters, Switching, zero_load_latency,
+        Arbitration, DeliveredPacket, FlitSharing, Log, Parameters, Switching, run_script,
+        zero_load_latency,
     },
     routing::{DirectionOrder, HalfRing, Routes},
-    topology::{Faults, Torus},
-    traffic::{Kind, Message},
+    topology::{Fabric, Faults, Torus},
+    traffic::{Kind, Message, Script},
     units::{Bytes, Picoseconds, Rate},
 };
 
@@ -81,6 +82,12 @@ fn try_torus(
     let fabric = Torus::new(&[size], open).unwrap().fabric(&Faults::default()).unwrap();
     let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
     run(&fabric, &Routes::DirectionOrder(order), parameters, messages).map(|(log, _)| log)
+}
+
+fn line(nodes: u32) -> (Fabric, Routes) {
+    let fabric = Torus::new(&[nodes], &[0]).unwrap().fabric(&Faults::default()).unwrap();
+    let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+    (fabric, Routes::DirectionOrder(order))
 }
 
 fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
@@ -201,6 +208,69 @@ fn virtual_channels_share_a_link_by_their_weights() {
     let messages = [data(12, 1, 2, EIGHT), data(0, 0, 2, EIGHT)];
     let log = run_line(3, &parameters, &messages);
     assert_eq!(deliveries(&log), [(0, 0, 48 + 8), (1, 1, 62 + 8)]);
+}
+
+/// Nodes 0 and 2 have something to send to node 2 without end: node 0 data, on virtual channel 0, and node 1, whose
+/// responses are read by node 2, on virtual channel 1. Both come to the link from router 1 to router 2 as fast as it
+/// takes flits. The sources of the packets, in the order in which they come to node 2.
+fn shares(high_priority: &[u8], limit: Option<u32>) -> Vec<u32> {
+    let sharing = FlitSharing {
+        iterations: 2,
+        high_priority: high_priority.to_vec(),
+        high_priority_limit: limit,
+        ..FlitSharing::default()
+    };
+    let parameters = Parameters {
+        arbitration: Arbitration::Weighted,
+        buffer: 64,
+        injection_buffer: 64,
+        ejection_rate: rate(1),
+        ..parameters(2, sharing)
+    };
+    let read = Message { kind: Kind::Read { request: 0 }, ..data(0, 2, 1, FOUR) };
+    let mut messages = vec![data(0, 0, 2, 200 * FOUR)];
+    messages.extend([read; 200]);
+    let log = run_line(3, &parameters, &messages);
+    let (fabric, routes) = line(3);
+    let (fast, _) = run_script(&fabric, &routes, &parameters, Script::new(messages)).unwrap();
+    let to_node_2 = |log: &Log| -> Vec<u32> {
+        let deliveries = deliveries(log).into_iter();
+        deliveries.map(|one| one.0).filter(|&source| source != 2).collect()
+    };
+    assert_eq!(to_node_2(&log), to_node_2(&fast));
+    to_node_2(&log)
+}
+
+/// How many packets of high priority come between two of low priority, from the middle of all on.
+fn between(sources: &[u32], low: u32) -> Vec<usize> {
+    let middle = &sources[sources.len() / 8..sources.len() / 4];
+    let runs: Vec<usize> = middle.split(|&source| source == low).map(<[u32]>::len).collect();
+    runs[1..runs.len() - 1].to_vec()
+}
+
+/// Packets have four flits. Responses are sent until the first end of a packet by which they have sent as many flits as the
+/// limit; then a packet of data is.
+#[test]
+fn low_priority_gets_a_packet_a_limit() {
+    for (limit, packets) in [(0, 1), (1, 1), (4, 1), (5, 2), (12, 3), (30, 8)] {
+        let found = between(&shares(&[0, 1], Some(limit)), 0);
+        assert!(found.len() > 3, "{limit}: {found:?}");
+        assert!(found.iter().all(|&count| count == packets), "{limit}: {found:?}");
+        // The other way round it is data that goes first.
+        let found = between(&shares(&[1], Some(limit)), 1);
+        assert!(found.iter().all(|&count| count == packets), "{limit}: {found:?}");
+    }
+}
+
+#[test]
+fn without_a_limit_low_priority_waits_until_nothing_is_left() {
+    let sources = shares(&[0, 1], None);
+    // Data had the link before the first response came.
+    let first = sources.iter().position(|&source| source == 1).unwrap();
+    assert!(first < 20, "{sources:?}");
+    let (high, low) = sources[first..].split_at(199);
+    assert!(high.iter().filter(|&&source| source == 0).count() < 3, "{sources:?}");
+    assert!(low.iter().filter(|&&source| source == 1).count() < 4, "{sources:?}");
 }
 
 #[test]

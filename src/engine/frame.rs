@@ -112,7 +112,7 @@ pub(super) trait RouterModel: Send {
     /// All that happens up to the limit has been simulated: sees to what was put off of it.
     fn reach_limit(&mut self);
 
-    /// Moves the epoch on to `epoch`, before which nothing is left to happen.
+    /// Moves the epoch on to `epoch`, before which nothing is left to happen, or to somewhat less.
     fn rebase(&mut self, epoch: Picoseconds);
 
     /// When the first thing happens, if it is too far from the epoch for a tick; of all times the latest if nothing

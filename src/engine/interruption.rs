@@ -1,10 +1,10 @@
 //! Failures during operation, and new forwarding tables (docs/model.md, "Failures during operation").
 //!
-//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's
-//! last flit gets across. A packet that is cut goes on to its sink, which discards it. From then on a
-//! failed channel swallows what is sent to it. When the new tables are ready, no packets are injected until
-//! none is under way; then the routers change tables, and the sources go on. Since the tables never serve
-//! packets together, they can't deadlock together.
+//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's last flit gets
+//! across. Where links are shared flit by flit that is looked up when they fail (`flit::failure`). A packet that is cut goes
+//! on to its sink, which discards it. From then on a failed channel swallows what is sent to it. When the new tables are
+//! ready, no packets are injected until none is under way; then the routers change tables, and the sources go on. Since the
+//! tables never serve packets together, they can't deadlock together.
 
 use serde::{Deserialize, Serialize};
 
@@ -120,11 +120,19 @@ impl<'f, O: Observer> Engine<'f, O> {
         now: Picoseconds,
     ) {
         let under_way = self.packets_under_way() as u64;
+        // Flits of a packet that are sent later may be needed for it to be across.
+        let cut = match course {
+            Course::Ahead => self.cut_flit_by_flit(interruption),
+            _ => Vec::new(),
+        };
         let models = self.parts.iter_mut().map(|part| &mut part.model);
         let next = match course {
             Course::Ahead => {
                 self.under_way_when_it_came = under_way;
-                models.for_each(|model| model.fail(interruption));
+                models.for_each(|model| {
+                    model.lose_flit_by_flit(&cut);
+                    model.fail(interruption);
+                });
                 Course::Failed
             }
             Course::Failed => {
@@ -160,6 +168,10 @@ impl<'f, O: Observer> Engine<'f, O> {
 impl<'f> Model<'f> {
     /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
     fn fail(&mut self, interruption: &Interruption) {
+        if self.flits.is_some() {
+            // Until then packets wait for what they have waited for so far.
+            self.settle_stalls(self.schedule.tick(interruption.at + 1));
+        }
         let fabric = self.whole.fabric;
         let first_router = self.whole.cut.first_router(self.schedule.part);
         for number in 0..fitted!(self.ports.routers.len(), u32) {
@@ -171,6 +183,10 @@ impl<'f> Model<'f> {
                     output.dead = true;
                     output.needs_room = false;
                     (output.hands_on, output.repeats) = (false, false);
+                    if self.flits.is_some() {
+                        self.swallow_flits(number, port, interruption.at + 1);
+                        continue;
+                    }
                     // It may be granted now, whatever it waited for.
                     let next = output.free_at.max(self.schedule.tick(interruption.at + 1));
                     self.ports.lower(number, port, next);
@@ -178,6 +194,10 @@ impl<'f> Model<'f> {
                 }
             }
             if interruption.failed_routers[name as usize] {
+                if self.flits.is_some() {
+                    self.lose_flits_of(number);
+                    continue;
+                }
                 let first = router.first_input << self.ports.size.shift;
                 let end = (router.first_input + u32::from(router.inputs)) << self.ports.size.shift;
                 for queue in first..end {

@@ -12,8 +12,11 @@ use super::message::Arrival;
 use super::model::Model;
 use super::packet::{Origin, Packet, Packets};
 use super::ports::Entry;
+use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
 use super::way::MOST_WORDS;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,8 @@ pub(super) struct Mail {
     /// Flits, in the order in which they were sent, and the packets of the headers among them.
     pub flits: Vec<FlitCrossing>,
     pub headers: Vec<PacketCrossing>,
+    /// Packets that a failed channel has swallowed, and when: their messages are counted where they should have gone.
+    pub lost: Vec<(PacketCrossing, Picoseconds)>,
     /// What is to be known of links.
     pub notices: Vec<Notice>,
     /// Credits, and where they are counted.
@@ -128,6 +133,10 @@ impl Model<'_> {
         }
         for notice in mail.notices.drain(..) {
             self.take_notice(&notice);
+        }
+        for (crossing, time) in mail.lost.drain(..) {
+            let slot = self.packets.take_in(&crossing);
+            self.deliver(Delivery { time, slot, terminal: NONE, lane: 0 });
         }
         self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
         for (place, credit) in mail.credits.drain(..) {

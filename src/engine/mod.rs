@@ -170,8 +170,8 @@ pub struct ChannelReport {
     pub statistics: ChannelStatistics,
     /// Fraction of the time in which the channel carried a flit.
     pub utilisation: f64,
-    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); not measured
-    /// where links are shared flit by flit.
+    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); where links are shared flit by flit
+    /// only if that is asked for.
     pub stalled: Option<[f64; STALLS]>,
 }
 

@@ -222,6 +222,9 @@ impl RouterModel for Model<'_> {
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {
+        // A flit that has come asks a routing latency later: when it came is still to be known.
+        let before = if self.flits.is_some() { self.whole.routing } else { 0 };
+        let epoch = epoch - Picoseconds::from(before);
         let by = self.schedule.tick(epoch);
         self.settle_stalls(by);
         self.ports.rebase(by);

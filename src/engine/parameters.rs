@@ -52,8 +52,28 @@ pub struct FlitSharing {
     pub virtual_output_queues: bool,
     /// Flits that can wait behind the crossbar at each output.
     pub output_buffer: u32,
-    /// By virtual channel: flits of its turn under [`Arbitration::Weighted`].
+    /// By virtual channel: flits of its turn under [`Arbitration::Weighted`]; see [`Self::weight`].
     pub weights: Vec<u8>,
+    /// By virtual channel: flits of its turn among those of high priority; see [`Self::high_weight`].
+    pub high_priority: Vec<u8>,
+    /// How many flits those of high priority send until others go first, if there is a limit.
+    pub high_priority_limit: Option<u32>,
+    /// Whether it is measured for how long packets wait for each channel, and why.
+    pub stall_times: bool,
+}
+
+impl FlitSharing {
+    /// Flits of a virtual channel's turn among those of low priority, which are all if none has a high one; 0 if it is none
+    /// of these. One that is not named has 1 if it has no high priority.
+    pub fn weight(&self, virtual_channel: usize) -> u8 {
+        let usual = u8::from(self.high_weight(virtual_channel) == 0);
+        self.weights.get(virtual_channel).copied().unwrap_or(usual)
+    }
+
+    /// Flits of a virtual channel's turn among those of high priority; 0 if it is none of these.
+    pub fn high_weight(&self, virtual_channel: usize) -> u8 {
+        self.high_priority.get(virtual_channel).copied().unwrap_or(0)
+    }
 }
 
 impl Default for FlitSharing {
@@ -66,6 +86,9 @@ impl Default for FlitSharing {
             virtual_output_queues: false,
             output_buffer: 0,
             weights: Vec::new(),
+            high_priority: Vec::new(),
+            high_priority_limit: None,
+            stall_times: false,
         }
     }
 }

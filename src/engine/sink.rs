@@ -10,6 +10,7 @@ use super::collective::COLLECTIVE;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::model::Model;
 use super::packet::Origin;
+use super::way::Address;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
 use crate::traffic::Receipt;
@@ -20,7 +21,7 @@ use crate::units::Picoseconds;
 pub(super) struct Delivery {
     pub time: Picoseconds,
     pub slot: u32,
-    /// The part's number of the terminal.
+    /// The part's number of the terminal; [`NONE`] if a failed channel swallows it.
     pub terminal: u32,
     /// The lane that the packet was in.
     pub lane: u8,
@@ -132,11 +133,27 @@ impl Model<'_> {
     /// A packet's last flit will be at its sink, or at the end of a channel that swallows it.
     #[inline]
     pub(super) fn deliver(&mut self, delivery: Delivery) {
+        if delivery.terminal == NONE && self.is_counted_elsewhere(delivery) {
+            return;
+        }
         if delivery.time > self.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
             self.count(delivery);
         }
+    }
+
+    /// Whether a packet that a failed channel swallows belongs to a message that another part counts, which is told.
+    #[cold]
+    fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
+        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
+        let part = self.whole.cut.part_of_terminal(destination);
+        let elsewhere = part != self.schedule.part;
+        if elsewhere {
+            let crossing = self.packets.take_away(slot);
+            self.mail[part].lost.push((crossing, time));
+        }
+        elsewhere
     }
 
     /// Counts what is delivered within what is simulated now.

@@ -34,8 +34,8 @@ pub struct ChannelStatistics {
     pub flits: Vec<u64>,
     /// Of these, flits that were sent again; between routers, where links err.
     pub flits_resent: Option<u64>,
-    /// Time in which packets waited for this channel, by reason, in picoseconds; not measured where links are shared flit
-    /// by flit.
+    /// Time in which packets waited for this channel, by reason, in picoseconds; where links are shared flit by flit only
+    /// if that is asked for.
     pub stalled: Option<[Picoseconds; STALLS]>,
 }
 
@@ -133,7 +133,7 @@ impl Model<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
         if self.flits.is_some() {
-            return;
+            return self.count_flit_stalls(now);
         }
         for number in 0..fitted!(self.ports.routers.len(), u32) {
             self.hold(number, self.ports.size).settle_stalls(now);
@@ -181,7 +181,7 @@ impl Model<'_> {
         ChannelStatistics {
             flits,
             flits_resent: self.flits_resent(channel),
-            stalled: self.flits.is_none().then_some(stalled),
+            stalled: self.flits.as_ref().is_none_or(|it| it.counts_stalls()).then_some(stalled),
         }
     }
 }

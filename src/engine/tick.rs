@@ -2,7 +2,8 @@
 //!
 //! A router compares times all day, and half as many bytes is half as much memory. The simulation's time is 64 bits;
 //! every two milliseconds, and before a long idle time, the epoch moves up to the present and all ticks are moved back
-//! by as much ([`rebased`]). What is over by then becomes 0: how long ago it was is asked by nobody.
+//! by as much ([`rebased`]). What is over by then becomes 0: how long ago it was is asked by nobody. (Where it is, the epoch
+//! stays that far behind the present.)
 
 use crate::narrow::fitted;
 use crate::units::Picoseconds;

@@ -8,7 +8,8 @@ table! {
     ///
     /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
     /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
-    /// names. The four reasons exclude each other at an instant. They are not measured where links are shared flit by flit.
+    /// names. The four reasons exclude each other at an instant. Where links are shared flit by flit
+    /// they are measured if `stall_times` asks for them.
     pub struct ChannelRow {
         /// For a torus the source router and the direction: `(0,0,1) +x`.
         channel: String as Text<String>, "channel", "channel", Label, usual;

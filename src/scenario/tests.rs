@@ -45,7 +45,7 @@ crossbar_latency = "0 ns"
 [link]
 rate = "7.4 GB/s"
 latency = "100 ns"
-sharing = { flit = { virtual_channel_allocation_latency = "1 ns", switch_allocation_latency = "2 ns", iterations = 2, routing = "at-head", queues = "virtual-output", output_buffer = 4, weights = [2, 3] } }
+sharing = { flit = { virtual_channel_allocation_latency = "1 ns", switch_allocation_latency = "2 ns", iterations = 2, routing = "at-head", queues = "virtual-output", output_buffer = 4, weights = [2, 3], stall_times = true } }
 [adapter]
 injection_channels = 3
 injection_rate = "80 Gb/s"

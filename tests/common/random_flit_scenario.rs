@@ -107,7 +107,7 @@ fn sharing(random: &mut dyn Rng, virtual_channels: u8, may_have_outputs: bool) -
         || -> Picoseconds { if random.random_bool(0.5) { 0 } else { random.random_range(1..=4) } };
     let (virtual_channel_allocation, switch_allocation) = (latency(), latency());
     let weights = random.random_range(0..=virtual_channels);
-    FlitSharing {
+    let sharing = FlitSharing {
         virtual_channel_allocation,
         switch_allocation,
         iterations: random.random_range(1..=3),
@@ -115,5 +115,16 @@ fn sharing(random: &mut dyn Rng, virtual_channels: u8, may_have_outputs: bool) -
         virtual_output_queues: may_have_outputs && random.random_bool(0.4),
         output_buffer: *[0, 0, 1, 2, 5].choose(random).unwrap(),
         weights: (0..weights).map(|_| random.random_range(1..=5)).collect(),
+        stall_times: random.random_bool(0.5),
+        ..FlitSharing::default()
+    };
+    if random.random_bool(0.4) {
+        return sharing;
+    }
+    let high = random.random_range(1..=virtual_channels);
+    FlitSharing {
+        high_priority: (0..high).map(|_| random.random_range(0..=3)).collect(),
+        high_priority_limit: *[None, Some(0), Some(3), Some(20)].choose(random).unwrap(),
+        ..sharing
     }
 }

@@ -13,9 +13,9 @@ use super::{
 impl Simulator<'_> {
     /// Panics if the room of a virtual channel doesn't add up, or what packets have been allocated doesn't fit.
     pub fn check_conservation(&self, now: Picoseconds) {
-        for channel in &self.channels {
+        for (number, channel) in self.channels.iter().enumerate() {
             if channel.leads_to.is_some() {
-                self.check_room(channel);
+                self.check_room(number, channel);
             }
             assert!(channel.flits.iter().all(|moving| moving.arrives > now));
             assert!(channel.returning.iter().all(|moving| moving.arrives > now));
@@ -40,17 +40,22 @@ impl Simulator<'_> {
         }
         assert!(self.entries.is_empty());
         assert!(self.transfers.iter().all(|transfer| transfer.packets_missing == 0));
-        assert_eq!(self.log.packets.len(), self.packets.len());
-        assert_eq!(self.log.messages.len(), self.transfers.len());
+        let lost = self.packets.iter().filter(|packet| packet.lost).count();
+        assert_eq!(self.log.packets.len() + lost, self.packets.len());
+        let lost = self.losses.messages.len();
+        assert_eq!(self.log.messages.len() + lost, self.transfers.len());
     }
 
     /// Credits, flits on the wire, flits in queues and credits on their way back are all of a virtual channel's room.
-    fn check_room(&self, channel: &Channel) {
+    fn check_room(&self, number: usize, channel: &Channel) {
         let (router, port) = channel.leads_to.expect("it ends in a router");
         let input = &self.routers[router].inputs[port];
         for virtual_channel in 0..self.virtual_channels() {
-            let flits = channel.flits.iter();
-            let coming = flits.filter(|it| it.content.virtual_channel == virtual_channel).count();
+            let is_coming = |flit: &super::Flit| {
+                let swallowed_by = self.packets[flit.packet].swallowed_by;
+                flit.virtual_channel == virtual_channel && swallowed_by != Some(number)
+            };
+            let coming = channel.flits.iter().filter(|it| is_coming(&it.content)).count();
             let queues = input.queues.iter();
             let queues = queues.filter(|queue| queue.virtual_channel == virtual_channel);
             let used: usize = queues.map(|queue| queue.flits.len()).sum();

@@ -11,18 +11,23 @@
 //! An instant at which nothing is due changes nothing, so it does no harm to look at more instants than needed.
 
 mod conservation;
+mod failures;
 mod network;
 mod packet;
 mod queue;
 mod source;
+mod stalls;
 mod switch;
+mod turns;
 mod virtual_channels;
 mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Digest, FlitSharing, Log, Parameters, Switching},
+    engine::{
+        CompletedMessage, DeliveredPacket, Digest, FlitSharing, Log, Parameters, STALLS, Switching,
+    },
     routing::Routes,
     topology::Fabric,
     traffic::{Kind, Message},
@@ -35,9 +40,11 @@ use rand_chacha::ChaCha8Rng;
 use crate::reference::atomics::Atomics;
 use crate::reference::choosing::Turns;
 
+pub use failures::{Failure, Losses, run as run_with_failure};
 use network::{Channel, Flit, Network, Router, arrived};
 use packet::{Entry, Packet, Transfer};
 use source::Adapter;
+use stalls::Stalls;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
@@ -65,6 +72,20 @@ pub fn run(
     messages: &[Message],
 ) -> Result<(Log, Digest), Deadlock> {
     Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// How long packets waited for each channel that leaves a router, by reason, in the order of routers and outputs; none if
+/// the network deadlocks.
+pub fn stalls(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<[Picoseconds; STALLS]>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.stalls = Some(Stalls::new(&simulator.routers));
+    simulator.go_through_all(false);
+    (simulator.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
 /// The same as [`run`], without leaving out the instants at which nothing is due.
@@ -105,6 +126,13 @@ struct Simulator<'a> {
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
+    /// What fails on the way, and what has come of it.
+    failure: Option<&'a Failure>,
+    losses: Losses,
+    /// Whether no packet is begun for now.
+    paused: bool,
+    /// How long packets have waited, if somebody wants to know.
+    stalls: Option<Stalls>,
 }
 
 impl<'a> Simulator<'a> {
@@ -136,6 +164,10 @@ impl<'a> Simulator<'a> {
             random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
             turns: Turns::new(),
             atomics: Atomics::default(),
+            failure: None,
+            losses: Losses::default(),
+            paused: false,
+            stalls: None,
         };
         simulator.add_adapters();
         simulator.create_messages(messages);
@@ -157,22 +189,29 @@ impl<'a> Simulator<'a> {
     }
 
     fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
-        let mut now = 0;
-        while let Some(&next) = self.due.first() {
-            now = if every_tick { now } else { next };
-            assert!(now <= next, "nothing is due before the instant at hand");
-            self.instant(now);
-            self.due.remove(&now);
-            if every_tick {
-                now += 1;
-            }
-        }
+        let now = self.go_through_all(every_tick);
         let Self { undelivered: packets, digest, .. } = self;
         if packets > 0 {
             return Err(Deadlock { time: now, packets, log: self.log, digest });
         }
         self.check_idle();
         Ok((self.log, digest))
+    }
+
+    /// Goes through all instants; the last one.
+    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
+        let mut now = 0;
+        while let Some(&next) = self.due.first() {
+            now = if every_tick { now } else { next };
+            assert!(now <= next, "nothing is due before the instant at hand");
+            self.instant(now);
+            self.go_on_with_failure(now);
+            self.due.remove(&now);
+            if every_tick {
+                now += 1;
+            }
+        }
+        now
     }
 
     fn instant(&mut self, now: Picoseconds) {
@@ -186,6 +225,7 @@ impl<'a> Simulator<'a> {
             self.allocate_virtual_channels(router, now);
             self.allocate_switch(router, now);
         }
+        self.count_stalls(now);
         self.check_conservation(now);
     }
 
@@ -193,6 +233,10 @@ impl<'a> Simulator<'a> {
     fn receive_flits(&mut self, now: Picoseconds) {
         for channel in 0..self.channels.len() {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
+                if self.packets[flit.packet].swallowed_by == Some(channel) {
+                    self.sink(flit, now);
+                    continue;
+                }
                 match self.channels[channel].leads_to {
                     None => self.sink(flit, now),
                     Some((router, port)) => self.receive(router, port, flit, now),
@@ -229,6 +273,9 @@ impl<'a> Simulator<'a> {
         if flit.index + 1 < packet.flits {
             return;
         }
+        if packet.lost {
+            return self.lose(flit.packet);
+        }
         self.log.packets.push(DeliveredPacket {
             source: packet.source,
             destination: packet.destination,
@@ -247,7 +294,8 @@ impl<'a> Simulator<'a> {
         let (transfer, injection_channel) = (packet.transfer, packet.injection_channel);
         let is_response = packet.is_response;
         self.transfers[transfer].packets_missing -= 1;
-        if self.transfers[transfer].packets_missing > 0 {
+        if self.transfers[transfer].packets_missing > 0 || self.losses.messages.contains(&transfer)
+        {
             return;
         }
         let message = self.transfers[transfer].message;

@@ -8,7 +8,7 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::queue::Queue;
+use super::{queue::Queue, turns::Turns};
 
 /// One flit of a packet; number 0 is the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,7 @@ pub struct Channel {
     pub capacity: u32,
     /// What the sender knows to be free in each virtual channel.
     pub credits: Vec<u32>,
+    pub failed: bool,
     /// Flits that have left for the far end; those that wait behind a crossbar are among them.
     pub flits: VecDeque<Moving<Flit>>,
     /// Credits on their way back, by their virtual channels.
@@ -87,6 +88,7 @@ impl Channel {
             ring: None,
             leads_to: None,
             capacity,
+            failed: false,
             credits: vec![capacity; parameters.virtual_channels.into()],
             flits: VecDeque::new(),
             returning: VecDeque::new(),
@@ -95,6 +97,11 @@ impl Channel {
 
     pub fn ends_in_sink(&self) -> bool {
         self.kind == ChannelKind::Ejection
+    }
+
+    /// Whether packets whose headers have not been sent need room at its end.
+    pub fn needs_room(&self) -> bool {
+        !self.ends_in_sink() && !self.failed
     }
 }
 
@@ -125,10 +132,12 @@ pub struct Output {
     pub free_from: Picoseconds,
     /// When the latest flit will have left on the channel.
     pub end: Picoseconds,
+    /// Whose flit that is.
+    pub latest: Option<usize>,
     /// The input port to which it is offered first.
     pub pointer: usize,
-    /// The virtual channel whose turn it is, and how many flits are left of the turn, where turns are weighted.
-    pub turn: (usize, u8),
+    /// What decides where turns are weighted.
+    pub turns: Turns,
 }
 
 /// An input port of a router.
@@ -253,6 +262,7 @@ impl Network {
         channel: Channel,
         sharing: &FlitSharing,
     ) {
+        let channels = channel.credits.len();
         let virtual_channels = channel.credits.iter().map(|_| OutputChannel::default()).collect();
         self.routers[router].outputs.push(Output {
             name,
@@ -260,14 +270,10 @@ impl Network {
             virtual_channels,
             free_from: 0,
             end: 0,
+            latest: None,
             pointer: 0,
-            turn: (0, weight(sharing, 0)),
+            turns: Turns::new(sharing, channels),
         });
         self.channels.push(channel);
     }
-}
-
-/// Flits of a virtual channel's turn; 1 of those that are not named.
-pub fn weight(sharing: &FlitSharing, virtual_channel: usize) -> u8 {
-    sharing.weights.get(virtual_channel).copied().unwrap_or(1)
 }

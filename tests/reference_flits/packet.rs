@@ -62,26 +62,27 @@ pub struct Packet {
     pub reserves: u32,
     /// Network channels of which its header has got a virtual channel.
     pub hops: usize,
+    /// The failed channel that swallows it.
+    pub swallowed_by: Option<usize>,
+    /// Whether its sink has no use for it.
+    pub lost: bool,
 }
 
 impl Simulator<'_> {
-    /// Gives each message its injection channel, in turn, and the time at which it enters its queue.
+    /// Notes when each message enters its queue.
     pub fn create_messages(&mut self, messages: &[Message]) {
         let mut messages = messages.to_vec();
         messages.sort_by_key(|message| message.time);
-        let mut created = vec![0; self.fabric.terminals() as usize];
         for message in messages {
-            let count = &mut created[message.source as usize];
-            let injection_channel = (*count % self.parameters.injection_channels) as u8;
-            *count += 1;
             let transfer = self.transfers.len();
             self.transfers.push(Transfer { message, packets_missing: 0 });
-            let entry = Entry { transfer, injection_channel, is_response: false };
+            // It gets its channel when it enters the queue.
+            let entry = Entry { transfer, injection_channel: 0, is_response: false };
             self.schedule(message.time + self.parameters.send_overhead, entry);
         }
     }
 
-    /// Cuts what enters the queues now into packets.
+    /// Cuts what enters the queues now into packets. A terminal's messages take its injection channels in turn.
     pub fn enter_messages(&mut self, now: Picoseconds) {
         let mut entries = self.entries.remove(&now).unwrap_or_default();
         // What terminals create themselves comes first, then responses, those of atomic operations last.
@@ -90,8 +91,17 @@ impl Simulator<'_> {
             Kind::Atomic { .. } => 2,
             _ => 1,
         });
-        for entry in entries {
+        for mut entry in entries {
             let message = self.transfers[entry.transfer].message;
+            if !entry.is_response {
+                if self.is_cut_off(&message, now) {
+                    self.losses.messages.insert(entry.transfer);
+                    continue;
+                }
+                let created = &mut self.adapters[message.source as usize].created;
+                entry.injection_channel = (*created % self.parameters.injection_channels) as u8;
+                *created += 1;
+            }
             let mut rest = match message.kind {
                 Kind::Read { request } | Kind::Atomic { request } if !entry.is_response => {
                     u64::from(request)
@@ -148,6 +158,8 @@ impl Simulator<'_> {
             came: None,
             reserves: 0,
             hops: 0,
+            swallowed_by: None,
+            lost: false,
         });
         self.undelivered += 1;
         self.transfers[transfer].packets_missing += 1;

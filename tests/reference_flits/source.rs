@@ -43,8 +43,9 @@ pub struct Injection {
 #[derive(Default)]
 pub struct Adapter {
     pub injection: Vec<Injection>,
-    /// Packets of which a flit has been sent.
+    /// Packets of which a flit has been sent, and messages that have entered queues.
     pub begun: u32,
+    pub created: u32,
 }
 
 impl Simulator<'_> {
@@ -110,6 +111,9 @@ impl Simulator<'_> {
         let credits = &self.channels[injection.channel].credits;
         if let Some(sending) = queue.sending {
             return (credits[sending.virtual_channel] > 0).then_some(sending);
+        }
+        if self.paused {
+            return None;
         }
         let &packet = queue.waiting.front()?;
         let needed = if self.wormhole() { 1 } else { self.packets[packet].flits };

@@ -8,7 +8,7 @@ use crate::reference::ways::splitmix;
 
 use super::{
     Simulator, first_from,
-    network::{ChannelKind, Flit, Moving, Output, OutputName, weight},
+    network::{ChannelKind, Flit, Moving, Output, OutputName},
     queue::Way,
 };
 
@@ -35,8 +35,10 @@ impl Simulator<'_> {
                     self.routers[router].inputs[port].next_output = winner.output + 1;
                 }
                 self.routers[router].inputs[port].next_queue = winner.queue + 1;
-                self.count_turn(router, winner);
-                self.send(router, winner, now);
+                let sent = self.send(router, winner, now);
+                let is_last = sent.index + 1 == self.packets[sent.packet].flits;
+                let turns = &mut self.routers[router].outputs[winner.output].turns;
+                turns.count(winner.virtual_channel, is_last);
                 requests.retain(|&request| request != winner);
             }
             let taken = |request: &Request| {
@@ -86,11 +88,23 @@ impl Simulator<'_> {
     /// Whether a flit could be sent to its output now: there are a credit and room behind the crossbar, and no other
     /// flit is on its way there.
     fn can_cross(&self, router: usize, way: Way, now: Picoseconds) -> bool {
-        let output = &self.routers[router].outputs[way.output];
+        !self.is_taken(router, way.output, now) && self.has_credit(router, way)
+    }
+
+    /// Whether there is a credit for a flit.
+    pub fn has_credit(&self, router: usize, way: Way) -> bool {
+        let number = self.routers[router].outputs[way.output].channel;
+        let channel = &self.channels[number];
+        let is_swallowed = self.packets[way.packet].swallowed_by == Some(number);
+        channel.ends_in_sink() || is_swallowed || channel.credits[way.virtual_channel] > 0
+    }
+
+    /// Whether an output can take no flit now, for others that are on their way or wait behind the crossbar.
+    pub fn is_taken(&self, router: usize, output: usize, now: Picoseconds) -> bool {
+        let output = &self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
-        let has_credit = channel.ends_in_sink() || channel.credits[way.virtual_channel] > 0;
         let waiting = Picoseconds::from(self.sharing.output_buffer) * channel.flit_time;
-        output.free_from <= now && has_credit && output.end <= self.crossed(now) + waiting
+        output.free_from > now || output.end > self.crossed(now) + waiting
     }
 
     /// When a flit that wins now is behind the crossbar.
@@ -145,9 +159,8 @@ impl Simulator<'_> {
                 requests.into_iter().min_by_key(|request| self.age(request.packet))
             }
             Arbitration::Weighted => {
-                let (turn, _) = self.routers[router].outputs[output].turn;
-                let next = requests.iter().map(|request| request.virtual_channel);
-                let next = first_from(turn, next)?;
+                let asking = requests.iter().map(|request| request.virtual_channel).collect();
+                let next = self.routers[router].outputs[output].turns.first(&asking)?;
                 requests.into_iter().find(|request| request.virtual_channel == next)
             }
         }
@@ -197,37 +210,23 @@ impl Simulator<'_> {
         (packet.created, packet.source, packet.sequence)
     }
 
-    /// Counts a flit in the turn of its virtual channel, which ends the turns of those that were passed over.
-    fn count_turn(&mut self, router: usize, winner: Request) {
-        let virtual_channels = self.virtual_channels();
-        let sharing = self.sharing;
-        let whole = |virtual_channel| (virtual_channel, weight(sharing, virtual_channel));
-        let turn = &mut self.routers[router].outputs[winner.output].turn;
-        if turn.0 != winner.virtual_channel {
-            *turn = whole(winner.virtual_channel);
-        }
-        turn.1 -= 1;
-        if turn.1 == 0 {
-            *turn = whole((winner.virtual_channel + 1) % virtual_channels);
-        }
-    }
-
     /// Sends a flit that has won: it leaves its queue, its credit goes back, and it goes on to its channel.
-    fn send(&mut self, router: usize, winner: Request, now: Picoseconds) {
+    fn send(&mut self, router: usize, winner: Request, now: Picoseconds) -> Flit {
         let Request { port, queue, output, virtual_channel, packet } = winner;
         let taken_until = now + self.crossbar_time(router, output);
         let crossed = self.crossed(now);
         let Flit { index, .. } = self.leave_queue(router, port, queue, taken_until, now);
         let output = &mut self.routers[router].outputs[output];
+        let is_swallowed = self.packets[packet].swallowed_by == Some(output.channel);
         let channel = &mut self.channels[output.channel];
         output.free_from = taken_until;
         let starts = crossed.max(output.end);
         output.end = starts + channel.flit_time;
+        output.latest = Some(packet);
         let arrives = starts + channel.latency;
-        channel
-            .flits
-            .push_back(Moving { arrives, content: Flit { packet, index, virtual_channel } });
-        if !channel.ends_in_sink() {
+        let content = Flit { packet, index, virtual_channel };
+        channel.flits.push_back(Moving { arrives, content });
+        if !channel.ends_in_sink() && !is_swallowed {
             channel.credits[virtual_channel] -= 1;
         }
         let packet = &self.packets[packet];
@@ -240,6 +239,7 @@ impl Simulator<'_> {
         let waiting = Picoseconds::from(self.sharing.output_buffer) * channel.flit_time;
         let room = (output.end + now).saturating_sub(crossed + waiting);
         self.due.extend([taken_until, room.max(taken_until), arrives]);
+        content
     }
 
     /// Takes the flit at a queue's head; with a packet's last one the next packet gets to the head.

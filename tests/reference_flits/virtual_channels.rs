@@ -112,6 +112,10 @@ impl Simulator<'_> {
         let held = &mut self.routers[router].outputs[output].virtual_channels[virtual_channel];
         assert!(held.held_by.is_none(), "a virtual channel is held by one packet");
         held.held_by = Some(packet);
+        let channel = self.routers[router].outputs[output].channel;
+        if self.channels[channel].failed {
+            self.swallow(packet, channel);
+        }
         let way = Way { packet, output, virtual_channel, asks_from };
         self.routers[router].queue(queue).way = Some(way);
         if let Routes::Relation(routes) = self.routes {

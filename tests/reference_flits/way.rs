@@ -44,6 +44,11 @@ pub struct Related {
 impl Simulator<'_> {
     /// The packet at a queue's head, if it asks for a virtual channel.
     pub fn asking(&self, queue: &Queue, now: Picoseconds) -> Option<usize> {
+        self.waiting(queue, now).filter(|_| queue.packet_asks_again <= now)
+    }
+
+    /// The packet at a queue's head, if it asks for a virtual channel, or would if it had not lost an allocation.
+    pub fn waiting(&self, queue: &Queue, now: Picoseconds) -> Option<usize> {
         if queue.way.is_some() {
             return None;
         }
@@ -60,7 +65,7 @@ impl Simulator<'_> {
         let routed_from =
             if self.sharing.routing_at_head { came.max(queue.free_from) } else { came };
         let routed = routed_from + self.parameters.routing_latency;
-        let asks = routed.max(queue.free_from).max(queue.packet_asks_again);
+        let asks = routed.max(queue.free_from);
         (asks <= now).then_some(header.packet)
     }
 
@@ -116,6 +121,22 @@ impl Simulator<'_> {
         let (output, _) = self.next_output(place.router, packet);
         let allowed = self.allowed_channels(place, packet, output).into_iter();
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
+    }
+
+    /// All virtual channels for which a packet asks, open or not.
+    pub fn asked_for(&self, place: Place, packet: usize) -> Vec<Onto> {
+        if let Routes::Relation(routes) = self.routes {
+            let hops = self.hops(routes, place, packet);
+            if !hops.is_empty() {
+                return hops.into_iter().map(|hop| hop.onto).collect();
+            }
+        }
+        if let Some(choice) = self.choice(place, packet) {
+            return choice.nearer.into_iter().chain([choice.escape]).collect();
+        }
+        let (output, _) = self.next_output(place.router, packet);
+        let allowed = self.allowed_channels(place, packet, output).into_iter();
+        allowed.map(|number| (output, number)).collect()
     }
 
     /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
@@ -182,26 +203,34 @@ impl Simulator<'_> {
 
     /// Whether nobody holds a virtual channel and its credits suffice for a packet.
     fn is_open(&self, place: Place, packet: usize, onto: Onto, now: Picoseconds) -> bool {
-        let (output, number) = onto;
-        let output = &self.routers[place.router].outputs[output];
+        let others = match self.routes {
+            Routes::Relation(routes) => {
+                let hops = self.hops(routes, place, packet);
+                let enters = hops.iter().any(|hop| hop.onto == onto && hop.enters);
+                let injected = if self.is_new(place) { routes.injection_bubble } else { 0 };
+                u32::from(injected).max(u32::from(enters))
+            }
+            _ => u32::from(self.needs_bubble(place, packet, onto)),
+        };
+        self.has_room_for(place.router, packet, onto, others, now)
+    }
+
+    /// Whether nobody holds a virtual channel and its credits suffice for a packet and some of the largest.
+    pub fn has_room_for(
+        &self,
+        router: usize,
+        packet: usize,
+        (output, number): Onto,
+        others: u32,
+        now: Picoseconds,
+    ) -> bool {
+        let output = &self.routers[router].outputs[output];
         let held = &output.virtual_channels[number];
         let is_free = held.held_by.is_none() && held.free_from <= now;
         let channel = &self.channels[output.channel];
-        let needs_credits = !channel.ends_in_sink() && !self.wormhole();
-        let fits = || {
-            let others = match self.routes {
-                Routes::Relation(routes) => {
-                    let hops = self.hops(routes, place, packet);
-                    let enters = hops.iter().any(|hop| hop.onto == onto && hop.enters);
-                    let injected = if self.is_new(place) { routes.injection_bubble } else { 0 };
-                    u32::from(injected).max(u32::from(enters))
-                }
-                _ => u32::from(self.needs_bubble(place, packet, onto)),
-            };
-            let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
-            room <= channel.credits[number]
-        };
-        is_free && (!needs_credits || fits())
+        let needs_credits = channel.needs_room() && !self.wormhole();
+        let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
+        is_free && (!needs_credits || room <= channel.credits[number])
     }
 
     /// Whether a packet needs room for one more of the largest packets: where it enters a ring, and on the adaptive

@@ -208,6 +208,9 @@ impl FlitVisit<'_, '_> {
         (state.output, state.lane) = (fitted!(output, u16), lane);
         state.held = fitted!(place, u32);
         let input = usize::from(state.input);
+        if let Some(waits) = &mut self.state.waits {
+            waits.waits_from(self.first_queue + queue, again);
+        }
         self.join_senders(input, output, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
@@ -327,9 +330,7 @@ impl FlitVisit<'_, '_> {
                     < (other.input >= transit, self.in_turn(other, pointer))
             }
             Arbitration::OldestFirst => self.age(one) < self.age(other),
-            Arbitration::Weighted => {
-                turn(one.onto.into(), pointer) < turn(other.onto.into(), pointer)
-            }
+            Arbitration::Weighted => self.has_turn(one, other),
         }
     }
 
@@ -365,11 +366,11 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Moves the pointers behind a flit that wins.
+    /// Moves the pointers behind a flit that wins, which is still counted as its packet's.
     #[inline(always)]
     pub(super) fn win(&mut self, contender: usize, first_round: bool) {
         let State { claims, contenders, inputs, outputs, .. } = &mut *self.state;
-        let &Contender { entry, exit, of_port, onto, .. } = &contenders[contender];
+        let &Contender { entry, exit, of_port, .. } = &contenders[contender];
         let &Claim { input, output, .. } = &claims[contender];
         let port = &mut inputs[entry as usize];
         port.pointer = of_port + 1;
@@ -377,24 +378,9 @@ impl FlitVisit<'_, '_> {
             port.accepts = output + 1;
         }
         if self.rules.arbitration == Arbitration::Weighted {
-            self.take_turn(exit as usize, onto.into());
+            self.take_turn(contender);
         } else if first_round {
             outputs[exit as usize].pointer = input + 1;
-        }
-    }
-
-    /// Counts a flit of a lane's turn.
-    fn take_turn(&mut self, output: usize, lane: u16) {
-        let next = (lane + 1) % fitted!(self.rules.lanes, u16);
-        let (whole, whole_of_next) =
-            (self.rules.weight(lane.into()), self.rules.weight(next.into()));
-        let output = &mut self.state.outputs[output];
-        if output.pointer != lane {
-            (output.pointer, output.turn) = (lane, whole);
-        }
-        output.turn -= 1;
-        if output.turn == 0 {
-            (output.pointer, output.turn) = (next, whole_of_next);
         }
     }
 }

@@ -118,12 +118,12 @@ impl FlitVisit<'_, '_> {
         self.state.outputs[own.exit as usize] = output;
         self.state.inputs[own.entry as usize].free_at = free_at;
         self.state.queues[own.queue as usize].flits = flits;
-        self.state.contenders[place].left -= sent;
         // Pointers are where they were after another win, but turns are counted.
         let wins = if self.rules.arbitration == Arbitration::Weighted { sent } else { 1 };
         for _ in 0..wins {
             self.win(place, true);
         }
+        self.state.contenders[place].left -= sent;
         self.statistics.flits[own.counted as usize] += u64::from(sent);
         debug_assert!(!own.has_header, "the header was not sent alone");
         if !own.leaves {

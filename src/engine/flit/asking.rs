@@ -45,6 +45,9 @@ impl FlitVisit<'_, '_> {
         queue_state.again = asks;
         let latency = fitted!(self.rules.sharing.virtual_channel_allocation, Tick);
         self.packets.packets[head as usize].ready = asks + latency;
+        if let Some(waits) = &mut self.state.waits {
+            waits.waits_from(state, asks);
+        }
         self.direct(queue);
         self.look_again(queue, now);
     }

@@ -143,11 +143,15 @@ impl State {
     /// Finds out when the next flit of a contender asks for the switch. Then.
     #[inline(always)]
     pub(super) fn set_next(&mut self, contender: usize) -> Tick {
-        let Contender { queue, entry, exit, held, again, .. } = self.contenders[contender];
+        let Contender { queue, entry, exit, held, again, needs_room, .. } =
+            self.contenders[contender];
         let flits = &self.queues[queue as usize].flits;
         let mut next = NEVER;
         if !flits.is_empty() {
-            let credit = self.lanes[held as usize].next_credit(&self.times);
+            let credit = match needs_room {
+                true => self.lanes[held as usize].next_credit(&self.times),
+                false => 0,
+            };
             let came = flits.front(&self.times).max(again);
             let of_input = self.inputs[entry as usize].free_at;
             let of_output = self.outputs[exit as usize].soonest;

@@ -54,11 +54,11 @@ impl Flits {
 }
 
 impl Model<'_> {
-    /// The router in which a part's pair of input port and lane is.
-    fn router_of_pair(&self, pair: u32) -> Router {
+    /// The router in which a part's pair of input port and lane is, and its number.
+    pub(super) fn router_of_pair(&self, pair: u32) -> (u32, &Router) {
         let input = pair >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
-        self.ports.routers[place - 1]
+        (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
     }
 }
 
@@ -94,7 +94,7 @@ impl<O: Observer> Engine<'_, O> {
                 let router = model.router_of_pair(pair);
                 let mut waits = Vec::new();
                 for (output, lane, need) in flits.wishes(model, pair, state) {
-                    match self.blocked(part, &router, (output, lane, need), queue) {
+                    match self.blocked(part, router, (output, lane, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
                     }
@@ -108,21 +108,29 @@ impl<O: Observer> Engine<'_, O> {
     fn blocked(
         &self,
         part: usize,
-        router: &Router,
+        (number, router): (u32, &Router),
         (output, lane, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
         let model = &self.parts[part].model;
         let flits = self.flits(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
-        let number = router.first_output + output;
-        let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
+        let exit = router.first_output + output;
+        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
         let held: &Lane = &flits.state.lanes[place as usize];
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
-        let port = model.ports.output(number);
-        if !port.needs_room || held.due() >= need {
+        let port = model.ports.output(exit);
+        let takes_room = if held.holder == NONE {
+            port.needs_room
+        } else {
+            // A packet that was cut goes on to take room where others are swallowed.
+            let router = (number, router);
+            let place = flits.state.contender_of(&flits.rules, router, queue as usize);
+            flits.state.contenders[place].needs_room
+        };
+        if !takes_room || held.due() >= need {
             return None;
         }
         Some(self.far(port, lane).collect())
@@ -167,7 +175,7 @@ impl<O: Observer> Engine<'_, O> {
         let model = &self.parts[part].model;
         let state = &flits.state.queues[queue as usize];
         let pair = queue / flits.rules.outputs;
-        let router = model.router_of_pair(pair);
+        let (_, router) = model.router_of_pair(pair);
         let (output, lane, need) = match state.stage {
             Stage::New => (0, 0, 0),
             _ => flits.wishes(model, pair, state)[0],

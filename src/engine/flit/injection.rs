@@ -85,6 +85,9 @@ impl Model<'_> {
                 }
                 return self.send_source_flits(flits, (number, terminal), queue, NONE, now);
             }
+            if self.sources.paused {
+                continue;
+            }
             let n = self.sources.flits_of_next(number, queue, lanes);
             let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
             let mut open = 0;

@@ -92,6 +92,16 @@ impl Lane {
         NEVER
     }
 
+    /// When there are credits for so many flits, which may be over; never if that is not known.
+    pub(super) fn room_from(&self, flits: u32, times: &Times) -> Tick {
+        let lacks = flits.saturating_sub(self.room);
+        match lacks {
+            0 => 0,
+            _ if lacks > self.returning.len() => NEVER,
+            _ => self.returning.at(lacks - 1, times),
+        }
+    }
+
     /// When there is a credit for another flit, which may be over; never if that is not known: then it notes that it is
     /// waited for.
     #[inline(always)]

@@ -26,10 +26,13 @@
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
+//! | `priority` | lanes in turn by their weights, some before others |
 //! | `injection` | terminals' injection channels |
 //! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
+//! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
+//! | `stalls` | how long packets waited for each output, and why |
 
 mod agenda;
 mod allocation;
@@ -39,11 +42,14 @@ mod arrivals;
 mod asking;
 mod contest;
 mod deadlock;
+mod failure;
 mod injection;
 mod lane;
+mod priority;
 mod queue;
 mod relation;
 mod sending;
+mod stalls;
 mod times;
 mod visit;
 
@@ -61,8 +67,10 @@ use agenda::Agenda;
 use contest::{Claim, Contender};
 use injection::SourceLane;
 use lane::Lane;
+use priority::Priority;
 use queue::{Feeder, Queue};
 use sending::Pace;
+use stalls::Waits;
 use times::Times;
 
 /// An output, as far as flits take turns on it.
@@ -92,7 +100,7 @@ struct Input {
     pointer: u16,
     /// The output at which its search among offers starts.
     accepts: u16,
-    /// Packets of it that have a lane.
+    /// Packets of it that have a lane; one more if stalls are counted, so that none is left alone.
     senders: u16,
 }
 
@@ -152,6 +160,8 @@ pub(super) struct State {
     /// By the place at which a channel's room is counted; those of ejection channels follow.
     lanes: Vec<Lane>,
     pub outputs: Vec<Output>,
+    /// By output, if some lanes have a high priority: how those stand.
+    priorities: Vec<Priority>,
     inputs: Vec<Input>,
     /// By output: the queues whose packets ask for one of its lanes, a bit each.
     asking: Vec<u64>,
@@ -162,6 +172,8 @@ pub(super) struct State {
     times: Times,
     /// By injection channel, then lane: source queues.
     sources: Vec<SourceLane>,
+    /// What stalls are counted by, if they are.
+    waits: Option<Box<Waits>>,
 }
 
 impl Flits {
@@ -217,12 +229,14 @@ impl Flits {
 
     pub(super) fn memory(&self) -> usize {
         let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
-        let State { asking, contending, claims, contenders, times, sources, .. } = &self.state;
+        let State { asking, contending, claims, contenders, times, sources, waits, .. } =
+            &self.state;
         agenda.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
             + size_of_val(&**lanes)
             + size_of_val(&**outputs)
+            + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
             + size_of_val(&**asking)
             + size_of_val(&**contending)
@@ -230,13 +244,16 @@ impl Flits {
             + size_of_val(&**contenders)
             + times.memory()
             + size_of_val(&**sources)
+            + waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
     /// Goes on with such a state; false if it is another network's.
     pub(super) fn restore(&mut self, state: State) -> bool {
         let fits = state.agenda.queues() == self.state.agenda.queues()
             && state.lanes.len() == self.state.lanes.len()
-            && state.sources.len() == self.state.sources.len();
+            && state.sources.len() == self.state.sources.len()
+            && state.priorities.len() == self.state.priorities.len()
+            && state.waits.is_some() == self.state.waits.is_some();
         self.state = state;
         fits
     }
@@ -262,7 +279,7 @@ impl State {
                 lanes.extend((0..rules.lanes).map(|_| Lane::endless(&mut times)));
                 first
             };
-            let turn = rules.weight(0);
+            let turn = rules.sharing.weight(0);
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
                 (router.first_input << rules.shift) + u32::from(output.far_pair)
@@ -294,7 +311,11 @@ impl State {
             }
         }
         let injections = whole.injections_of_part(part) * rules.lanes as usize;
+        let counts = rules.sharing.stall_times;
+        let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
+        let senders = u16::from(counts);
         Self {
+            waits: counts.then(waits),
             agenda: Agenda::new(
                 ports.routers.len(),
                 inputs,
@@ -305,10 +326,15 @@ impl State {
             lanes,
             asking: vec![0; outputs.len() * rules.words],
             contending: vec![0; ports.routers.len()],
+            priorities: if rules.sharing.high_priority.is_empty() {
+                Vec::new()
+            } else {
+                vec![Priority::new(&rules.sharing); outputs.len()]
+            },
             claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
             contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
             outputs,
-            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders: 0 }; inputs],
+            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
             sources: vec![SourceLane::default(); injections],
         }
@@ -327,6 +353,9 @@ impl State {
         self.claims.iter_mut().for_each(|claim| move_back(&mut claim.next));
         self.contenders.iter_mut().for_each(|contender| contender.rebase(by));
         self.times.rebase(by);
+        if let Some(waits) = &mut self.waits {
+            waits.rebase(by);
+        }
     }
 }
 
@@ -347,11 +376,6 @@ impl Rules {
     #[inline(always)]
     fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
-    }
-
-    /// Flits of a lane's turn.
-    fn weight(&self, lane: u32) -> u8 {
-        self.sharing.weights.get(lane as usize).copied().unwrap_or(1)
     }
 
     /// The lanes of the kind of packet that is in a lane.

@@ -175,7 +175,13 @@ impl FlitVisit<'_, '_> {
             self.pass_on(output, onto, &[arrives], NONE);
         } else if left == 0 {
             let &Queue { slot, entry: lane, .. } = &self.state.queues[queue as usize];
-            let (terminal, time) = (self.terminal(output), self.time(arrives));
+            let time = self.time(arrives);
+            let mut terminal = NONE;
+            if self.port(output).dead {
+                self.packets.origins[slot as usize].lose();
+            } else {
+                terminal = self.terminal(output);
+            }
             self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
         }
     }

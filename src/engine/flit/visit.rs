@@ -69,7 +69,11 @@ impl<'f> Model<'f> {
     /// happens in it next.
     pub(in crate::engine) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let next = self.hold_flits(&mut flits, number).run(until);
+        let mut visit = self.hold_flits(&mut flits, number);
+        let next = match visit.state.waits {
+            None => visit.run::<false>(until),
+            Some(_) => visit.run::<true>(until),
+        };
         self.flits = Some(flits);
         next
     }
@@ -121,8 +125,8 @@ impl Rules {
 }
 
 impl FlitVisit<'_, '_> {
-    /// See [`Model::run_flits`].
-    fn run(&mut self, until: Tick) -> Tick {
+    /// See [`Model::run_flits`]. Whether stalls are counted is known to the compiler.
+    fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut due = std::mem::take(&mut self.scratch.due);
         let mut last = None;
@@ -132,6 +136,9 @@ impl FlitVisit<'_, '_> {
             let now = contest.min(look);
             if now >= until {
                 break until;
+            }
+            if COUNTS_STALLS {
+                self.count_stalls(now);
             }
             if look == now {
                 self.look_at_all(now);
@@ -147,6 +154,9 @@ impl FlitVisit<'_, '_> {
                 }
             }
             self.send(due, now);
+            if COUNTS_STALLS {
+                self.note_senders(due, now);
+            }
             last = Some(now);
             self.retire();
             if self.outbox.is_urgent(self.hosts_answer) {
@@ -262,6 +272,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
+    #[inline(always)]
     pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {

@@ -33,8 +33,7 @@ impl RelationRule {
     /// `bubble-colouring`.
     pub const BUBBLE_COLOURING: Self = Self {
         name: "bubble-colouring",
-        doc: "all shortest ways in all lanes, with a ring through all routers in each of them as the escape, which is \
-              entered only where room for another packet is left.",
+        doc: "all shortest ways in all lanes; rings that keep a bubble are the escape.",
         avoids_deadlock: true,
         least_lanes: 1,
         injection_bubble: 3,

@@ -1,13 +1,17 @@
 //! What links that are shared flit by flit need, and what needs them.
 
 use super::Checks;
-use crate::engine::{Arbitration, Parameters, Switching};
+use crate::engine::{Arbitration, FlitSharing, Parameters, Switching};
 use crate::narrow::narrow;
 use crate::scenario::RoutingSpec;
 use crate::scenario::schema::Draft;
 
 /// How to have links shared flit by flit.
 const SHARE: &str = "write `sharing = \"flit\"` in [link]";
+
+const WEIGHTS: &str = "link.sharing.flit.weights";
+const HIGH_PRIORITY: &str = "link.sharing.flit.high_priority";
+const LIMIT: &str = "link.sharing.flit.high_priority_limit";
 
 impl Checks<'_> {
     /// The rules between keys of routers that share links flit by flit, or don't.
@@ -22,11 +26,6 @@ impl Checks<'_> {
             let keys = ["router.bubble", "router.switching"];
             self.refuse(&keys, message, help);
         }
-        if draft.interruption.is_some() {
-            let message = "nothing can fail while links are shared flit by flit";
-            let help = "leave out [interruption], or `sharing` in [link]";
-            self.refuse(&["interruption", "link.sharing"], message, help);
-        }
         let adaptive = match routing {
             Some(RoutingSpec::Adaptive(rules)) => Some(rules),
             _ => None,
@@ -40,15 +39,7 @@ impl Checks<'_> {
             let help = "leave `queues` out, or choose a routing that doesn't adapt";
             self.refuse(&["link.sharing.flit.queues", "routing"], message, help);
         }
-        let channels = usize::from(parameters.virtual_channels);
-        if sharing.weights.len() > channels {
-            let message = format!(
-                "there are {} weights, and the routers have {channels} virtual channels",
-                sharing.weights.len()
-            );
-            let keys = ["link.sharing.flit.weights", "router.virtual_channels"];
-            self.refuse(&keys, message, "give at most one weight for each virtual channel");
-        }
+        self.weights(parameters, sharing);
         if let Some(rules) = adaptive {
             let named = [
                 rules.channels.adaptive,
@@ -62,6 +53,40 @@ impl Checks<'_> {
             self.need_channels(draft, named.into_iter().max().map_or(1, |most| most + 1));
         } else if routing.is_none_or(|routing| routing.lanes().is_none()) && draft.reads() {
             self.need_channels(draft, 2);
+        }
+    }
+
+    /// The turns of virtual channels.
+    fn weights(&mut self, parameters: &Parameters, sharing: &FlitSharing) {
+        let channels = usize::from(parameters.virtual_channels);
+        for (key, weights) in [(WEIGHTS, &sharing.weights), (HIGH_PRIORITY, &sharing.high_priority)]
+        {
+            if weights.len() > channels {
+                let message = format!(
+                    "there are {} weights, and the routers have {channels} virtual channels",
+                    weights.len()
+                );
+                let keys = [key, "router.virtual_channels"];
+                self.refuse(&keys, message, "give at most one weight for each virtual channel");
+            }
+        }
+        let never = |it: &usize| sharing.weight(*it) == 0 && sharing.high_weight(*it) == 0;
+        if let Some(channel) = (0..channels).find(never) {
+            let message = format!("virtual channel {channel} would never send anything");
+            let help = "a weight of 0 is for virtual channels that have one in `high_priority`";
+            self.refuse(&[WEIGHTS], message, help);
+        }
+        if sharing.high_priority.is_empty() {
+            if sharing.high_priority_limit.is_some() {
+                let message = "no virtual channel has a high priority that could be limited";
+                let help = "give weights of those that have one in `high_priority`";
+                self.refuse(&[LIMIT], message, help);
+            }
+        } else if parameters.arbitration != Arbitration::Weighted {
+            let message = "priorities are those of weighted turns";
+            let help =
+                "write `arbitration = \"weighted\"` in [router], or leave `high_priority` out";
+            self.refuse(&[HIGH_PRIORITY, "router.arbitration"], message, help);
         }
     }
 

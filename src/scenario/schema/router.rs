@@ -165,14 +165,25 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     reader.set("output_buffer", &few, &mut sharing.output_buffer, doc);
     let doc = "Flits of each virtual channel's turn, from virtual channel 0 on, where `arbitration` is \"weighted\"; 1 \
                of those not named.";
-    let weight = List {
-        kind: CHANNELS,
+    let weight = |example| List {
+        kind: Whole { range: 0..=255 },
         noun: "weights",
         length: 0..=MOST_VIRTUAL_CHANNELS.into(),
-        example: Some("[4, 1]"),
+        example: Some(example),
     };
-    let weights = Listed::values(reader.value("weights", &weight, Vec::new(), doc));
-    sharing.weights = weights.into_iter().map(narrow).collect();
+    let mut weights = |key, example, doc| -> Vec<u8> {
+        let weights = Listed::values(reader.value(key, &weight(example), Vec::new(), doc));
+        weights.into_iter().map(narrow).collect()
+    };
+    sharing.weights = weights("weights", "[4, 1]", doc);
+    let doc = "Weights of virtual channels whose flits go first; by default these have none in `weights`.";
+    sharing.high_priority = weights("high_priority", "[0, 4]", doc);
+    let doc = "Flits that these send until a packet of the others has its turn; by default it waits for as long as they \
+               send.";
+    let limit = Whole { range: 0..=1 << 20 };
+    sharing.high_priority_limit = reader.optional("high_priority_limit", &limit, doc).map(narrow);
+    let doc = "Whether it is measured how long packets wait for each channel (`stalled_...` of channels.csv).";
+    reader.set("stall_times", &Flag, &mut sharing.stall_times, doc);
     sharing
 }
 

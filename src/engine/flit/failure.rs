@@ -1,0 +1,150 @@
+//! Channels and routers that fail (docs/model.md, "Failures during operation").
+//!
+//! A packet whose header is on a failed channel goes on, flit by flit and with the credits that this takes, and is
+//! discarded by its sink. One whose header has not won the switch by then is swallowed: its flits leave at the channel's
+//! rate and come nowhere.
+
+use super::Flits;
+use super::contest::Contender;
+use super::queue::Stage;
+use crate::engine::interruption::Interruption;
+use crate::engine::model::Model;
+use crate::engine::tick::NEVER;
+use crate::engine::{ChannelKind, Engine, Observer};
+use crate::narrow::narrow;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// A packet by its source and its number there.
+type Name = (u32, u32);
+
+impl<O: Observer> Engine<'_, O> {
+    /// The packets of which flits are on a channel that fails, or have yet to be sent on it; none where packets take
+    /// channels whole.
+    pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<Name> {
+        let mut cut = Vec::new();
+        for part in &self.parts {
+            let model = &part.model;
+            let first = self.whole.cut.first_router(model.schedule.part);
+            for (name, router) in (first..).zip(&model.ports.routers) {
+                for (port, channel) in (0..).zip(self.whole.fabric.outputs(name)) {
+                    let output = model.ports.output(router.first_output + port);
+                    let fails = interruption.failed_channels[channel as usize];
+                    if fails && output.kind == ChannelKind::Network && output.is_wired() {
+                        let far = &self.parts[output.far_part as usize].model;
+                        let router = &far.ports.routers[output.far_router as usize];
+                        let pair = far.ports.queue(router, output.far_pair.into());
+                        far.cut_on_the_way_to(narrow::<u32>(pair), interruption.at, &mut cut);
+                    }
+                }
+            }
+        }
+        cut.sort_unstable();
+        cut
+    }
+}
+
+impl Model<'_> {
+    /// The packets of which flits are yet to come to the queues of an input port, given by the pair of its lowest lane,
+    /// after a time.
+    fn cut_on_the_way_to(&self, pair: u32, at: Picoseconds, cut: &mut Vec<Name>) {
+        let Some(Flits { rules, state, .. }) = self.flits.as_deref() else { return };
+        for number in pair * rules.outputs..(pair + rules.lanes) * rules.outputs {
+            let queue = &state.queues[number as usize];
+            let mut own: Vec<(Name, u32)> = Vec::new();
+            if has_begun(queue.stage) {
+                let left = match queue.stage {
+                    Stage::Sending => {
+                        let router = self.router_of_pair(pair);
+                        let place = state.contender_of(rules, router, number as usize);
+                        state.contenders[place].left
+                    }
+                    _ => queue.left,
+                };
+                own.push(((queue.source, queue.sequence), left.into()));
+            }
+            let behind = self.chain(queue.head).map(|slot| {
+                let packet = &self.packets.packets[slot as usize];
+                ((packet.source, packet.sequence), packet.flits.into())
+            });
+            own.extend(behind);
+            let mut flits = 0;
+            for (name, more) in own {
+                flits += more;
+                let sent = queue.flits.len() >= flits;
+                if !sent || self.time(queue.flits.at(flits - 1, &state.times)) > at {
+                    cut.push(name);
+                }
+            }
+        }
+    }
+
+    /// A packet and those behind it in its queue.
+    fn chain(&self, head: u32) -> impl Iterator<Item = u32> {
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(slot(head), move |&at| slot(self.packets.packets[at as usize].next))
+    }
+
+    /// The packets whose headers are in a queue or on their way to it.
+    fn packets_of(&self, flits: &Flits, queue: usize) -> Vec<u32> {
+        let queue = &flits.state.queues[queue];
+        let own = (has_begun(queue.stage) && queue.slot != NONE).then_some(queue.slot);
+        own.into_iter().chain(self.chain(queue.head)).collect()
+    }
+
+    /// Marks those of some packets, in order, that have their headers in this part.
+    pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[Name]) {
+        let Some(flits) = self.flits.take() else { return };
+        for queue in 0..flits.state.queues.len() {
+            for slot in self.packets_of(&flits, queue) {
+                let packet = &self.packets.packets[slot as usize];
+                if lost.binary_search(&(packet.source, packet.sequence)).is_ok() {
+                    self.packets.origins[slot as usize].lose();
+                }
+            }
+        }
+        self.flits = Some(flits);
+    }
+
+    /// What is in a router, or on its way there from a terminal, is lost.
+    pub(in crate::engine) fn lose_flits_of(&mut self, number: u32) {
+        let Some(flits) = self.flits.take() else { return };
+        let router = &self.ports.routers[number as usize];
+        let first = flits.rules.first_queue(router);
+        let count =
+            (usize::from(router.inputs) << flits.rules.shift) * flits.rules.outputs as usize;
+        for queue in first..first + count {
+            for slot in self.packets_of(&flits, queue) {
+                self.packets.origins[slot as usize].lose();
+            }
+        }
+        self.flits = Some(flits);
+    }
+
+    /// An output of a router leads nowhere from a time on: packets whose headers have not been sent need no room.
+    pub(in crate::engine) fn swallow_flits(&mut self, number: u32, output: u32, time: Picoseconds) {
+        let time = self.schedule.tick(time);
+        let Some(mut flits) = self.flits.take() else { return };
+        let mut visit = self.hold_flits(&mut flits, number);
+        for place in visit.contenders() {
+            let Contender { exit, has_header, .. } = visit.state.contenders[place];
+            if exit == visit.router.first_output + output && has_header {
+                let own = &mut visit.state.contenders[place];
+                (own.has_header, own.needs_room, own.leaves) = (false, false, true);
+                own.again = own.again.max(time);
+                visit.state.set_next(place);
+            }
+        }
+        visit.wake_askers(output as usize, time);
+        let next = self.flits_due(&flits, number);
+        if next != NEVER {
+            self.schedule.active.lower(number, next);
+        }
+        self.flits = Some(flits);
+    }
+}
+
+/// Whether a queue says which packet is at its head.
+fn has_begun(stage: Stage) -> bool {
+    matches!(stage, Stage::Undecided | Stage::Asking | Stage::Sending)
+}

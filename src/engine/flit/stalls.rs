@@ -1,0 +1,239 @@
+//! How long packets waited for an output of which none could start a flit, and why (docs/model.md, "Measurement").
+//!
+//! Between two instants at which a router does something it is known of each packet when it begins to wait, when it has
+//! room and when its ports are free: so what kept it waiting at each time in between can be told at the later instant.
+
+use serde::{Deserialize, Serialize};
+
+use super::contest::{Claim, Contender};
+use super::queue::{Queue, Stage};
+use super::visit::FlitVisit;
+use super::{Flits, State};
+use crate::engine::adaptive::ports;
+use crate::engine::model::Model;
+use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::engine::way::Address;
+use crate::engine::{Stall, Switching};
+use crate::narrow::fitted;
+use crate::topology::NONE;
+use crate::units::Picoseconds;
+
+/// What has to be known to count stalls.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Waits {
+    /// By queue: since when the packet at its head asks for a virtual channel or, with one, its flits for the switch.
+    since: Vec<Tick>,
+    /// By output: the queue of the packet that has sent the latest flit; [`NONE`] if that was the packet's last.
+    sender: Vec<u32>,
+    /// By router: until when stalls have been counted.
+    counted: Vec<Tick>,
+    /// Packets that wait at a router's outputs; kept for its memory.
+    #[serde(skip)]
+    waiting: Vec<(u16, Wait)>,
+}
+
+/// What a packet waits for at an output.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    from: Tick,
+    /// Whether the latest flit there was its own.
+    is_sender: bool,
+    /// Until when it waits for another allocation, having lost one.
+    lost_until: Tick,
+    /// When a virtual channel is free that has room for it; if it has one, when there is a credit.
+    room_from: Tick,
+    /// What keeps it from going on then.
+    then: Stall,
+}
+
+impl Waits {
+    pub(super) fn new(queues: usize, outputs: usize, routers: usize) -> Self {
+        Self {
+            since: vec![0; queues],
+            sender: vec![NONE; outputs],
+            counted: vec![0; routers],
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The packet at the head of a queue of the part waits for what it asks for now from some time on.
+    pub(super) fn waits_from(&mut self, queue: usize, time: Tick) {
+        self.since[queue] = time;
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let times = self.since.iter_mut().chain(&mut self.counted);
+        times.for_each(|time| *time = rebased(*time, by));
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.since) + size_of_val(&*self.sender) + size_of_val(&*self.counted)
+    }
+}
+
+impl Wait {
+    /// Why the packet waits at a time for an output that takes no flit before `soonest`, if it does, and until when that
+    /// stays so.
+    fn at(&self, time: Tick, soonest: Tick) -> (Option<Stall>, Tick) {
+        if time < self.from {
+            (None, self.from)
+        } else if time < soonest {
+            ((!self.is_sender).then_some(Stall::OutputBusy), soonest)
+        } else if time < self.lost_until {
+            (Some(Stall::InputBusy), self.lost_until)
+        } else if time < self.room_from {
+            (Some(Stall::NoCredit), self.room_from)
+        } else {
+            (Some(self.then), NEVER)
+        }
+    }
+}
+
+impl Flits {
+    pub(in crate::engine) fn counts_stalls(&self) -> bool {
+        self.state.waits.is_some()
+    }
+}
+
+impl Model<'_> {
+    /// Counts stalls until `now`; what waits goes on waiting.
+    pub(in crate::engine) fn count_flit_stalls(&mut self, now: Tick) {
+        let Some(mut flits) = self.flits.take() else { return };
+        if flits.counts_stalls() {
+            for number in 0..fitted!(self.ports.routers.len(), u32) {
+                self.hold_flits(&mut flits, number).count_stalls(now);
+            }
+        }
+        self.flits = Some(flits);
+    }
+}
+
+impl FlitVisit<'_, '_> {
+    /// Counts the time for which packets have waited for the router's outputs until `now`, when nothing has happened
+    /// yet of what happens then.
+    #[cold]
+    pub(super) fn count_stalls(&mut self, now: Tick) {
+        let Some(mut waits) = self.state.waits.take() else { return };
+        let counted = &mut waits.counted[self.number as usize];
+        let since = *counted;
+        *counted = now.max(since);
+        if since < now {
+            let mut waiting = std::mem::take(&mut waits.waiting);
+            self.find_senders(&waits, &mut waiting);
+            for output in 0..self.router.outputs {
+                self.find_askers(&waits, output, &mut waiting);
+            }
+            waiting.sort_unstable_by_key(|&(output, _)| output);
+            for own in waiting.chunk_by(|one, other| one.0 == other.0) {
+                self.count_stalls_of(own, (since, now));
+            }
+            waiting.clear();
+            waits.waiting = waiting;
+        }
+        self.state.waits = Some(waits);
+    }
+
+    /// Notes whose flits have won among contenders that have asked for the switch.
+    #[cold]
+    pub(super) fn note_senders(&mut self, due: &[u32], now: Tick) {
+        let State { contenders, waits, .. } = &mut *self.state;
+        let Some(waits) = waits else { return };
+        for &place in due {
+            let Contender { queue, exit, left, again, .. } = contenders[place as usize];
+            // Who has lost asks again later.
+            if again <= now {
+                waits.sender[exit as usize] = if left > 0 { queue } else { NONE };
+            }
+        }
+    }
+
+    /// Counts the stalls of an output for which these packets wait, from one time to another.
+    fn count_stalls_of(&mut self, waiting: &[(u16, Wait)], (since, now): (Tick, Tick)) {
+        let output = waiting[0].0;
+        let soonest = self.output(output.into()).soonest;
+        let channel = (self.router.first_output + u32::from(output)) as usize;
+        let mut time = since;
+        while time < now {
+            let (mut stall, mut until) = (None, now);
+            for (_, wait) in waiting {
+                let (reason, end) = wait.at(time, soonest);
+                stall = stall.max(reason);
+                until = until.min(end);
+            }
+            if let Some(stall) = stall {
+                self.statistics.stalled[channel][stall as usize] += Picoseconds::from(until - time);
+            }
+            time = until;
+        }
+    }
+
+    /// Packets that have a virtual channel and a flit, or will have one.
+    fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
+        let State { claims, contenders, queues, lanes, times, .. } = &*self.state;
+        for place in self.contenders() {
+            let Claim { output, .. } = claims[place];
+            let Contender { queue, exit, held, needs_room, .. } = contenders[place];
+            let flits = &queues[queue as usize].flits;
+            if flits.is_empty() {
+                continue;
+            }
+            let room_from = if needs_room { lanes[held as usize].room_from(1, times) } else { 0 };
+            let wait = Wait {
+                from: waits.since[queue as usize].max(flits.front(times)),
+                is_sender: waits.sender[exit as usize] == queue,
+                lost_until: 0,
+                room_from,
+                then: Stall::InputBusy,
+            };
+            waiting.push((output, wait));
+        }
+    }
+
+    /// Packets that ask for virtual channels of an output.
+    fn find_askers(&self, waits: &Waits, output: u16, waiting: &mut Vec<(u16, Wait)>) {
+        let number = self.router.first_output as usize + usize::from(output);
+        let first = self.state.outputs[number].lanes as usize;
+        let takes_room = self.port(output.into()).needs_room
+            && self.whole.parameters.switching != Switching::Wormhole;
+        for word in 0..self.rules.words {
+            let mut bits = self.state.asking[number * self.rules.words + word];
+            while bits != 0 {
+                let queue = self.first_queue + word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let state = &self.state.queues[queue];
+                debug_assert!(state.stage == Stage::Asking);
+                let flits = if takes_room { u32::from(state.left) } else { 0 };
+                let room_from = ports(self.lanes_asked_for(state, output)).map(|lane| {
+                    let lane = &self.state.lanes[first + lane];
+                    lane.free_at.max(lane.room_from(flits, &self.state.times))
+                });
+                let from = waits.since[queue];
+                let wait = Wait {
+                    from,
+                    is_sender: false,
+                    lost_until: if state.again > from { state.again } else { 0 },
+                    room_from: room_from.min().unwrap_or(NEVER),
+                    then: Stall::Bubble,
+                };
+                waiting.push((output, wait));
+            }
+        }
+    }
+
+    /// The lanes of an output for which the packet at the head of a queue asks, a bit each.
+    fn lanes_asked_for(&self, queue: &Queue, output: u16) -> u16 {
+        if queue.options == 0 {
+            return queue.lanes;
+        }
+        if let Some(related) = self.related() {
+            let address = Address::from(self.packets.packets[queue.slot as usize].way);
+            let input = self.router.first_input as usize + usize::from(queue.input);
+            let end = self.whole.end(address.destination).router;
+            let hops = related.hops(self.name, (input, queue.entry), (end, address.class)).iter();
+            return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
+        }
+        let nearer = queue.options >> output & 1;
+        let escape = u16::from(queue.output == output);
+        nearer << self.whole.channels.adaptive | escape << queue.lane
+    }
+}

@@ -383,7 +383,7 @@ mod tests {
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 8) + 8 + 2 * 4));
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4));
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {

@@ -13,7 +13,9 @@ impl Checks<'_> {
             return;
         };
         let (asked, most) = (spec.injection_bubble, parameters.most_bubble());
-        if spec.rule.keeps_bubble && spec.selection.is_none() && most == 0 {
+        // Elsewhere all buffers hold two.
+        let holds_one = most == 0 && parameters.sharing.is_some();
+        if spec.rule.keeps_bubble && spec.selection.is_none() && holds_one {
             return self.ring(spec.rule.name, parameters);
         }
         if asked <= most {
@@ -34,7 +36,9 @@ impl Checks<'_> {
                 "packets enter the rings of {rule} where two of the largest have room, {two} flits, and buffers hold {}",
                 parameters.buffer
             );
-            help = format!("write `buffer = {two}` or more in [router], or choose another rule");
+            help = format!(
+                "write `buffer = \"{two} flits\"` or more in [router], or choose another rule"
+            );
             keys = ["routing.relation.rule", "router.buffer"];
         }
         self.refuse(&keys, message, help);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::{
     agreement::{assert_agreement, run_fast, run_reference},
+    message::data,
     random_relation::by_relation,
     random_scenario::Scenario,
 };
@@ -286,14 +287,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
         let to_all = |source| (1..terminals).map(move |step| (source, (source + step) % terminals));
         let messages: Vec<Message> = (0..terminals)
             .flat_map(to_all)
-            .map(|(source, destination)| Message {
-                time: 0,
-                source,
-                destination,
-                bytes: 512,
-                kind: Kind::Data,
-                tag: 0,
-            })
+            .map(|(source, destination)| data(0, source, destination, 512))
             .collect();
         for (sharing, farthest) in
             [None, Some(FlitSharing::default())].into_iter().zip(&mut farthest)

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::common::{
-    agreement::assert_agreement, random_flit_scenario::share, random_scenario::Scenario,
+    agreement::assert_agreement, message::data, random_flit_scenario::share,
+    random_scenario::Scenario,
 };
 use crate::reference_flits::{self, Failure};
 use flitlab::{
@@ -144,10 +145,6 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
     Some((scenario, failure, interruption))
 }
 
-fn message(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
-}
-
 /// When the first packet of a terminal is granted the cable, and when its last flit is across.
 fn across(parameters: &Parameters) -> (Picoseconds, Picoseconds) {
     let behind = u64::from(parameters.maximum_packet() - 1) * parameters.link_flit_time();
@@ -159,19 +156,21 @@ fn across(parameters: &Parameters) -> (Picoseconds, Picoseconds) {
 #[test]
 fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
     let (fabric, routes, channel) = two_switches();
-    let parameters = parameters();
-    let (granted, across) = across(&parameters);
     let left = fabric.without(&[channel], &[]);
     let table = nue(&left, 1);
-    for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
-        let times = (at, at + 10_000_000);
-        let interruption = Interruption::new(&fabric, &left, times, table.clone());
-        let messages = [message(0, 0, 1, 256), message(20_000_000, 0, 1, 256)];
-        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
-        assert_eq!(counters.packets_lost, lost, "failure at {at}");
-        assert_eq!(counters.messages_lost, lost);
-        assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
-        assert_eq!(report.resumed, Some(times.1));
+    for sharing in [None, Some(FlitSharing::default())] {
+        let parameters = Parameters { sharing, ..parameters() };
+        let (granted, across) = across(&parameters);
+        for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
+            let times = (at, at + 10_000_000);
+            let interruption = Interruption::new(&fabric, &left, times, table.clone());
+            let messages = [data(0, 0, 1, 256), data(20_000_000, 0, 1, 256)];
+            let (log, counters, report) =
+                run(&fabric, &routes, &parameters, &messages, &interruption);
+            assert_eq!((counters.packets_lost, counters.messages_lost), (lost, lost), "at {at}");
+            assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
+            assert_eq!(report.resumed, Some(times.1));
+        }
     }
 }
 
@@ -185,7 +184,7 @@ fn a_message_is_lost_with_any_of_its_packets() {
     // The fourth packet is across, the fifth is not.
     let times = (across(&parameters).1 + 3 * packet + packet / 2, 100_000_000);
     let interruption = Interruption::new(&fabric, &left, times, table);
-    let messages = [message(0, 0, 1, 2560)];
+    let messages = [data(0, 0, 1, 2560)];
     let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
     assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
     assert_eq!((counters.messages_lost, log.messages.len()), (1, 0));
@@ -285,7 +284,7 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     let table = nue(&left, 1);
     let interruption = Interruption::new(&fabric, &left, (1, 5_000_000), table);
     let messages: Vec<Message> =
-        (0..40).map(|time| message(time * 50_000, 0, 1, Bytes(256).0)).collect();
+        (0..40).map(|time| data(time * 50_000, 0, 1, Bytes(256).0)).collect();
     let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
     assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
     assert_eq!(report, InterruptionReport { resumed: Some(5_000_000), ..report });
@@ -335,22 +334,4 @@ fn flit_by_flit_the_engines_lose_the_same() {
     let each = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
     assert!(each.iter().all(|kind| switchings.contains(kind)));
     assert!(tried > 40 && lost > 60, "{tried} scenarios, {lost} lost");
-}
-
-#[test]
-fn flit_by_flit_a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
-    let (fabric, routes, channel) = two_switches();
-    let parameters = Parameters { sharing: Some(FlitSharing::default()), ..parameters() };
-    let (granted, across) = across(&parameters);
-    let left = fabric.without(&[channel], &[]);
-    let table = nue(&left, 1);
-    for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
-        let times = (at, at + 10_000_000);
-        let interruption = Interruption::new(&fabric, &left, times, table.clone());
-        let messages = [message(0, 0, 1, 256), message(20_000_000, 0, 1, 256)];
-        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
-        assert_eq!((counters.packets_lost, counters.messages_lost), (lost, lost), "at {at}");
-        assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
-        assert_eq!(report.resumed, Some(times.1));
-    }
 }

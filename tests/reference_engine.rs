@@ -4,6 +4,7 @@
 //! 6 ps, routing 3 ps, the crossbar 2 ps; a maximum packet is a header and 3 payload flits and a
 //! buffer holds two of them.
 
+use crate::common::message::data;
 use crate::common::random_scenario::Scenario;
 use crate::reference::Deadlock;
 use flitlab::{
@@ -51,10 +52,6 @@ fn parameters() -> Parameters {
         collective: Default::default(),
         errors: None,
     }
-}
-
-fn data(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
 }
 
 fn read(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {

@@ -4,6 +4,7 @@
 //! the crossbar 2 ps and allocation nothing; a maximum packet is a header and 3 payload flits. Hence a flit that wins the
 //! switch at `g` is at the next router at `g + 9` and in the sink at `g + 8`.
 
+use crate::common::message::data;
 use crate::reference_flits::{Deadlock, run};
 use flitlab::{
     engine::{
@@ -67,10 +68,6 @@ fn single() -> Parameters {
 /// Two virtual channels, which two packets can get at the same instant.
 fn double() -> Parameters {
     parameters(2, FlitSharing { iterations: 2, ..FlitSharing::default() })
-}
-
-fn data(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
 }
 
 fn try_torus(

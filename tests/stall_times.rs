@@ -9,10 +9,11 @@ use flitlab::{
     },
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Faults, Torus},
-    traffic::{Kind, Message, Script, Workload},
+    traffic::{Message, Script, Workload},
     units::{Bytes, Picoseconds, Rate},
 };
 
+use crate::common::message::data;
 use crate::common::random_flit_scenario::flit_scenario;
 
 const FLIT: u64 = 16;
@@ -50,10 +51,6 @@ fn parameters() -> Parameters {
         service_time: 0,
         ..Parameters::default()
     }
-}
-
-fn data(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
 }
 
 /// The channels of a row of nodes, or a ring, that stood still, with the times: for no credit, the bubble, the input, the

@@ -65,20 +65,19 @@ impl PortHops {
         })
     }
 
-    /// The room that a packet needs in a lane which needs so much, for so many flits, where it enters no ring; `bubble` more than
-    /// its own where it does.
+    /// Which of the [needs](Whole::needs) of a packet counts in a lane.
     #[inline(always)]
-    fn need(&self, lane: u8, (need, flits): (u16, u16), bubble: u16) -> u16 {
-        if self.enters >> lane & 1 == 1 { need.max(flits + bubble) } else { need }
+    fn need(&self, lane: u8, needs: [u16; 2]) -> u16 {
+        needs[usize::from(self.enters >> lane & 1)]
     }
 
     /// Those of its lanes that are no reserve and have room, a bit each.
     #[inline(always)]
-    fn open(&self, view: &View, (need, flits): (u16, u16), bubble: u16) -> u16 {
+    fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
         let open = view.open(self.lanes & !self.enters, need);
         match self.lanes & self.enters {
             0 => open,
-            enters => open | view.open(enters, need.max(flits + bubble)),
+            enters => open | view.open(enters, entering),
         }
     }
 
@@ -424,12 +423,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let (of_port, bubble) = (self.related().port(here), self.whole.ring_bubble);
-        let open = of_port.open(self.view(output, now), (need, flits), bubble);
+        let (of_port, needs) = (self.related().port(here), self.whole.needs(need, flits));
+        let open = of_port.open(self.view(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
             for lane in lanes_in(of_port.lanes) {
-                let need = of_port.need(lane, (need, flits), bubble);
+                let need = of_port.need(lane, needs);
                 let obstacle = self.lack_of_room(first + u32::from(lane), need, flits, now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
@@ -443,8 +442,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let first = self.first_of(pair, ports.clone());
         let best = match walk {
-            Walk::Preferred => self.best(ports, first, (need, flits), now),
-            Walk::Any => self.best(here..here + 1, first, (need, flits), now),
+            Walk::Preferred => self.best(ports, first, needs, now),
+            Walk::Any => self.best(here..here + 1, first, needs, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
@@ -464,10 +463,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut self,
         ports: Range<usize>,
         (hops, first): (usize, usize),
-        (need, flits): (u16, u16),
+        needs: [u16; 2],
         now: Tick,
     ) -> Option<Hop> {
-        let bubble = self.whole.ring_bubble;
         let (mut best, mut most, mut turn) = (None, 0, 0);
         for place in ports {
             let of_port = self.related().port(place);
@@ -478,8 +476,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             for lane in lanes_in(of_port.lanes) {
                 let room = rooms[usize::from(lane)];
                 let own = of_port.turn(lane, first, hops);
-                let need = of_port.need(lane, (need, flits), bubble);
-                if room >= need && (best.is_none() || (room, turn) > (most, own)) {
+                if room >= of_port.need(lane, needs)
+                    && (best.is_none() || (room, turn) > (most, own))
+                {
                     (best, most, turn) = (Some(Hop::new(of_port.port, lane)), room, own);
                 }
             }
@@ -512,7 +511,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if known == state {
             return fits;
         }
-        let bubble = self.whole.ring_bubble;
+        let [_, entering] = self.whole.needs(flits, flits);
         let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
         let fits = self.ports_of(pair).any(|place| {
             let of_port = self.related().port(place);
@@ -522,7 +521,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             }
             let enters = of_port.lanes & of_port.enters;
             of_port.lanes & !enters & view.fits != 0
-                || enters != 0 && view.open(enters, flits + bubble) != 0
+                || enters != 0 && view.open(enters, entering) != 0
         });
         self.views().heads[pair as usize] = (state, fits);
         fits
@@ -568,9 +567,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
         let (hops, first) = self.first_of(pair, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
-        let bubble = self.whole.ring_bubble;
+        let needs = self.whole.needs(need, flits);
         for lane in lanes_in(here.reserve) {
-            let need = here.need(lane, (need, flits), bubble);
+            let need = here.need(lane, needs);
             match self.obstacle(output, pair, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {

@@ -63,7 +63,7 @@ pub(super) struct Whole<'f> {
     /// Room that a packet which chooses its way has to leave where it is injected; on the adaptive channel, if there is one.
     injection_bubble: u16,
     /// Flits that entering the ring of a relation needs beyond the packet.
-    pub ring_bubble: u16,
+    ring_bubble: u16,
     /// The lanes of packets that choose their way.
     pub channels: AdaptiveChannels,
     /// By router, its live terminals: where they start in `terminals`.
@@ -192,10 +192,17 @@ impl<'f> Whole<'f> {
         if injected { self.injection_bubble } else { 0 }
     }
 
-    /// The room that a packet needs by a hop of a relation which needs so much, for so many flits, by others.
+    /// The room that a packet needs by hops of a relation, for so many flits and so much by hops that enter no ring; and by
+    /// those that do.
+    #[inline(always)]
+    pub(super) fn needs(&self, need: u16, flits: u16) -> [u16; 2] {
+        [need, need.max(flits + self.ring_bubble)]
+    }
+
+    /// The one of these that counts for a hop.
     #[inline]
     pub(super) fn need_by(&self, hop: &Hop, need: u16, flits: u16) -> u16 {
-        if hop.ring == Ring::Enters { need.max(flits + self.ring_bubble) } else { need }
+        self.needs(need, flits)[usize::from(hop.ring == Ring::Enters)]
     }
 
     /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is

@@ -24,7 +24,7 @@ use crate::adaptive::Heading;
 use crate::topology::Fabric;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// What is wrong with a relation. Sources and destinations are router numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

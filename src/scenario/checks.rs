@@ -3,9 +3,9 @@
 //! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
 //! them is wrong by itself, and reported at the first one that is written.
 
+mod bubbles;
 mod collective;
 mod errors;
-mod injection;
 mod remote_memory;
 mod sharing;
 

@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod browser;
 pub mod made_up;
+pub mod message;
 pub mod random_errors;
 pub mod random_flit_scenario;
 pub mod random_relation;

@@ -78,7 +78,8 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
         && !matches!(routes, Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_));
     let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
     parameters.bubble = may_have_bubble && wants_bubble;
-    draw_buffers(random, parameters);
+    let ring = matches!(routes, Routes::Relation(routes) if routes.relation.has_ring());
+    draw_buffers(random, parameters, ring);
     if matches!(routes, Routes::Relation(_)) {
         throttle(routes, random.random_range(0..=2), parameters);
     }
@@ -86,7 +87,7 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
 }
 
 /// Buffers of a few flits for worms; else of the packets that the rules ask for, or somewhat more.
-fn draw_buffers(random: &mut dyn Rng, parameters: &mut Parameters) {
+fn draw_buffers(random: &mut dyn Rng, parameters: &mut Parameters, ring: bool) {
     let largest = parameters.maximum_packet();
     let mut more = |least: u32| match random.random_range(0..4) {
         0 | 1 => least,
@@ -95,7 +96,7 @@ fn draw_buffers(random: &mut dyn Rng, parameters: &mut Parameters) {
     };
     let (least, least_injected) = match parameters.switching {
         Switching::Wormhole => (1, 1),
-        _ if parameters.bubble => (2 * largest, largest),
+        _ if parameters.bubble || ring => (2 * largest, largest),
         _ => (largest, largest),
     };
     parameters.buffer = more(least);

@@ -197,7 +197,7 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, lane: u8, place: usize, now: Tick) {
         self.withdraw(queue);
-        if self.queue(queue).options != 0 && self.related().is_some() {
+        if self.queue(queue).options != 0 {
             self.count_reserve(queue, output, lane);
         }
         let held = &mut self.state.lanes[place];

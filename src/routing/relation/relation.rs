@@ -30,6 +30,7 @@ pub struct Hop {
     /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
     /// room.
     pub detour: bool,
+    /// How it stands to a ring; always [`Ring::Off`] in relations that have none.
     pub ring: Ring,
 }
 
@@ -331,7 +332,7 @@ impl Relation {
             });
             self.staying.push(own);
         }
-        // What stays stays.
+        // The new lists lead along the ring alone.
         self.staying.extend(narrow(self.staying.len())..self.lists());
     }
 }

@@ -25,7 +25,7 @@ fn fabrics() -> Vec<(&'static str, Fabric)> {
 }
 
 /// The same relation with other hops.
-fn changed(
+pub(in crate::routing) fn changed(
     fabric: &Fabric,
     relation: &Relation,
     change: impl Fn(u32, u32, &mut Vec<Hop>),

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::routing::prove_relation;
-use crate::routing::relation::{RelationBuilder, RelationParameters, RelationRule};
+use crate::routing::relation::{RelationParameters, RelationRule};
+use crate::routing::relation_proof::tests::changed as with_other_hops;
 use crate::routing::test_fabric;
 use crate::topology::builders::RandomRegular;
 
@@ -16,23 +17,13 @@ fn relation(fabric: &Fabric, lanes: u8) -> Relation {
     RelationRule::BUBBLE_COLOURING.relation(fabric, &parameters).unwrap()
 }
 
-/// The proof of a relation whose hops are changed in states from which packets don't leave the network.
+/// The proof of a relation with other hops.
 fn changed(
     fabric: &Fabric,
     relation: &Relation,
     change: impl Fn(u32, u32, &mut Vec<Hop>),
 ) -> RelationProof {
-    let mut builder = RelationBuilder::new(fabric, relation.lanes()).unwrap();
-    for destination in fabric.ends() {
-        for state in 0..relation.states() {
-            let mut hops = relation.hops(state, destination).to_vec();
-            if !hops.is_empty() {
-                change(state, destination, &mut hops);
-            }
-            builder.set(state, destination, &mut hops);
-        }
-    }
-    prove_relation(fabric, &builder.finish())
+    prove_relation(fabric, &with_other_hops(fabric, relation, change))
 }
 
 /// Of all flaws, that there are some of a kind and only of kinds.

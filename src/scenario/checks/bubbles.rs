@@ -25,23 +25,24 @@ impl Checks<'_> {
     }
 
     fn ring(&mut self, rule: &str, parameters: &Parameters) {
-        let (message, help, keys);
-        if parameters.switching == Switching::Wormhole {
-            message = format!("worms are longer than any room that the rings of {rule} could keep");
-            help = "leave `switching` out, or choose another rule".into();
-            keys = ["routing.relation.rule", "router.switching"];
+        let (other, message, help) = if parameters.switching == Switching::Wormhole {
+            let message =
+                format!("worms are longer than any room that the rings of {rule} could keep");
+            ("router.switching", message, "leave `switching` out".to_owned())
         } else {
             let two = 2 * u64::from(parameters.maximum_packet());
-            message = format!(
+            let message = format!(
                 "packets enter the rings of {rule} where two of the largest have room, {two} flits, and buffers hold {}",
                 parameters.buffer
             );
-            help = format!(
-                "write `buffer = \"{two} flits\"` or more in [router], or choose another rule"
-            );
-            keys = ["routing.relation.rule", "router.buffer"];
-        }
-        self.refuse(&keys, message, help);
+            (
+                "router.buffer",
+                message,
+                format!("write `buffer = \"{two} flits\"` or more in [router]"),
+            )
+        };
+        let keys = ["routing.relation.rule", other];
+        self.refuse(&keys, message, format!("{help}, or choose another rule"));
     }
 
     fn injection_bubble(&mut self, asked: u8, parameters: &Parameters) {

@@ -126,8 +126,8 @@ fn a_run_that_goes_on_from_any_checkpoint_ends_as_if_undisturbed() {
         let mut number = 0;
         let mut taken = Vec::new();
         let keep = &mut |snapshot: Snapshot<'_>| {
-            // Seven of them, at all places of a window; all, if they are few.
-            let step = (times / 7).max(1);
+            // Four of them, at all places of a window.
+            let step = (times / 4).max(1);
             if number % step == 3 % step {
                 Checkpoint::write(&file(number), &identity, snapshot).unwrap();
                 taken.push(number);
@@ -136,7 +136,7 @@ fn a_run_that_goes_on_from_any_checkpoint_ends_as_if_undisturbed() {
         };
         let kept = simulation.run_from(None, &mut |_| {}, keep);
         assert_eq!(results(&kept), results(&undisturbed), "{name}: keeping changes nothing");
-        assert!(taken.len() >= 6, "{name}: {taken:?}");
+        assert!(taken.len() >= 3, "{name}: {taken:?}");
         for number in taken {
             let checkpoint = Checkpoint::read(&file(number), &identity).unwrap().unwrap();
             assert!(checkpoint.threads() <= threads, "{name}");

@@ -151,7 +151,7 @@ fn the_engines_agree_in_more_scenarios() {
     agree_under_adaptive_routing(150..600);
     agree_under_adaptive_routing_with_failures(200..800);
     agree_on_forwarding_tables(150..400);
-    agree_on_choices(200..500);
+    agree_on_choices(70..500);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn the_engines_agree_on_relations_and_paths() {
-    agree_on_choices(0..200);
+    agree_on_choices(0..70);
 }
 
 fn agree_on_choices(seeds: std::ops::Range<u64>) {
@@ -268,17 +268,18 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
         };
         *seen.entry(kind).or_insert(0) += 1;
     }
-    assert!(seen.len() == 3 && seen.values().all(|&count| count > 20), "{seen:?}");
+    assert!(seen.len() == 3 && seen.values().all(|&count| count > 7), "{seen:?}");
 }
 
 /// Full networks whose packets choose by rings, some of which have escaped so often that they stay on them.
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
     let mut farthest = [0; 2];
-    for seed in 0..3 {
+    // With one lane, and with two.
+    for seed in [10, 15] {
         let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
         let fabric = graph.cabling().unwrap().fabric().unwrap();
-        let lanes = 1 + (seed % 3) as u8;
+        let lanes = 1 + (seed % 2) as u8;
         let parameters = RelationParameters { lanes, ..RelationParameters::default() };
         let relation = RelationRule::BUBBLE_COLOURING.relation(&fabric, &parameters).unwrap();
         assert!(relation.has_ring());

@@ -337,6 +337,32 @@ fn the_engines_agree_on_switches_of_up_to_a_hundred_ports() {
     assert!(most > 96, "{most} ports at most");
 }
 
+/// More packets at once with flits for the switch than a word has bits: first each for another terminal, then two for each.
+#[test]
+fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
+    let graph = RandomRegular { routers: 2, degree: 1, terminals: 70, seed: 1 };
+    let fabric = graph.cabling().unwrap().fabric().unwrap();
+    for (lanes, iterations) in [(1, 1), (2, 3)] {
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
+        let routes = by_relation(relation, false, 1);
+        let parameters = Parameters {
+            virtual_channels: lanes,
+            bubble: false,
+            sharing: Some(FlitSharing { iterations, ..FlitSharing::default() }),
+            ..Parameters::default()
+        };
+        let steps = [1, 7].into_iter().flat_map(|step| (0..70).map(move |source| (source, step)));
+        let messages = steps
+            .map(|(source, step)| data(0, source, (source + step) % 70, 200))
+            .chain((0..70).map(|source| data(1_000_000, source, source / 2 + 1, 200)))
+            .filter(|message| message.source != message.destination)
+            .collect();
+        let scenario = Scenario { fabric: fabric.clone(), routes, parameters, messages };
+        crate::differential_flits::agree(lanes.into(), &scenario);
+    }
+}
+
 #[test]
 fn the_fast_engine_delivers_everything_once_and_in_order() {
     for_each_scenario(0..800, |scenario| {

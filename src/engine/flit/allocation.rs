@@ -1,10 +1,10 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
-use super::contest::{Claim, Contender};
+use super::contest::Claim;
 use super::queue::Stage;
-use super::visit::FlitVisit;
-use super::{State, first_from, turn};
+use super::visit::{FlitVisit, MASKED};
+use super::{Input, Output, bits, first_from, turn};
 use crate::engine::Arbitration;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::walk::drawn;
@@ -29,9 +29,8 @@ pub(super) struct Scratch {
     of_input: Vec<u32>,
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
-    /// Places for queues that are looked at, and for contenders whose flits ask for the switch.
+    /// Places for queues that are looked at.
     pub looks: Vec<u32>,
-    pub due: Vec<u32>,
     /// Contenders whose last flit has won.
     pub ended: Vec<u32>,
 }
@@ -60,11 +59,10 @@ pub(super) struct Want {
 }
 
 impl Scratch {
-    /// For routers of up to so many ports, and contenders and queues.
-    pub(super) fn new(inputs: u16, outputs: u16, [contenders, queues]: [u32; 2]) -> Self {
+    /// For routers of up to so many ports and queues.
+    pub(super) fn new(inputs: u16, outputs: u16, queues: u32) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
-        let (due, looks) = (vec![NONE; contenders as usize], vec![NONE; queues as usize + 1]);
-        Self { of_input, of_output, due, looks, ..Self::default() }
+        Self { of_input, of_output, looks: vec![NONE; queues as usize + 1], ..Self::default() }
     }
 
     /// Some lanes of an output are open to the packet of a queue.
@@ -226,13 +224,23 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
-    /// of its offers; who could still win takes part in the next round.
+    /// of its offers; who could still win takes part in the next round. Of the first [`MASKED`] contenders those take
+    /// part that are given, a bit each.
     #[inline(never)]
-    pub(super) fn allocate_switch(&mut self, now: Tick) {
+    pub(super) fn allocate_switch(&mut self, due: u64, now: Tick) {
         let mut wants = std::mem::take(&mut self.scratch.wants);
+        wants.clear();
+        for number in bits(due) {
+            wants.push(self.want(self.first_contender + number));
+        }
+        for place in self.contenders().skip(MASKED) {
+            if self.state.claims[place].next == now {
+                wants.push(self.want(place));
+            }
+        }
         if !may_clash(&wants) {
             for want in &wants {
-                self.give_switch(want, true, now);
+                self.emit(want.contender as usize, true, now);
             }
             self.scratch.wants = wants;
             return;
@@ -267,14 +275,14 @@ impl FlitVisit<'_, '_> {
                 let wins = of_input[want.input as usize] == number;
                 of_output[want.output as usize] = if wins { number } else { NONE };
                 if wins {
-                    self.give_switch(want, round == 0, now);
+                    self.emit(want.contender as usize, round == 0, now);
                 }
             }
             for (number, want) in wants.iter_mut().enumerate() {
                 let winner = of_input[want.input as usize];
                 want.is_out = winner != NONE || of_output[want.output as usize] != NONE;
                 if want.is_out && winner != number_of(number) {
-                    self.yield_to_others(want, now);
+                    self.yield_to_others(want.contender as usize, now);
                 }
             }
             for &number in &offered {
@@ -288,33 +296,24 @@ impl FlitVisit<'_, '_> {
             }
         }
         for want in &wants {
-            self.yield_to_others(want, now);
+            self.yield_to_others(want.contender as usize, now);
         }
         (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
         (self.scratch.wants, self.scratch.offered) = (wants, offered);
     }
 
-    /// As [`Self::allocate_switch`], for two flits.
+    /// If the flits of two contenders, sets of one each, share a port: whether the first of them wins.
     #[inline(always)]
-    pub(super) fn give_to_one_or_both(&mut self, one: &Want, other: &Want, now: Tick) {
-        let first = if one.output == other.output {
-            self.is_offered(one, other, now)
+    pub(super) fn first_wins(&mut self, one: u64, other: u64, now: Tick) -> Option<bool> {
+        let place = |set: u64| self.first_contender + set.trailing_zeros() as usize;
+        let (one, other) = (self.want(place(one)), self.want(place(other)));
+        if one.output == other.output {
+            Some(self.is_offered(&one, &other, now))
         } else if one.input == other.input {
-            self.is_accepted(one, other)
+            Some(self.is_accepted(&one, &other))
         } else {
-            self.give_switch(other, true, now);
-            return self.give_switch(one, true, now);
-        };
-        let (winner, loser) = if first { (one, other) } else { (other, one) };
-        self.give_switch(winner, true, now);
-        self.yield_to_others(loser, now);
-    }
-
-    /// Lets a flit win.
-    #[inline(always)]
-    pub(super) fn give_switch(&mut self, want: &Want, first_round: bool, now: Tick) {
-        self.win(want.contender as usize, first_round);
-        self.emit(want.contender as usize, now);
+            None
+        }
     }
 
     /// Whether an output makes its offer to one flit rather than to another.
@@ -323,6 +322,9 @@ impl FlitVisit<'_, '_> {
         let pointer = self.output(one.output as usize).pointer;
         let transit = u32::from(self.router.transit);
         match self.rules.arbitration {
+            Arbitration::RoundRobin if one.input != other.input => {
+                turn(one.input, pointer) < turn(other.input, pointer)
+            }
             Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
             Arbitration::Random => self.drawn(one, now) < self.drawn(other, now),
             Arbitration::TransitFirst => {
@@ -365,22 +367,21 @@ impl FlitVisit<'_, '_> {
             }
         }
     }
+}
 
-    /// Moves the pointers behind a flit that wins, which is still counted as its packet's.
-    #[inline(always)]
-    pub(super) fn win(&mut self, contender: usize, first_round: bool) {
-        let State { claims, contenders, inputs, outputs, .. } = &mut *self.state;
-        let &Contender { entry, exit, of_port, .. } = &contenders[contender];
-        let &Claim { input, output, .. } = &claims[contender];
-        let port = &mut inputs[entry as usize];
-        port.pointer = of_port + 1;
-        if first_round {
-            port.accepts = output + 1;
-        }
-        if self.rules.arbitration == Arbitration::Weighted {
-            self.take_turn(contender);
-        } else if first_round {
-            outputs[exit as usize].pointer = input + 1;
+/// Moves the pointers of a flit's ports behind it, which wins in the first round of offers or later; outputs that serve by
+/// weights have turns instead.
+#[inline(always)]
+pub(super) fn pass_turn(
+    (claim, of_port): (&Claim, u16),
+    (entry, exit): (&mut Input, &mut Output),
+    (in_first_round, by_weights): (bool, bool),
+) {
+    entry.pointer = of_port + 1;
+    if in_first_round {
+        entry.accepts = claim.output + 1;
+        if !by_weights {
+            exit.pointer = claim.input + 1;
         }
     }
 }

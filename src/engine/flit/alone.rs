@@ -2,10 +2,12 @@
 //! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
 //! them. So they are left alone, and catch up when either happens, in one go.
 
-use super::State;
+use super::allocation::pass_turn;
 use super::contest::Contender;
 use super::sending::give_back;
-use super::visit::FlitVisit;
+use super::visit::{FlitVisit, MASKED};
+use super::{State, bits};
+
 use crate::engine::Arbitration;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -17,8 +19,9 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     pub(super) fn leave_alone(&mut self, place: usize, next: Tick, crossbar: Tick) {
         let Contender { queue, feeder, injects, left, .. } = self.state.contenders[place];
+        let number = place - self.first_contender;
         // Its terminal may wait for a credit.
-        if injects && self.state.lanes[feeder as usize].awaited {
+        if number >= MASKED || injects && self.state.lanes[feeder as usize].awaited {
             return;
         }
         let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
@@ -29,8 +32,7 @@ impl FlitVisit<'_, '_> {
             soonest.max(flits.at(left - 1, &self.state.times))
         };
         self.state.claims[place].next = last;
-        self.state.contenders[place].alone = true;
-        self.alone += 1;
+        self.alone |= 1 << number;
     }
 
     /// A packet that comes from an input port has got a lane of an output: from now on it is one of those who send.
@@ -42,11 +44,11 @@ impl FlitVisit<'_, '_> {
         let of_output = &mut self.output(output).senders;
         *of_output += 1;
         let shares = shares_input || *of_output > 1;
-        if self.alone > 0 && shares {
-            for place in self.contenders() {
-                let other = &self.state.claims[place];
+        if self.alone != 0 && shares {
+            for number in bits(self.alone) {
+                let other = &self.state.claims[self.first_contender + number];
                 if usize::from(other.input) == input || usize::from(other.output) == output {
-                    self.attend(place, now);
+                    self.attend(number, now);
                 }
             }
         }
@@ -55,27 +57,37 @@ impl FlitVisit<'_, '_> {
     /// Lets all that were left alone send before `until`.
     #[inline(always)]
     pub(super) fn attend_all(&mut self, until: Tick) {
-        if self.alone > 0 {
-            for place in self.contenders() {
-                self.attend(place, until);
-            }
+        self.attend_of(self.alone, until);
+    }
+
+    /// Lets those of some contenders send before `until` that were left alone.
+    #[inline(always)]
+    pub(super) fn attend_of(&mut self, some: u64, until: Tick) {
+        for number in bits(self.alone & some) {
+            self.attend(number, until);
         }
     }
 
-    /// Lets a contender send before `until` if it was left alone; none of its flits is the last. From then on it is one
+    /// Lets a contender send before `until` that was left alone; none of its flits is the last. From then on it is one
     /// of many again.
-    #[inline(always)]
-    pub(super) fn attend(&mut self, place: usize, until: Tick) {
-        if !self.state.contenders[place].alone {
-            return;
-        }
+    fn attend(&mut self, number: usize, until: Tick) {
+        let place = self.first_contender + number;
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
         self.send_alone(place, until, &mut arrivals);
         arrivals.clear();
         self.scratch.arrivals = arrivals;
-        self.alone -= 1;
-        self.state.contenders[place].alone = false;
+        self.alone &= !(1 << number);
         self.state.set_next(place);
+    }
+
+    /// A contender takes another place.
+    #[inline(always)]
+    pub(super) fn move_alone(&mut self, from: usize, to: usize) {
+        let (from, to) = (from - self.first_contender, to - self.first_contender);
+        if from < MASKED {
+            let moves = self.alone >> from & 1;
+            self.alone = self.alone & !(1 << from) | moves << to;
+        }
     }
 
     fn send_alone(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
@@ -100,7 +112,9 @@ impl FlitVisit<'_, '_> {
                 }
                 lane.take(now, &self.state.times);
             }
-            arrivals.push(pace.pass(now, &mut free_at, &mut output));
+            let (taken, arrives) = pace.pass(now, &mut output);
+            free_at = taken;
+            arrivals.push(arrives);
             let State { lanes, times, .. } = &mut *self.state;
             if give_back(lanes.get_mut(own.feeder as usize), now + back, times) {
                 self.tell_sender(place, now);
@@ -115,13 +129,18 @@ impl FlitVisit<'_, '_> {
         }
         debug_assert!(sent < own.left, "the last flit is not sent alone");
         *self.latest = (*self.latest).max(self.time(last));
-        self.state.outputs[own.exit as usize] = output;
-        self.state.inputs[own.entry as usize].free_at = free_at;
         self.state.queues[own.queue as usize].flits = flits;
-        // Pointers are where they were after another win, but turns are counted.
-        let wins = if self.rules.arbitration == Arbitration::Weighted { sent } else { 1 };
-        for _ in 0..wins {
-            self.win(place, true);
+        let by_weights = self.rules.arbitration == Arbitration::Weighted;
+        let entry = &mut self.state.inputs[own.entry as usize];
+        pass_turn(
+            (&self.state.claims[place], own.of_port),
+            (entry, &mut output),
+            (true, by_weights),
+        );
+        entry.free_at = free_at;
+        self.state.outputs[own.exit as usize] = output;
+        if by_weights {
+            (0..sent).for_each(|_| self.take_turn(place));
         }
         self.state.contenders[place].left -= sent;
         self.statistics.flits[own.counted as usize] += u64::from(sent);

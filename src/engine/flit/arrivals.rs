@@ -1,5 +1,6 @@
 //! Flits and credits that come to a router from others.
 
+use super::bits;
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::model::Model;
@@ -155,12 +156,8 @@ impl FlitVisit<'_, '_> {
 
 /// Who is in a set.
 fn members(words: &[u64]) -> impl Iterator<Item = usize> {
-    words.iter().zip(0..).flat_map(|(&word, number)| {
-        let mut left: u64 = word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some(number * 64 + bit)
-        })
-    })
+    words
+        .iter()
+        .enumerate()
+        .flat_map(|(number, &word)| bits(word).map(move |bit| number * 64 + bit))
 }

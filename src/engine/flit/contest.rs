@@ -57,20 +57,18 @@ pub(super) struct Contender {
     pub has_header: bool,
     /// Whether it comes from a terminal.
     pub injects: bool,
-    /// Whether it sends alone: nobody looks at it until its last flit, or until somebody joins it.
-    pub alone: bool,
 }
 
 impl Claim {
     /// Of nobody.
     pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
 
-    /// A flit has been sent: its input port and its output are taken until these times.
+    /// A flit has been sent: its input port is taken until then, its output until `soonest`, which is not before.
     #[inline(always)]
     pub(super) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
         let of_input = if self.input == input { taken } else { 0 };
-        let of_output = if self.output == output { soonest } else { 0 };
-        self.next = self.next.max(of_input).max(of_output);
+        let free = if self.output == output { soonest } else { of_input };
+        self.next = self.next.max(free);
     }
 }
 
@@ -93,7 +91,6 @@ impl Contender {
         leaves: false,
         has_header: false,
         injects: false,
-        alone: false,
     };
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -163,21 +160,18 @@ impl State {
 }
 
 impl FlitVisit<'_, '_> {
-    /// The next instant at which flits ask for the switch. Their contenders are put down in `due`, from its start on, and
-    /// counted.
+    /// The next instant at which flits ask for the switch, and whose: a bit each of the router's first 64 contenders.
     #[inline(always)]
-    pub(super) fn next_contest(&self, due: &mut [u32]) -> (Tick, usize) {
-        let range = self.contenders();
-        let places = fitted!(range.start, u32)..;
-        let claims = &self.state.claims[range];
+    pub(super) fn next_contest(&self) -> (Tick, u64) {
+        let claims = &self.state.claims[self.contenders()];
         let soonest = soonest(claims);
-        let mut count = 0;
+        let (mut due, mut bit) = (0, 1_u64);
         // Without branches, which could not be foretold.
-        for (place, claim) in places.zip(claims) {
-            due[count] = place;
-            count += usize::from(claim.next == soonest);
+        for claim in claims {
+            due |= if claim.next == soonest { bit } else { 0 };
+            bit <<= 1;
         }
-        (soonest, count)
+        (soonest, due)
     }
 
     /// Where the router's contenders are.
@@ -215,7 +209,6 @@ impl FlitVisit<'_, '_> {
             leaves: leaves(port),
             has_header: !leaves(port),
             injects: feeder.injects,
-            alone: false,
         };
         self.state.claims[place] = Claim { next: NEVER, input, output };
         self.state.set_next(place);
@@ -236,6 +229,7 @@ impl FlitVisit<'_, '_> {
             if place < last {
                 contenders[place] = contenders[last];
                 claims[place] = claims[last];
+                self.move_alone(last, place);
             }
         }
     }

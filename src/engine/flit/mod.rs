@@ -213,11 +213,7 @@ impl Flits {
             sharing,
         };
         let state = State::new(&rules, parameters, whole, part, ports);
-        let scratch = allocation::Scratch::new(
-            most_inputs,
-            narrow::<u16>(most_outputs),
-            [most_outputs * lanes, queues],
-        );
+        let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
         Some(Self { rules, state, scratch })
     }
 
@@ -407,4 +403,14 @@ fn first_from(set: u16, pointer: u32) -> Option<u32> {
     let from_pointer = if pointer < u16::BITS { set & (u16::MAX << pointer) } else { 0 };
     let first = if from_pointer != 0 { from_pointer } else { set };
     (first != 0).then(|| first.trailing_zeros())
+}
+
+/// The numbers in a set.
+#[inline(always)]
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        first
+    })
 }

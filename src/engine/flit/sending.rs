@@ -1,20 +1,20 @@
 //! Sending: flits that ask for the switch, and what those that win it bring about.
 
-use super::allocation::Want;
+use super::allocation::{Want, pass_turn};
 use super::arrivals::FlitCrossing;
 use super::contest::{Claim, Contender};
 use super::lane::Lane;
 use super::queue::{Queue, Stage};
 use super::times::Times;
-use super::visit::FlitVisit;
-use super::{Output, State};
-use crate::engine::ChannelKind;
+use super::visit::{FlitVisit, MASKED};
+use super::{Output, State, bits};
 use crate::engine::credits::Credit;
 use crate::engine::parameters::{FlitSharing, Parameters};
 use crate::engine::ports::{self, AWAY};
 use crate::engine::sink::Delivery;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::whole::Timing;
+use crate::engine::{Arbitration, ChannelKind};
 use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
 
@@ -41,55 +41,54 @@ impl Pace {
         Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
     }
 
-    /// A flit wins at `now`: when it is at the far end.
+    /// A flit wins at `now`: until when it takes the crossbar, and when it is at the far end.
     #[inline(always)]
-    pub(super) fn pass(&self, now: Tick, free_at: &mut Tick, output: &mut Output) -> Tick {
+    pub(super) fn pass(&self, now: Tick, output: &mut Output) -> (Tick, Tick) {
         let starts = output.line.max(now + self.crossing);
         output.line = starts + self.flit;
         let taken = now + self.crossbar;
         output.soonest = taken.max(output.line.saturating_sub(self.waits));
-        *free_at = taken;
-        starts + self.forward
+        (taken, starts + self.forward)
     }
 }
 
 impl FlitVisit<'_, '_> {
-    /// Lets the next flits of contenders ask for the switch.
+    /// Lets the next flits of contenders ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
     #[inline(always)]
-    pub(super) fn send(&mut self, due: &[u32], now: Tick) {
-        match *due {
-            [contender] => {
-                let want = self.want(contender);
-                self.give_switch(&want, true, now);
-            }
-            [one, other] => {
-                let (one, other) = (self.want(one), self.want(other));
-                self.give_to_one_or_both(&one, &other, now);
-            }
-            _ => {
-                self.scratch.wants.clear();
-                for &contender in due {
-                    let want = self.want(contender);
-                    self.scratch.wants.push(want);
-                }
-                self.allocate_switch(now);
-            }
+    pub(super) fn send(&mut self, due: u64, now: Tick) {
+        let others = due & due.wrapping_sub(1);
+        let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
+        if !are_few || self.contenders().len() > MASKED {
+            return self.allocate_switch(due, now);
+        }
+        let (mut winners, mut losers) = (due, 0);
+        if others != 0
+            && let Some(first_wins) = self.first_wins(due ^ others, others, now)
+        {
+            (winners, losers) =
+                if first_wins { (due ^ others, others) } else { (others, due ^ others) };
+        }
+        for number in bits(winners) {
+            self.emit(self.first_contender + number, true, now);
+        }
+        for number in bits(losers) {
+            self.yield_to_others(self.first_contender + number, now);
         }
     }
 
     /// The next flit of a contender.
     #[inline(always)]
-    fn want(&self, contender: u32) -> Want {
-        let Claim { input, output, .. } = self.state.claims[contender as usize];
-        let Contender { of_port, onto, .. } = self.state.contenders[contender as usize];
+    pub(super) fn want(&self, place: usize) -> Want {
+        let Claim { input, output, .. } = self.state.claims[place];
+        let Contender { of_port, onto, .. } = self.state.contenders[place];
+        let contender = fitted!(place, u32);
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
         Want { contender, input, output, of_port, onto, is_out: false }
     }
 
     /// A flit has taken part in an allocation in vain.
     #[inline(always)]
-    pub(super) fn yield_to_others(&mut self, want: &Want, now: Tick) {
-        let place = want.contender as usize;
+    pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
         let contender = &mut self.state.contenders[place];
         let again = now + self.rules.paces[usize::from(contender.kind)].crossbar;
         contender.again = again;
@@ -97,18 +96,26 @@ impl FlitVisit<'_, '_> {
         *next = again.max(*next);
     }
 
-    /// Sends the next flit of a contender, which has won the switch.
-    #[inline(never)]
-    pub(super) fn emit(&mut self, place: usize, now: Tick) {
+    /// Sends the next flit of a contender, which has won the switch, in the first round of offers or later.
+    #[inline(always)]
+    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
+        let by_weights = self.rules.arbitration == Arbitration::Weighted;
+        if by_weights {
+            self.take_turn(place);
+        }
         let time = self.time(now);
         let State { contending, claims, contenders, inputs, outputs, queues, lanes, times, .. } =
             &mut *self.state;
         let own = &mut contenders[place];
-        own.left -= 1;
+        let claim = claims[place];
+        let left = own.left - 1;
+        own.left = left;
         let pace = &self.rules.paces[usize::from(own.kind)];
         let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
-        let arrives = pace.pass(now, &mut entry.free_at, exit);
-        let (taken, soonest) = (entry.free_at, exit.soonest);
+        pass_turn((&claim, own.of_port), (entry, exit), (in_first_round, by_weights));
+        let (taken, arrives) = pace.pass(now, exit);
+        entry.free_at = taken;
+        let soonest = exit.soonest;
         let shares_none = entry.senders == 1 && exit.senders == 1;
         let flits = &mut queues[own.queue as usize].flits;
         flits.pop();
@@ -117,11 +124,11 @@ impl FlitVisit<'_, '_> {
         if own.needs_room {
             let lane = &mut lanes[own.held as usize];
             lane.take(now, times);
-            if came != NEVER && own.left > 0 {
+            if came != NEVER && left > 0 {
                 credit = lane.next_credit(times);
             }
         }
-        let next = came.max(credit).max(taken).max(soonest);
+        let next = came.max(credit).max(soonest);
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
         let back = now + self.rules.back[usize::from(own.injects)];
@@ -134,13 +141,11 @@ impl FlitVisit<'_, '_> {
             }
             _ => false,
         };
-        let left = own.left;
         claims[place].next = next;
         if !shares_none {
-            let Claim { input, output, .. } = claims[place];
             let count = usize::from(contending[self.number as usize]);
-            for claim in &mut claims[self.first_contender..][..count] {
-                claim.put_off((input, taken), (output, soonest));
+            for other in &mut claims[self.first_contender..][..count] {
+                other.put_off((claim.input, taken), (claim.output, soonest));
             }
         }
         let crossbar = pace.crossbar;

@@ -30,6 +30,9 @@ pub(super) struct Waits {
     /// Packets that wait at a router's outputs; kept for its memory.
     #[serde(skip)]
     waiting: Vec<(u16, Wait)>,
+    /// Contenders whose flits ask for the switch at an instant; likewise.
+    #[serde(skip)]
+    due: Vec<usize>,
 }
 
 /// What a packet waits for at an output.
@@ -53,6 +56,7 @@ impl Waits {
             sender: vec![NONE; outputs],
             counted: vec![0; routers],
             waiting: Vec::new(),
+            due: Vec::new(),
         }
     }
 
@@ -133,13 +137,23 @@ impl FlitVisit<'_, '_> {
         self.state.waits = Some(waits);
     }
 
-    /// Notes whose flits have won among contenders that have asked for the switch.
+    /// Notes whose flits ask for the switch at an instant.
     #[cold]
-    pub(super) fn note_senders(&mut self, due: &[u32], now: Tick) {
+    pub(super) fn note_due(&mut self, now: Tick) {
+        let range = self.contenders();
+        let State { claims, waits, .. } = &mut *self.state;
+        let Some(waits) = waits else { return };
+        waits.due.clear();
+        waits.due.extend(range.filter(|&place| claims[place].next == now));
+    }
+
+    /// Notes whose flits have won of those that asked for the switch.
+    #[cold]
+    pub(super) fn note_senders(&mut self, now: Tick) {
         let State { contenders, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
-        for &place in due {
-            let Contender { queue, exit, left, again, .. } = contenders[place as usize];
+        for &place in &waits.due {
+            let Contender { queue, exit, left, again, .. } = contenders[place];
             // Who has lost asks again later.
             if again <= now {
                 waits.sender[exit as usize] = if left > 0 { queue } else { NONE };

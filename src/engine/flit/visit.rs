@@ -21,6 +21,9 @@ use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
+/// Contenders of a router that have a bit in sets of them; others are looked through.
+pub(super) const MASKED: usize = 64;
+
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
 /// the router's own.
 pub(super) struct FlitVisit<'a, 'f> {
@@ -35,8 +38,9 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub part: u32,
     pub first_queue: usize,
     pub first_contender: usize,
-    /// How many contenders are left alone.
-    pub alone: u32,
+    /// Contenders that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
+    /// each of the first [`MASKED`].
+    pub alone: u64,
     /// Up to when it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
@@ -128,10 +132,9 @@ impl FlitVisit<'_, '_> {
     /// See [`Model::run_flits`]. Whether stalls are counted is known to the compiler.
     fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
-        let mut due = std::mem::take(&mut self.scratch.due);
         let mut last = None;
         let left = loop {
-            let (contest, count) = self.next_contest(&mut due);
+            let (contest, due) = self.next_contest();
             let look = self.state.agenda.first(self.number);
             let now = contest.min(look);
             if now >= until {
@@ -145,17 +148,16 @@ impl FlitVisit<'_, '_> {
                 // Somebody may contend now who did not.
                 continue;
             }
-            let due = &due[..count];
-            if self.alone > 0 {
-                let before = self.alone;
-                due.iter().for_each(|&place| self.attend(place as usize, now));
-                if self.alone < before {
-                    continue;
-                }
+            if due & self.alone != 0 {
+                self.attend_of(due, now);
+                continue;
+            }
+            if COUNTS_STALLS {
+                self.note_due(now);
             }
             self.send(due, now);
             if COUNTS_STALLS {
-                self.note_senders(due, now);
+                self.note_senders(now);
             }
             last = Some(now);
             self.retire();
@@ -163,7 +165,6 @@ impl FlitVisit<'_, '_> {
                 break now + 1;
             }
         };
-        self.scratch.due = due;
         if let Some(last) = last {
             *self.latest = (*self.latest).max(self.time(last));
         }

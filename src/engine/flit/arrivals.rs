@@ -1,6 +1,6 @@
 //! Flits and credits that come to a router from others.
 
-use super::bits;
+use super::members;
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::model::Model;
@@ -152,12 +152,4 @@ impl FlitVisit<'_, '_> {
         });
         self.active.lower(number, time);
     }
-}
-
-/// Who is in a set.
-fn members(words: &[u64]) -> impl Iterator<Item = usize> {
-    words
-        .iter()
-        .enumerate()
-        .flat_map(|(number, &word)| bits(word).map(move |bit| number * 64 + bit))
 }

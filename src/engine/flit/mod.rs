@@ -414,3 +414,9 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
         first
     })
 }
+
+/// The numbers in a set of several words.
+fn members(words: &[u64]) -> impl Iterator<Item = usize> {
+    let of_word = |(number, &word)| bits(word).map(move |bit| number * 64 + bit);
+    words.iter().enumerate().flat_map(of_word)
+}

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::contest::{Claim, Contender};
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
-use super::{Flits, State};
+use super::{Flits, State, members};
 use crate::engine::adaptive::ports;
 use crate::engine::model::Model;
 use crate::engine::tick::{NEVER, Tick, rebased};
@@ -124,9 +124,7 @@ impl FlitVisit<'_, '_> {
         if since < now {
             let mut waiting = std::mem::take(&mut waits.waiting);
             self.find_senders(&waits, &mut waiting);
-            for output in 0..self.router.outputs {
-                self.find_askers(&waits, output, &mut waiting);
-            }
+            self.find_askers(&waits, &mut waiting);
             waiting.sort_unstable_by_key(|&(output, _)| output);
             for own in waiting.chunk_by(|one, other| one.0 == other.0) {
                 self.count_stalls_of(own, (since, now));
@@ -203,34 +201,39 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Packets that ask for virtual channels of an output.
-    fn find_askers(&self, waits: &Waits, output: u16, waiting: &mut Vec<(u16, Wait)>) {
-        let number = self.router.first_output as usize + usize::from(output);
-        let first = self.state.outputs[number].lanes as usize;
-        let takes_room = self.port(output.into()).needs_room
-            && self.whole.parameters.switching != Switching::Wormhole;
-        for word in 0..self.rules.words {
-            let mut bits = self.state.asking[number * self.rules.words + word];
-            while bits != 0 {
-                let queue = self.first_queue + word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let state = &self.state.queues[queue];
-                debug_assert!(state.stage == Stage::Asking);
-                let flits = if takes_room { u32::from(state.left) } else { 0 };
-                let room_from = ports(self.lanes_asked_for(state, output)).map(|lane| {
-                    let lane = &self.state.lanes[first + lane];
-                    lane.free_at.max(lane.room_from(flits, &self.state.times))
-                });
-                let from = waits.since[queue];
-                let wait = Wait {
-                    from,
-                    is_sender: false,
-                    lost_until: if state.again > from { state.again } else { 0 },
-                    room_from: room_from.min().unwrap_or(NEVER),
-                    then: Stall::Bubble,
-                };
+    /// Packets that ask for virtual channels.
+    fn find_askers(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
+        let (words, outputs) = (self.rules.words, usize::from(self.router.outputs));
+        let first = self.router.first_output as usize;
+        let asking = self.state.asking[first * words..][..outputs * words].chunks_exact(words);
+        for (output, asking) in (0..).zip(asking) {
+            for queue in members(asking) {
+                let wait = self.wait_of_asker(waits, output, self.first_queue + queue);
                 waiting.push((output, wait));
             }
+        }
+    }
+
+    /// Why the packet at the head of a queue of the part waits that asks for virtual channels of an output.
+    fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
+        let state = &self.state.queues[queue];
+        debug_assert!(state.stage == Stage::Asking);
+        let takes_room = self.port(output.into()).needs_room
+            && self.whole.parameters.switching != Switching::Wormhole;
+        let flits = if takes_room { u32::from(state.left) } else { 0 };
+        let number = self.router.first_output as usize + usize::from(output);
+        let first = self.state.outputs[number].lanes as usize;
+        let room_from = ports(self.lanes_asked_for(state, output)).map(|lane| {
+            let lane = &self.state.lanes[first + lane];
+            lane.free_at.max(lane.room_from(flits, &self.state.times))
+        });
+        let from = waits.since[queue];
+        Wait {
+            from,
+            is_sender: false,
+            lost_until: if state.again > from { state.again } else { 0 },
+            room_from: room_from.min().unwrap_or(NEVER),
+            then: Stall::Bubble,
         }
     }
 

@@ -13,7 +13,7 @@ use super::router::{Blocked, Visit, Walk};
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use super::way::Address;
-use super::whole::Whole;
+use super::whole::{End, Whole};
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
 use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
@@ -193,15 +193,16 @@ impl<'f> Related<'f> {
         &self,
         router: u32,
         (input, lane): (usize, u8),
-        (destination, reserves): (u32, u8),
+        (end, reserves): (End, u8),
     ) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
             channel => relation.arrived(channel, lane),
         };
-        let list = relation.list(state, destination);
-        if reserves >= MOST_RESERVES { relation.staying(list) } else { list }
+        let list = relation.list(state, end.router);
+        let list = if reserves >= MOST_RESERVES { relation.staying(list) } else { list };
+        relation.of_class(list, end.class)
     }
 
     /// The hops of a [list](Self::list) by port: their places.
@@ -219,7 +220,7 @@ impl<'f> Related<'f> {
 
     /// The hops of a [list](Self::list).
     #[inline]
-    pub(super) fn hops(&self, router: u32, came: (usize, u8), bound: (u32, u8)) -> &'f [Hop] {
+    pub(super) fn hops(&self, router: u32, came: (usize, u8), bound: (End, u8)) -> &'f [Hop] {
         self.routes.relation.hops_of_list(self.list(router, came, bound))
     }
 
@@ -261,7 +262,7 @@ impl<'f> Model<'f> {
         let router = self.whole.network.router_of_input
             [input + self.whole.cut.first_input(self.schedule.part) as usize];
         let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, lane), (self.whole.end(destination).router, class))
+        related.hops(router, (input, lane), (self.whole.end(destination), class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -329,7 +330,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, lane) = self.place(pair);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
-        let list = self.related().list(self.name, (input, lane), (end.router, class));
+        let list = self.related().list(self.name, (input, lane), (end, class));
         let bubble = self.whole.bubble_of(injects);
         let queue = &mut self.queues[pair as usize];
         queue.need = queue.flits + bubble;

@@ -12,7 +12,7 @@ use super::tick::Tick;
 use super::way::{Code, MOST_WORDS};
 use super::{ChannelKind, Parameters, Switching};
 use crate::narrow::narrow;
-use crate::routing::relation::{Hop, Ring};
+use crate::routing::relation::{Hop, Ring, TERMINAL_CLASSES};
 use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
@@ -34,6 +34,8 @@ pub(super) struct End {
     pub router: u32,
     /// The number of its first ejection channel among the router's outputs.
     pub ejection: u16,
+    /// Its class among the router's terminals, which hops of a relation may tell apart.
+    pub class: u8,
 }
 
 /// A network, its routes and its parameters.
@@ -133,14 +135,15 @@ impl<'f> Whole<'f> {
             escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
         });
         assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
-        let ends = (0..fabric.terminals()).map(|terminal| {
-            fabric.terminal_router(terminal).map_or(End { router: NONE, ejection: 0 }, |router| {
+        let mut ends =
+            vec![End { router: NONE, ejection: 0, class: 0 }; fabric.terminals() as usize];
+        for (router, own) in (0..).zip(fabric.terminals_by_router()) {
+            for (class, &terminal) in (0..TERMINAL_CLASSES).cycle().zip(&own) {
                 let first = network.first_output[router as usize];
-                let ejection = network.ejection_of_terminal[terminal as usize] - first;
-                End { router, ejection: narrow::<u16>(ejection) }
-            })
-        });
-        let ends: Vec<End> = ends.collect();
+                let ejection = narrow(network.ejection_of_terminal[terminal as usize] - first);
+                ends[terminal as usize] = End { router, ejection, class };
+            }
+        }
         let trees =
             workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &lanes));
         let legs = match routes {

@@ -18,7 +18,7 @@
 
 use super::LaneChannel;
 use super::choice_proof::{Leg, Packets, go, prove_choices};
-use super::relation::{Hop, Relation};
+use super::relation::{ALL_CLASSES, Hop, Relation, Ring, TERMINAL_CLASSES};
 use super::ring_proof::prove_ring;
 use crate::adaptive::Heading;
 use crate::topology::Fabric;
@@ -144,9 +144,57 @@ impl RelationProof {
 /// Follows all choices of packets between all routers with live terminals, and looks for cycles.
 #[must_use]
 pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
-    if relation.has_ring() {
-        return prove_ring(fabric, relation);
+    let mut proof = if relation.has_ring() {
+        prove_ring(fabric, relation)
+    } else {
+        prove_without_ring(fabric, relation)
+    };
+    if relation.has_classes() {
+        proof.flaws.extend(prove_classes(fabric, relation));
     }
+    proof
+}
+
+/// Whether packets to each class of terminals have a hop wherever others have one; escapes and hops of a ring have to be for all of
+/// them. So what holds of all hops together holds for each class: its dependencies are some of theirs.
+fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
+    // By list: whether each class has hops, those that the list says, and whether it keeps its escapes.
+    let look = |list: u32| {
+        let hops = relation.hops_of_list(list);
+        let places = |hops: &mut dyn Iterator<Item = &Hop>| -> Vec<(u16, u8)> {
+            hops.map(|hop| (hop.port, hop.lane)).collect()
+        };
+        let goes_on = |class: u8| {
+            let own = relation.hops_of_list(relation.of_class(list, class));
+            let said = &mut hops.iter().filter(|hop| hop.classes >> class & 1 == 1);
+            !own.is_empty() && places(&mut own.iter()) == places(said)
+        };
+        let is_for_all = |hop: &Hop| hop.classes == ALL_CLASSES;
+        let keeps = |hop: &Hop| !hop.escape && hop.ring == Ring::Off || is_for_all(hop);
+        [(0..TERMINAL_CLASSES).all(goes_on), hops.iter().all(keeps)]
+    };
+    let lists: Vec<[bool; 2]> = (0..relation.lists()).map(look).collect();
+    let mut flaws = Vec::new();
+    for destination in fabric.ends() {
+        for state in 0..relation.states() {
+            let (list, after) = (relation.list(state, destination), relation.place(state));
+            let Some(at) = relation.router(fabric, state) else { continue };
+            if relation.hops_of_list(list).is_empty() {
+                continue;
+            }
+            let [goes_on, keeps] = lists[list as usize];
+            if !goes_on {
+                flaws.push(RelationFlaw::DeadEnd { destination, at, after });
+            }
+            if !keeps {
+                flaws.push(RelationFlaw::NoEscape { destination, at, after });
+            }
+        }
+    }
+    flaws
+}
+
+fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
     // Where there is no escape, all hops have to be without a cycle as if they were one.
     let all = !relation.has_escape();
     let escapes = match all {

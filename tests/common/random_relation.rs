@@ -9,7 +9,8 @@ use flitlab::{
     routing::{
         PathRoutes, RelationRoutes, Routes,
         relation::{
-            Hop, PathChoice, PathSet, RELATION_RULES, Relation, RelationBuilder, RelationParameters,
+            ALL_CLASSES, Hop, PathChoice, PathSet, RELATION_RULES, Relation, RelationBuilder,
+            RelationParameters,
         },
     },
     topology::Fabric,
@@ -83,7 +84,7 @@ fn nearer(fabric: &Fabric, distances: &[u32], router: u32) -> Vec<u16> {
     outputs.clone().filter(leads).map(|channel| (channel - outputs.start) as u16).collect()
 }
 
-/// In each state some of the nearer ports in some of the lanes, some of them escapes.
+/// In each state some of the nearer ports in some of the lanes, some of them escapes, some for some terminals alone.
 fn relation(
     random: &mut dyn Rng,
     fabric: &Fabric,
@@ -92,7 +93,7 @@ fn relation(
     let mut builder = RelationBuilder::new(fabric, lanes).expect("it is small");
     let dense = random.random_range(0.2..1.0);
     let mut share = || *[0.0, 0.3, 0.7].choose(random).expect("some");
-    let (escapes, detours) = (share(), share());
+    let (escapes, detours, parted) = (share(), share(), share());
     for (to, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
         if terminals.is_empty() {
             continue;
@@ -111,13 +112,17 @@ fn relation(
                     if random.random_bool(dense) {
                         let escape = random.random_bool(escapes);
                         let detour = !escape && random.random_bool(detours);
-                        hops.push(Hop { escape, detour, ..Hop::new(port, lane) });
+                        let parts = !escape && random.random_bool(parted);
+                        let classes = if parts { random.random() } else { ALL_CLASSES };
+                        hops.push(Hop { escape, detour, classes, ..Hop::new(port, lane) });
                     }
                 }
             }
             if hops.is_empty() {
                 hops.push(Hop::new(*ports.choose(random).expect("it is connected"), 0));
             }
+            let offered = hops.iter().fold(0, |classes, hop| classes | hop.classes);
+            hops[0].classes |= !offered;
             builder.set(state, to, &mut hops);
         }
     }

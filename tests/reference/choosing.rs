@@ -19,12 +19,19 @@ pub struct Head {
     pub router: u32,
     /// The fabric's channel over which it has come, and in which virtual channel; none if it was injected here.
     pub came: Option<(u32, usize)>,
-    /// Its source, its number there, and its destination's router.
+    /// Its source, its number there, its destination's router, and the place of its destination among the terminals there.
     pub source: u32,
     pub sequence: u32,
     pub destination: u32,
+    pub place: usize,
     /// How many hops of its reserve it has taken.
     pub reserves: u32,
+}
+
+/// The place of a terminal among those of its router.
+pub fn place(fabric: &Fabric, terminal: u32) -> usize {
+    let router = fabric.terminal_router(terminal);
+    (0..terminal).filter(|&before| fabric.terminal_router(before) == router).count()
 }
 
 /// The hops that a packet may take next, in the order in which it likes them with equal credits; empty at its destination.
@@ -44,6 +51,7 @@ pub fn hops(routes: &RelationRoutes, head: Head) -> Vec<Hop> {
     {
         hops = vec![Hop { escape: false, ..along }];
     }
+    hops.retain(|hop| hop.classes >> (head.place % 32) & 1 == 1);
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
     if routes.random_ties {
         let packet = drawn(routes.seed, head.source, head.sequence) >> 48;

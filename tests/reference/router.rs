@@ -244,6 +244,7 @@ impl Simulator<'_> {
             source: packet.source,
             sequence: packet.sequence,
             destination: self.fabric.terminal_router(packet.destination)?,
+            place: choosing::place(self.fabric, packet.destination),
             reserves: packet.reserves,
         };
         let hops = choosing::hops(routes, head);

@@ -22,7 +22,7 @@ impl<'f> FlitVisit<'_, 'f> {
         let (input, lane) = self.place(queue);
         let input = self.router.first_input as usize + input;
         let related = self.related().expect("packets choose by a relation");
-        related.hops(self.name, (input, lane), (self.whole.end(destination).router, class))
+        related.hops(self.name, (input, lane), (self.whole.end(destination), class))
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.

@@ -245,7 +245,7 @@ impl FlitVisit<'_, '_> {
         if let Some(related) = self.related() {
             let address = Address::from(self.packets.packets[queue.slot as usize].way);
             let input = self.router.first_input as usize + usize::from(queue.input);
-            let end = self.whole.end(address.destination).router;
+            let end = self.whole.end(address.destination);
             let hops = related.hops(self.name, (input, queue.entry), (end, address.class)).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
         }

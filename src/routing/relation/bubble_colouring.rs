@@ -16,11 +16,10 @@
 //! These two are this rule's own, as are rings in lanes beyond the first, and so is the injection bubble: without it
 //! throughput falls to a fraction past saturation (results/nue).
 //!
-//! **Fat trees.** Where shortest ways close no cycle there is no need for a ring, which costs room: packets go as under
-//! `two-orders`.
+//! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring, which costs room: they go as under
+//! `two-orders`, but terminals are not parted.
 
 use super::minimal::{Onward, onward};
-use super::order::shortest_ways_ascend;
 use super::relation::Builder;
 use super::ring::Tour;
 use super::shortest::FirstHop;
@@ -44,8 +43,8 @@ impl RelationRule {
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
     let tree = parameters.tree_from(fabric, middle)?;
-    if shortest_ways_ascend(fabric, &tree) {
-        return two_orders::make(fabric, parameters);
+    if let Some(relation) = two_orders::of_fat_tree(fabric, parameters)? {
+        return Ok(relation);
     }
     let tour = Tour::new(fabric, &tree);
     let mut builder = Builder::new(fabric, parameters.lanes)?;

@@ -11,6 +11,7 @@ mod evenness;
 mod left_right;
 mod minimal;
 mod order;
+mod parting;
 mod path_set;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
 mod relation;
@@ -24,7 +25,9 @@ mod udwm;
 mod up_down;
 
 pub use path_set::{PathChoice, PathSet};
-pub use relation::{Builder as RelationBuilder, Hop, MOST_RESERVES, Relation, Ring};
+pub use relation::{
+    ALL_CLASSES, Builder as RelationBuilder, Hop, MOST_RESERVES, Relation, Ring, TERMINAL_CLASSES,
+};
 pub use tree::Order as TreeOrder;
 pub(crate) use udwm::udwm;
 

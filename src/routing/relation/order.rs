@@ -39,8 +39,8 @@ const CHANGE: [f64; 2] = [0.5, 2.0];
 pub(super) struct Ordered {
     /// By channel its place in the order; [`NONE`] for vacant ones.
     pub rank: Vec<u32>,
-    /// Whether all shortest ways of all pairs ascend, as on fat trees.
-    pub every_shortest_way: bool,
+    /// Whether packets need no other order, as on fat trees: see [`fat_tree_order`].
+    pub is_enough: bool,
 }
 
 /// The order of those found that is judged best, with a tree for pairs that have no better way. `judge` tells how much the
@@ -51,6 +51,9 @@ pub(super) fn order<E>(
     tree: &Tree,
     mut judge: impl FnMut(&[u32]) -> Result<(f64, Vec<f64>), E>,
 ) -> Result<Ordered, E> {
+    if let Some(rank) = up_then_down(fabric) {
+        return Ok(Ordered { rank, is_enough: true });
+    }
     let turns = Turns::new(fabric);
     let mut search = Search::new(fabric, &turns, tree);
     let ends = fabric.ends();
@@ -62,7 +65,7 @@ pub(super) fn order<E>(
         search.turns_of_shortest_ways(&ends, &weights);
         start(&mut search, tree);
         if search.every_shortest_way() {
-            return Ok(Ordered { rank: search.ranks(), every_shortest_way: true });
+            return Ok(Ordered { rank: search.ranks(), is_enough: true });
         }
         for _ in 0..ROUNDS {
             search.move_all();
@@ -80,17 +83,86 @@ pub(super) fn order<E>(
         }
     }
     let (_, rank) = best.expect("there are rounds");
-    Ok(Ordered { rank, every_shortest_way: false })
+    Ok(Ordered { rank, is_enough: false })
 }
 
-/// Whether there is an order in which all shortest ways of all pairs ascend, as on fat trees.
-pub(super) fn shortest_ways_ascend(fabric: &Fabric, tree: &Tree) -> bool {
+/// An order for packets that need no other: one that leads [up and then down](up_then_down), or in which all shortest ways of all
+/// pairs ascend.
+pub(super) fn fat_tree_order(fabric: &Fabric, tree: &Tree) -> Option<Vec<u32>> {
+    if let Some(rank) = up_then_down(fabric) {
+        return Some(rank);
+    }
     let turns = Turns::new(fabric);
     let mut search = Search::new(fabric, &turns, tree);
     let ends = fabric.ends();
     search.turns_of_shortest_ways(&ends, &vec![1.0; ends.len() * fabric.routers() as usize]);
     search.begin(tree);
-    search.every_shortest_way()
+    search.every_shortest_way().then(|| search.ranks())
+}
+
+/// The order of a fabric whose terminals are at the edge alone, as on fat trees: channels up, away from the edge, come before those
+/// down. There is none if all routers have terminals, or if some pair of them has no shortest way up and then down.
+pub(super) fn up_then_down(fabric: &Fabric) -> Option<Vec<u32>> {
+    let ends = fabric.ends();
+    let routers = fabric.routers() as usize;
+    if ends.len() == routers {
+        return None;
+    }
+    // Hops from the edge.
+    let mut level = vec![NONE; routers];
+    let mut reached = ends.clone();
+    ends.iter().for_each(|&end| level[end as usize] = 0);
+    let mut next = 0;
+    while let Some(&router) = reached.get(next) {
+        next += 1;
+        for target in fabric.neighbors(router) {
+            if level[target as usize] == NONE {
+                level[target as usize] = level[router as usize] + 1;
+                reached.push(target);
+            }
+        }
+    }
+    // Of routers as far from it the one of higher number is higher.
+    let height = |router: u32| (level[router as usize], router);
+    let way = |channel: Channel| {
+        let target = fabric.target(channel)?;
+        Some([height(fabric.source(channel)), height(target)])
+    };
+    let is_up = |channel: Channel| way(channel).is_some_and(|[from, to]| from < to);
+    let (mut up, mut down): (Vec<Channel>, Vec<Channel>) = (0..fabric.channel_slots())
+        .filter(|&channel| way(channel).is_some())
+        .partition(|&channel| is_up(channel));
+    up.sort_by_key(|&channel| way(channel));
+    down.sort_by_key(|&channel| Reverse(way(channel)));
+    let mut rank = vec![NONE; fabric.channel_slots() as usize];
+    for (number, channel) in (0..).zip(up.into_iter().chain(down)) {
+        rank[channel as usize] = number;
+    }
+    let (mut hops_left, mut order) = (vec![NONE; routers], Vec::new());
+    for &destination in &ends {
+        breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
+        // Whether a shortest way leads down alone, and whether one leads up and then down.
+        let (mut falls, mut leads) = (vec![false; routers], vec![false; routers]);
+        falls[destination as usize] = true;
+        for &router in &order {
+            for channel in fabric.outputs(router) {
+                let Some(target) = fabric.target(channel).map(|target| target as usize) else {
+                    continue;
+                };
+                if hops_left[target] + 1 == hops_left[router as usize] {
+                    let up = is_up(channel);
+                    falls[router as usize] |= !up && falls[target];
+                    leads[router as usize] |= up && leads[target];
+                }
+            }
+            leads[router as usize] |= falls[router as usize];
+        }
+        let joined = |end: &&u32| hops_left[**end as usize] != NONE;
+        if !ends.iter().filter(joined).all(|&end| leads[end as usize]) {
+            return None;
+        }
+    }
+    Some(rank)
 }
 
 /// All pairs of a channel and one that can follow it.

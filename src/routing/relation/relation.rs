@@ -32,12 +32,21 @@ pub struct Hop {
     pub detour: bool,
     /// How it stands to a ring; always [`Ring::Off`] in relations that have none.
     pub ring: Ring,
+    /// The classes of terminals to which packets take it, a bit each: a terminal of the destination's router is in the class
+    /// of its number there modulo [`TERMINAL_CLASSES`].
+    pub classes: u32,
 }
+
+/// How many classes of terminals of a router hops can tell apart.
+pub const TERMINAL_CLASSES: u8 = 32;
+
+/// The [classes](Hop::classes) of a hop that is for packets to all terminals.
+pub const ALL_CLASSES: u32 = u32::MAX;
 
 impl Hop {
     /// A hop that is neither escape nor detour, and is not of a ring.
     pub fn new(port: u16, lane: u8) -> Self {
-        Self { port, lane, escape: false, detour: false, ring: Ring::Off }
+        Self { port, lane, escape: false, detour: false, ring: Ring::Off, classes: ALL_CLASSES }
     }
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
@@ -52,7 +61,9 @@ impl std::hash::Hash for Hop {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
         let lane = u32::from(self.lane) << 4 | kind;
-        state.write_u32(u32::from(self.port) << 16 | lane);
+        state.write_u64(
+            u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | lane),
+        );
     }
 }
 
@@ -83,6 +94,9 @@ pub struct Relation {
     has_detours: bool,
     /// By list of hops, if there is a ring: the list of packets that [stay on it](Self::staying).
     staying: Vec<u32>,
+    /// By list of hops, if some are not for all [classes](Hop::classes): the first of the lists of the classes, which follow
+    /// one another, or [`NONE`] of a list that is for all.
+    by_class: Vec<u32>,
     longest: u32,
 }
 
@@ -171,6 +185,33 @@ impl Relation {
         self.staying[list as usize]
     }
 
+    /// Instead of a list of hops, that of packets to terminals of a class.
+    #[inline]
+    pub fn of_class(&self, list: u32, class: u8) -> u32 {
+        match self.by_class.get(list as usize) {
+            None | Some(&NONE) => list,
+            Some(first) => first + u32::from(class),
+        }
+    }
+
+    /// Whether some hops are for some [classes](Hop::classes) of terminals alone.
+    pub fn has_classes(&self) -> bool {
+        !self.by_class.is_empty()
+    }
+
+    /// The states in which packets for a destination router can be before they are there, each behind those to which its hops
+    /// lead.
+    pub(super) fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
+        let mut search = Search::new(self);
+        search.run(fabric, self, &fabric.ends(), destination);
+        let depth = |&state: &u32| search.depth[state as usize];
+        let mut states: Vec<u32> = (0..self.states)
+            .filter(|state| depth(state) != UNSEEN && !self.hops(*state, destination).is_empty())
+            .collect();
+        states.sort_by_key(depth);
+        states
+    }
+
     /// Whether some hops are marked as the escape.
     pub fn has_escape(&self) -> bool {
         self.has_escape
@@ -188,8 +229,8 @@ impl Relation {
             hops.extend(self.hops_of_list(list).iter().filter(|hop| !hop.detour));
             starts.push(narrow(hops.len()));
         }
-        let relation = Self { starts, hops, has_detours: false, longest: 0, ..self.clone() };
-        Builder { fabric, relation, known: std::collections::HashMap::new() }.finish()
+        let relation = Self { starts, hops, has_detours: false, ..self.clone() };
+        Builder::of(fabric, relation).finish()
     }
 
     /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
@@ -209,6 +250,13 @@ pub struct Builder<'f> {
 }
 
 impl<'f> Builder<'f> {
+    /// Begins with a relation, whose hops can be set anew.
+    pub(super) fn of(fabric: &'f Fabric, relation: Relation) -> Self {
+        let (staying, by_class) = (Vec::new(), Vec::new());
+        let relation = Relation { staying, by_class, longest: 0, ..relation };
+        Self { fabric, relation, known: std::collections::HashMap::new() }
+    }
+
     /// # Errors
     /// If the table would take more memory than there is.
     ///
@@ -239,9 +287,14 @@ impl<'f> Builder<'f> {
             has_escape: false,
             has_detours: false,
             staying: Vec::new(),
+            by_class: Vec::new(),
             longest: 0,
         };
         Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
+    }
+
+    pub(super) fn fabric(&self) -> &'f Fabric {
+        self.fabric
     }
 
     /// The relation as far as it goes, to ask for the numbers of states.
@@ -310,6 +363,7 @@ impl<'f> Builder<'f> {
             }
         }
         relation.keep_to_ring();
+        relation.part_by_class();
         relation
     }
 }
@@ -334,6 +388,32 @@ impl Relation {
         }
         // The new lists lead along the ring alone.
         self.staying.extend(narrow(self.staying.len())..self.lists());
+    }
+}
+
+impl Relation {
+    /// Makes the lists of each class of terminals.
+    fn part_by_class(&mut self) {
+        let is_for_all = |hop: &Hop| hop.classes == ALL_CLASSES;
+        if self.hops.iter().all(is_for_all) {
+            return;
+        }
+        for list in 0..self.lists() {
+            let own = self.hops_of_list(list).to_vec();
+            if own.iter().all(is_for_all) {
+                self.by_class.push(NONE);
+                continue;
+            }
+            self.by_class.push(self.lists());
+            for class in 0..TERMINAL_CLASSES {
+                let of_class = own.iter().filter(|hop| hop.classes >> class & 1 == 1);
+                self.hops.extend(of_class.map(|&hop| Hop { classes: ALL_CLASSES, ..hop }));
+                self.starts.push(narrow(self.hops.len()));
+            }
+        }
+        if self.has_ring() {
+            self.staying.extend(narrow(self.staying.len())..self.lists());
+        }
     }
 }
 

@@ -8,7 +8,9 @@
 //! With more lanes the others are for any shortest way, without restriction, and the two are the escape, as in
 //! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
 //!
-//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes.
+//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
+//! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees, though others
+//! may lead down and up again; then the terminals of a router are [parted](super::parting) among the channels that lead there.
 //!
 //! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
 //! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
@@ -28,7 +30,8 @@
 
 use super::evenness::Evenness;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
-use super::order::{Ordered, order};
+use super::order::{Ordered, fat_tree_order, order, up_then_down};
+use super::parting::part;
 use super::shortest::{FirstHop, from_everywhere};
 use super::tree::middle;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
@@ -55,14 +58,27 @@ const LONGER: [u32; 3] = [0, 1, 2];
 /// By how many it may be longer where no other hop has room, with two lanes and more.
 const DETOUR: u32 = 1;
 
-pub(super) fn make(
+fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    let ordered = best_order(fabric, parameters)?;
+    let relation = in_order(fabric, &ordered, parameters.lanes)?;
+    Ok(if up_then_down(fabric).is_some() { part(fabric, relation) } else { relation })
+}
+
+/// The relation of a fabric that needs one order alone, such as a fat tree, with no terminals parted; `None` of others.
+pub(super) fn of_fat_tree(
     fabric: &Fabric,
     parameters: &RelationParameters,
-) -> Result<Relation, NoRelation> {
-    let ordered = best_order(fabric, parameters)?;
-    let longer = longer(fabric, &ordered, parameters.lanes)?;
-    let detour = if parameters.lanes > 1 { DETOUR } else { 0 };
-    with_lanes(fabric, &ordered, parameters.lanes, FirstHop { longer, detour })
+) -> Result<Option<Relation>, NoRelation> {
+    let rank = fat_tree_order(fabric, &parameters.tree_from(fabric, middle)?);
+    let ordered = rank.map(|rank| Ordered { rank, is_enough: true });
+    ordered.map(|ordered| in_order(fabric, &ordered, parameters.lanes)).transpose()
+}
+
+/// The relation of an order, with the longer ways that suit it.
+fn in_order(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<Relation, NoRelation> {
+    let longer = longer(fabric, ordered, lanes)?;
+    let detour = if lanes > 1 { DETOUR } else { 0 };
+    with_lanes(fabric, ordered, lanes, FirstHop { longer, detour })
 }
 
 /// The order whose fullest channel carries the least.
@@ -98,8 +114,8 @@ fn with_lanes(
     lanes: u8,
     first: FirstHop,
 ) -> Result<Relation, NoRelation> {
-    let Ordered { rank, every_shortest_way } = ordered;
-    if *every_shortest_way {
+    let Ordered { rank, is_enough } = ordered;
+    if *is_enough {
         let ascends = |before: LaneChannel, next: LaneChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
@@ -108,7 +124,7 @@ fn with_lanes(
     if lanes <= 2 {
         return opposite(fabric, rank, lanes, first);
     }
-    let escape = from_everywhere(fabric, 2, FirstHop::SHORTEST, up_then_down(rank))?;
+    let escape = from_everywhere(fabric, 2, FirstHop::SHORTEST, against_each_other(rank))?;
     let lanes = Lanes { all: lanes, escape: 2 };
     with_escape(fabric, lanes, first, relation_as_escape(escape.relation()))
 }
@@ -120,11 +136,11 @@ fn opposite(
     lanes: u8,
     first: FirstHop,
 ) -> Result<Relation, NoRelation> {
-    Ok(from_everywhere(fabric, lanes, first, up_then_down(rank))?.finish())
+    Ok(from_everywhere(fabric, lanes, first, against_each_other(rank))?.finish())
 }
 
 /// The turns that are legal in the two lanes.
-fn up_then_down(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
+fn against_each_other(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
     |before, next| {
         let ascends = rank[before.channel as usize] < rank[next.channel as usize];
         next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)

@@ -201,3 +201,41 @@ fn dead_ends_loops_and_ports_that_lead_nowhere_are_found() {
     assert!(proof.flaws.iter().any(looped));
     assert_eq!(round.longest(), u32::MAX);
 }
+
+/// Hops for some classes of terminals alone.
+#[test]
+fn a_class_without_a_hop_is_found_and_so_is_an_escape_that_is_not_for_all() {
+    let fabric = test_fabric(&[3, 3], &[]);
+    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let up_down = RelationRule::UP_DOWN.relation(&fabric, &parameters).unwrap();
+    let at = up_down.injected(4);
+    let halves = |bits: u32| {
+        changed(&fabric, &up_down, |state, to, hops| {
+            if (state, to) == (at, 0) {
+                for hop in hops.iter_mut() {
+                    hop.classes = if hop.lane == 0 { 0xffff } else { bits };
+                }
+            }
+        })
+    };
+    let parted = halves(0xffff_0000);
+    assert!(prove_relation(&fabric, &parted).holds());
+    let [low, high] = [3, 20].map(|class| parted.of_class(parted.list(at, 0), class));
+    assert!(parted.hops_of_list(low).iter().all(|hop| hop.lane == 0));
+    assert!(parted.hops_of_list(high).iter().all(|hop| hop.lane == 1));
+    let flaw = RelationFlaw::DeadEnd { destination: 0, at: 4, after: None };
+    assert_eq!(prove_relation(&fabric, &halves(0xfffe_0000)).flaws, [flaw]);
+
+    let minimal = RelationRule::MINIMAL_UP_DOWN.relation(&fabric, &parameters).unwrap();
+    let of_some = |escape: bool| {
+        changed(&fabric, &minimal, |state, to, hops| {
+            if (state, to) == (at, 0) {
+                let own = hops.iter_mut().filter(|hop| hop.escape == escape);
+                own.for_each(|hop| hop.classes = 1);
+            }
+        })
+    };
+    assert!(prove_relation(&fabric, &of_some(false)).holds());
+    let flaw = RelationFlaw::NoEscape { destination: 0, at: 4, after: None };
+    assert_eq!(prove_relation(&fabric, &of_some(true)).flaws.last(), Some(&flaw));
+}

@@ -5,8 +5,8 @@ use super::*;
 use crate::routing::prove_relation;
 use crate::routing::relation::{Hop, RelationBuilder};
 use crate::routing::test_fabric;
-use crate::topology::breadth_first;
 use crate::topology::builders::{self, Cascade, DirectorTree, Kautz, RandomRegular};
+use crate::topology::{Cabling, breadth_first};
 
 fn random(seed: u64) -> Fabric {
     let routers = 9 + 2 * u32::try_from(seed % 12).unwrap();
@@ -135,9 +135,10 @@ fn the_first_hop_is_free_where_shortest_ways_crowd_channels() {
 /// On fat trees all shortest ways ascend in one order, though they have many roots; with some cables failed few don't.
 #[test]
 fn on_fat_trees_all_shortest_ways_are_offered_in_all_lanes() {
-    let tree = builders::Tree { arity: 4, levels: 3, terminals: 4 };
+    // With more terminals than cables up, none are parted.
+    let tree = builders::Tree { arity: 4, levels: 3, terminals: 5 };
     let whole = tree.cabling().unwrap().fabric().unwrap();
-    assert!(found(&whole, 1).0.every_shortest_way);
+    assert!(found(&whole, 1).0.is_enough);
     for lanes in [1, 2, 5] {
         let parameters = RelationParameters { lanes, ..RelationParameters::default() };
         let relation = RelationRule::TWO_ORDERS.relation(&whole, &parameters).unwrap();
@@ -156,4 +157,35 @@ fn on_fat_trees_all_shortest_ways_are_offered_in_all_lanes() {
     };
     let [own, of_tree] = [RelationRule::TWO_ORDERS, RelationRule::UP_DOWN].map(fullest);
     assert!(own < 0.7 * of_tree, "{own} {of_tree}");
+}
+
+/// Edge switches under directors have shortest ways that lead down and up again, and close cycles with the others.
+#[test]
+fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_lanes() {
+    let directors = DirectorTree::default().cabling().unwrap().fabric().unwrap();
+    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let relation = |rule: RelationRule| rule.relation(&directors, &parameters).unwrap();
+    assert!(prove_relation(&directors, &relation(RelationRule::MINIMAL)).cycle().is_some());
+    for rule in [RelationRule::TWO_ORDERS, RelationRule::BUBBLE_COLOURING] {
+        let relation = relation(rule);
+        let proof = prove_relation(&directors, &relation);
+        assert!(proof.holds() && proof.longest == 4, "{}: {:?}", rule.name, proof.flaws.first());
+        assert!(!relation.has_ring() && !relation.has_escape());
+        let first = relation.hops(relation.injected(0), 40);
+        assert_eq!(first.len(), 2 * directors.outputs(0).len(), "by each cable, in each lane");
+    }
+    // Of a ring whose every other router has terminals, opposite pairs can't go up and down once.
+    let mut cabling = Cabling::default();
+    for router in 0..8 {
+        cabling.router(format!("S{router}"));
+    }
+    for router in 0..8 {
+        cabling.cable(router, (router + 1) % 8);
+    }
+    for terminal in 0..4 {
+        cabling.terminal(format!("H{terminal}"), 2 * terminal);
+    }
+    assert_eq!(up_then_down(&cabling.fabric().unwrap()), None);
+    // Where all routers have terminals, none is above another.
+    assert_eq!(up_then_down(&test_fabric(&[2], &[])), None);
 }

@@ -6,7 +6,7 @@
 //! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
 //! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relations `two-orders` and `bubble-colouring` with 1, 2, 4 and 8
+//! Beyond the slides: packets that choose among the hops of the relations `two-orders`, `bubble-colouring` and, on fat trees, `parted` with 1, 2, 4 and 8
 //! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
@@ -32,6 +32,10 @@ const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"]
 
 /// The routing relations beside them.
 const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
+
+/// The relation that is another one on two fabrics alone, and these fabrics.
+const PARTED: &str = "parted";
+const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
 
 /// Lanes of those that are not tried with all numbers from 1 to 8.
 const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
@@ -126,7 +130,8 @@ fn cases(quick: bool) -> Vec<Case> {
             } else {
                 SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
             }
-            for algorithm in std::iter::once("nue-balanced").chain(RELATIONS) {
+            let parted = Some(PARTED).filter(|_| PARTS.contains(&fabric));
+            for algorithm in ["nue-balanced"].into_iter().chain(RELATIONS).chain(parted) {
                 SOME_LANES.into_iter().for_each(|lanes| case(algorithm, lanes));
             }
         }
@@ -137,7 +142,7 @@ fn cases(quick: bool) -> Vec<Case> {
 /// Simulates a case.
 fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let Case { fabric, topology, traffic: (traffic, sent), algorithm, lanes } = *case;
-    let routing = if RELATIONS.contains(&algorithm) {
+    let routing = if is_relation(algorithm) {
         format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
     } else {
         format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
@@ -164,6 +169,10 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     row.hops_mean = found.hops_mean;
     row.digest = found.digest.map(|digest| format!("{digest:016x}"));
     Ok(row)
+}
+
+fn is_relation(algorithm: &str) -> bool {
+    RELATIONS.contains(&algorithm) || algorithm == PARTED
 }
 
 /// What is kept of a simulation.
@@ -285,8 +294,9 @@ fn beside(rows: &[Row], relation: &str) -> String {
         let _ = write!(text, "{:>20}", lanes_text(lanes));
     }
     text += "          best table with 8\n";
-    for alike in
-        rows.chunk_by(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+    for alike in rows
+        .chunk_by(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+        .filter(|alike| alike.iter().any(|row| row.algorithm == relation))
     {
         let throughput = |algorithm: &str, lanes: u8| {
             let mut own =
@@ -299,7 +309,7 @@ fn beside(rows: &[Row], relation: &str) -> String {
             let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
             let _ = write!(text, "{cell:>20}");
         }
-        let is_table = |row: &&Row| !RELATIONS.contains(&row.algorithm);
+        let is_table = |row: &&Row| !is_relation(row.algorithm);
         let tables = alike.iter().filter(is_table).filter(|row| row.lanes == LANES);
         let best = tables
             .filter_map(|row| Some((row.throughput?, row.algorithm)))
@@ -350,7 +360,7 @@ fn text(all: &[Row], rows: &[Row]) -> String {
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
     }
-    for relation in RELATIONS {
+    for relation in RELATIONS.into_iter().chain([PARTED]) {
         let _ = writeln!(
             text,
             "\n{relation}, and how many times nue's with as many lanes; the best table, and how many times it"
@@ -383,7 +393,7 @@ mod tests {
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4));
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4) + 3 * 4);
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {

@@ -17,7 +17,7 @@
 //! throughput falls to a fraction past saturation (results/nue).
 //!
 //! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring, which costs room: they go as under
-//! `two-orders`, but terminals are not parted.
+//! `two-orders`.
 
 use super::minimal::{Onward, onward};
 use super::relation::Builder;

@@ -38,7 +38,7 @@ use crate::routing::agnostic::NoTable;
 use crate::topology::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub const RELATION_RULES: [RelationRule; 8] = [
+pub const RELATION_RULES: [RelationRule; 9] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
     RelationRule::LEFT_RIGHT,
@@ -46,6 +46,7 @@ pub const RELATION_RULES: [RelationRule; 8] = [
     RelationRule::MINIMAL_UP_DOWN,
     RelationRule::MINIMAL_NUE,
     RelationRule::TWO_ORDERS,
+    RelationRule::PARTED,
     RelationRule::BUBBLE_COLOURING,
 ];
 

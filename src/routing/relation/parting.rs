@@ -1,4 +1,4 @@
-//! The terminals of each router parted among the channels that lead there.
+//! `two-orders` with the terminals of each router of a fat tree parted among the channels that lead there.
 //!
 //! Where a buffer holds packets for many outputs, the first of them holds up those behind it that could go on: with one queue an
 //! input a large switch passes 0.59 of what its outputs could carry (M. Karol and others, "Input Versus Output Queueing on a
@@ -10,13 +10,32 @@
 //! Up to there packets choose as before, among all hops that can lead to the channel. Packets that can't come to it from their
 //! source take any way. A router with fewer such channels than terminals is left alone: parted among sources, or with
 //! several channels for a terminal, its throughput falls (results/nue).
+//!
+//! Even traffic gains by it. Few flows lose: those that share a channel can't go round each other.
 
+use super::order::up_then_down;
 use super::relation::{Builder, TERMINAL_CLASSES};
-use super::{Hop, Relation};
+use super::two_orders;
+use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
 use crate::topology::Fabric;
 
+impl RelationRule {
+    /// `parted`.
+    pub const PARTED: Self = Self {
+        name: "parted",
+        doc: "two-orders; on fat trees each terminal has a channel of its own to its switch.",
+        make,
+        ..Self::TWO_ORDERS
+    };
+}
+
+fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    let relation = two_orders::make(fabric, parameters)?;
+    Ok(if up_then_down(fabric).is_some() { part(fabric, relation) } else { relation })
+}
+
 /// The relation with the terminals of each router parted. It must have no escape and no ring.
-pub(super) fn part(fabric: &Fabric, relation: Relation) -> Relation {
+fn part(fabric: &Fabric, relation: Relation) -> Relation {
     let terminals = fabric.terminals_by_router();
     let mut builder = Builder::of(fabric, relation);
     for (turn, destination) in fabric.ends().into_iter().enumerate() {

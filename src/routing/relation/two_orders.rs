@@ -10,7 +10,7 @@
 //!
 //! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
 //! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees, though others
-//! may lead down and up again; then the terminals of a router are [parted](super::parting) among the channels that lead there.
+//! may lead down and up again.
 //!
 //! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
 //! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
@@ -30,8 +30,7 @@
 
 use super::evenness::Evenness;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
-use super::order::{Ordered, fat_tree_order, order, up_then_down};
-use super::parting::part;
+use super::order::{Ordered, fat_tree_order, order};
 use super::shortest::{FirstHop, from_everywhere};
 use super::tree::middle;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
@@ -42,8 +41,7 @@ impl RelationRule {
     /// `two-orders`.
     pub const TWO_ORDERS: Self = Self {
         name: "two-orders",
-        doc: "shortest ways up an order of channels in lane 0, then down it in lane 1; further lanes are for all shortest \
-              ways, with these two as the escape.",
+        doc: "ways up an order of channels in lane 0, down it in 1; all shortest ways in others.",
         avoids_deadlock: true,
         least_lanes: 1,
         injection_bubble: 2,
@@ -58,13 +56,14 @@ const LONGER: [u32; 3] = [0, 1, 2];
 /// By how many it may be longer where no other hop has room, with two lanes and more.
 const DETOUR: u32 = 1;
 
-fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
-    let ordered = best_order(fabric, parameters)?;
-    let relation = in_order(fabric, &ordered, parameters.lanes)?;
-    Ok(if up_then_down(fabric).is_some() { part(fabric, relation) } else { relation })
+pub(super) fn make(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Relation, NoRelation> {
+    in_order(fabric, &best_order(fabric, parameters)?, parameters.lanes)
 }
 
-/// The relation of a fabric that needs one order alone, such as a fat tree, with no terminals parted; `None` of others.
+/// The relation of a fabric that needs one order alone, such as a fat tree; `None` of others.
 pub(super) fn of_fat_tree(
     fabric: &Fabric,
     parameters: &RelationParameters,

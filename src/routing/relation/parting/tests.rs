@@ -8,7 +8,7 @@ use crate::topology::builders::{DirectorTree, Tree};
 
 fn relation(fabric: &Fabric, lanes: u8) -> Relation {
     let parameters = RelationParameters { lanes, ..RelationParameters::default() };
-    RelationRule::TWO_ORDERS.relation(fabric, &parameters).unwrap()
+    RelationRule::PARTED.relation(fabric, &parameters).unwrap()
 }
 
 /// The channels by which packets of a class come to a router from another one, whatever they choose.

@@ -135,15 +135,19 @@ impl<'f> Whole<'f> {
             escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
         });
         assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
-        let mut ends =
-            vec![End { router: NONE, ejection: 0, class: 0 }; fabric.terminals() as usize];
-        for (router, own) in (0..).zip(fabric.terminals_by_router()) {
-            for (class, &terminal) in (0..TERMINAL_CLASSES).cycle().zip(&own) {
-                let first = network.first_output[router as usize];
-                let ejection = narrow(network.ejection_of_terminal[terminal as usize] - first);
-                ends[terminal as usize] = End { router, ejection, class };
-            }
-        }
+        // By router: the class of its next terminal.
+        let mut classes = vec![0; fabric.routers() as usize];
+        let ends = (0..fabric.terminals()).map(|terminal| {
+            let Some(router) = fabric.terminal_router(terminal) else {
+                return End { router: NONE, ejection: 0, class: 0 };
+            };
+            let first = network.first_output[router as usize];
+            let ejection = narrow(network.ejection_of_terminal[terminal as usize] - first);
+            let next = &mut classes[router as usize];
+            let class = std::mem::replace(next, (*next + 1) % TERMINAL_CLASSES);
+            End { router, ejection, class }
+        });
+        let ends: Vec<End> = ends.collect();
         let trees =
             workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &lanes));
         let legs = match routes {

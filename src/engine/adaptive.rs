@@ -18,6 +18,7 @@ use super::packet::{Origin, Packet, Packets};
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::relation::{Related, Views};
 use super::router::{Visit, Walk};
+use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
@@ -316,7 +317,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.output = output;
         queue.onto = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
-        for output in ports(options | 1 << escape) {
+        for output in bits(options | 1 << escape) {
             self.add_asker(output, pair, ask);
         }
         let word = self.word(escape, pair);
@@ -329,7 +330,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let queue = &mut self.queues[pair as usize];
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
-        for output in ports(options | 1 << escape).filter(|&output| output != granted) {
+        for output in bits(options | 1 << escape).filter(|&output| output != granted) {
             self.stop_asking(output, pair, now);
         }
         let word = self.word(escape, pair);
@@ -362,7 +363,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let mut open = 0;
         let mut rooms = [0; u16::BITS as usize];
-        for option in ports(options) {
+        for option in bits(options) {
             let free = self.output(option).free_at <= now;
             if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
                 open |= 1 << option;
@@ -519,7 +520,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if queue.ask > now {
             return Err(queue.ask);
         }
-        for option in ports(queue.options) {
+        for option in bits(queue.options) {
             if self.room(option, now).is_some_and(|room| room >= queue.need) {
                 // It is served there, or what it waits for there has the router look again.
                 return Err(NEVER);
@@ -624,14 +625,4 @@ pub(super) fn escape_bubble(
 ) -> u16 {
     let goes_on = lane == queue.onto && input.straight == queue.output;
     if !output.in_ring || goes_on { 0 } else { bubble }
-}
-
-/// The ports of a set, ascending.
-pub(super) fn ports(mut set: u16) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let port = set.trailing_zeros() as usize;
-        let any = set != 0;
-        set &= set.wrapping_sub(1);
-        any.then_some(port)
-    })
 }

@@ -8,9 +8,10 @@
 
 use std::fmt;
 
-use super::adaptive::{Choosers, escape_bubble, ports};
+use super::adaptive::{Choosers, escape_bubble};
 use super::model::Model;
 use super::ports::{Router, place};
+use super::set::bits;
 use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::narrow::narrow;
 use crate::routing::Routes;
@@ -317,7 +318,7 @@ impl Model<'_> {
         let state = self.ports.output(output);
         let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
-        let options = ports(queue.options).map(|port| Wish {
+        let options = bits(queue.options).map(|port| Wish {
             output: router.first_output + narrow::<u32>(port),
             lane: self.whole.channels.adaptive,
             need,

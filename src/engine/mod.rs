@@ -101,6 +101,7 @@ mod relation;
 mod rendezvous;
 mod router;
 mod saved;
+mod set;
 mod simulator;
 mod sink;
 mod size;

@@ -10,6 +10,7 @@ use super::model::Model;
 use super::packet::{Origin, Packet};
 use super::ports::{Output, Ports, Queue};
 use super::router::{Blocked, Visit, Walk};
+use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use super::way::Address;
@@ -138,12 +139,8 @@ impl Views {
 
 /// Lanes of a set.
 #[inline(always)]
-fn lanes_in(mut set: u16) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let lane = (set != 0).then(|| fitted!(set.trailing_zeros(), u8))?;
-        set &= set - 1;
-        Some(lane)
-    })
+fn lanes_in(set: u16) -> impl Iterator<Item = u8> {
+    bits(set).map(|lane| fitted!(lane, u8))
 }
 
 /// In place of a set of ports: the packet has a choice, and the relation says which.

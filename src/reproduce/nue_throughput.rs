@@ -6,8 +6,9 @@
 //! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
 //! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relations `two-orders`, `bubble-colouring` and, on fat trees, `parted` with 1, 2, 4 and 8
-//! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike, and when each sends all that it has to one.
+//! Beyond the slides: packets that choose among the hops of the relations `two-orders`, `bubble-colouring` and, where it is
+//! another one than `two-orders`, `parted` with 1, 2, 4 and 8 lanes, and all the same when every terminal offers as much as
+//! it can to terminals drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
 

@@ -155,8 +155,8 @@ pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
     proof
 }
 
-/// Whether packets to each class of terminals have a hop wherever others have one; escapes and hops of a ring have to be for all of
-/// them. So what holds of all hops together holds for each class: its dependencies are some of theirs.
+/// Whether packets to each class of terminals have a hop wherever others have one; escapes and hops of a ring have to be
+/// for all of them. So what holds of all hops together holds for each class: its dependencies are some of theirs.
 fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
     // By list: whether each class has hops, those that the list says, and whether it keeps its escapes.
     let look = |list: u32| {

@@ -4,8 +4,9 @@
 use super::contest::Claim;
 use super::queue::Stage;
 use super::visit::{FlitVisit, MASKED};
-use super::{Input, Output, bits, first_from, turn};
+use super::{Input, Output, first_from, turn};
 use crate::engine::Arbitration;
+use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::walk::drawn;
 use crate::narrow::fitted;

@@ -2,13 +2,13 @@
 //! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
 //! them. So they are left alone, and catch up when either happens, in one go.
 
+use super::State;
 use super::allocation::pass_turn;
 use super::contest::Contender;
 use super::sending::give_back;
 use super::visit::{FlitVisit, MASKED};
-use super::{State, bits};
-
 use crate::engine::Arbitration;
+use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::topology::NONE;

@@ -1,11 +1,11 @@
 //! Flits and credits that come to a router from others.
 
-use super::members;
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::model::Model;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::ports;
+use crate::engine::set::members;
 use crate::engine::tick::Tick;
 use crate::engine::way::MOST_WORDS;
 use crate::narrow::fitted;

@@ -2,8 +2,9 @@
 
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
-use crate::engine::adaptive::{Step, decide, ports, step};
+use crate::engine::adaptive::{Step, decide, step};
 use crate::engine::ports::Output;
+use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::{Arbitration, ChannelKind, Switching};
 use crate::narrow::fitted;
@@ -161,7 +162,7 @@ impl FlitVisit<'_, '_> {
         state.options = options;
         state.output = output;
         (state.lane, state.need) = (escape, need);
-        for output in ports(options | 1 << output) {
+        for output in bits(options | 1 << output) {
             self.set_asking(queue, output);
         }
     }
@@ -189,7 +190,7 @@ impl FlitVisit<'_, '_> {
         if self.related().is_some() {
             return self.withdraw_hops(queue);
         }
-        for output in ports(options | 1 << output) {
+        for output in bits(options | 1 << output) {
             *self.asking(queue, output) &= !(1 << (queue % 64));
         }
     }
@@ -212,7 +213,7 @@ impl FlitVisit<'_, '_> {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
             let adaptive = 1 << self.whole.channels.adaptive;
-            for option in ports(options) {
+            for option in bits(options) {
                 any |= self.offer(queue, option, adaptive, need, &mut until, now);
             }
             if !any {

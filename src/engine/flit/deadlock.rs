@@ -7,10 +7,11 @@
 use super::Flits;
 use super::lane::Lane;
 use super::queue::{Queue, Stage};
-use crate::engine::adaptive::{Choosers, ports};
+use crate::engine::adaptive::Choosers;
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::model::Model;
 use crate::engine::ports::{AWAY, Output, Router, place};
+use crate::engine::set::bits;
 use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
@@ -37,7 +38,7 @@ impl Flits {
             return vec![(output, queue.lane, 1)];
         }
         if queue.options == 0 {
-            let lanes = ports(queue.lanes);
+            let lanes = bits(queue.lanes);
             return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
         }
         if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
@@ -46,7 +47,7 @@ impl Flits {
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
         let adaptive = model.whole.channels.adaptive;
-        let options = ports(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
+        let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // What its escape needs at most: a cycle that is found with less is none.
         let least = u32::from(queue.left);
         std::iter::once((output, queue.lane, least)).chain(options).collect()

@@ -404,19 +404,3 @@ fn first_from(set: u16, pointer: u32) -> Option<u32> {
     let first = if from_pointer != 0 { from_pointer } else { set };
     (first != 0).then(|| first.trailing_zeros())
 }
-
-/// The numbers in a set.
-#[inline(always)]
-fn bits(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let first = (set != 0).then(|| set.trailing_zeros() as usize);
-        set &= set.wrapping_sub(1);
-        first
-    })
-}
-
-/// The numbers in a set of several words.
-fn members(words: &[u64]) -> impl Iterator<Item = usize> {
-    let of_word = |(number, &word)| bits(word).map(move |bit| number * 64 + bit);
-    words.iter().enumerate().flat_map(of_word)
-}

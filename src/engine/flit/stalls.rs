@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::contest::{Claim, Contender};
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
-use super::{Flits, State, members};
-use crate::engine::adaptive::ports;
+use super::{Flits, State};
 use crate::engine::model::Model;
+use crate::engine::set::{bits, members};
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::engine::way::Address;
 use crate::engine::{Stall, Switching};
@@ -223,7 +223,7 @@ impl FlitVisit<'_, '_> {
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
         let first = self.state.outputs[number].lanes as usize;
-        let room_from = ports(self.lanes_asked_for(state, output)).map(|lane| {
+        let room_from = bits(self.lanes_asked_for(state, output)).map(|lane| {
             let lane = &self.state.lanes[first + lane];
             lane.free_at.max(lane.room_from(flits, &self.state.times))
         });

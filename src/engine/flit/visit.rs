@@ -12,6 +12,7 @@ use crate::engine::model::Model;
 use crate::engine::octet::EIGHT;
 use crate::engine::packet::Packets;
 use crate::engine::ports::{self, Ports, Router};
+use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
 use crate::engine::tick::Tick;
 use crate::engine::trace::{Trace, note};
@@ -277,10 +278,8 @@ impl FlitVisit<'_, '_> {
     pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {
-            let mut bits = self.state.asking[first + word];
-            while bits != 0 {
-                let queue = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+            for bit in bits(self.state.asking[first + word]) {
+                let queue = word * 64 + bit;
                 let again = self.queue(queue).again;
                 self.lower(queue, time.max(again));
             }

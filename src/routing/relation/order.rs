@@ -100,8 +100,9 @@ pub(super) fn fat_tree_order(fabric: &Fabric, tree: &Tree) -> Option<Vec<u32>> {
     search.every_shortest_way().then(|| search.ranks())
 }
 
-/// The order of a fabric whose terminals are at the edge alone, as on fat trees: channels up, away from the edge, come before those
-/// down. There is none if all routers have terminals, or if some pair of them has no shortest way up and then down.
+/// The order of a fabric whose terminals are at the edge alone, as on fat trees: channels up, away from the edge, come
+/// before those down. There is none if all routers have terminals, or if some pair of them has no shortest way up and
+/// then down.
 pub(super) fn up_then_down(fabric: &Fabric) -> Option<Vec<u32>> {
     let ends = fabric.ends();
     let routers = fabric.routers() as usize;

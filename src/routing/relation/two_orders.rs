@@ -9,8 +9,8 @@
 //! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
 //!
 //! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
-//! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees, though others
-//! may lead down and up again.
+//! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees,
+//! though others may lead down and up again.
 //!
 //! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
 //! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion

@@ -49,6 +49,25 @@ fn the_rings_of_the_rule_are_right_with_any_lanes() {
 }
 
 #[test]
+fn a_hop_along_the_ring_for_some_terminals_alone_is_found() {
+    let fabric = random();
+    let relation = relation(&fabric, 1);
+    let parted = |ring: Ring| {
+        changed(&fabric, &relation, |_, destination, hops| {
+            let own = hops.iter_mut().filter(|hop| destination == 3 && hop.ring == ring);
+            own.for_each(|hop| hop.classes = 1);
+        })
+    };
+    let keeps_none =
+        |flaw: &RelationFlaw| matches!(flaw, RelationFlaw::NoEscape { destination: 3, .. });
+    for ring in [Ring::Along, Ring::Enters] {
+        assert!(parted(ring).flaws.iter().any(keeps_none), "{ring:?}");
+    }
+    // Off the ring there are always the hops of the ring besides.
+    assert!(parted(Ring::Off).holds());
+}
+
+#[test]
 fn a_hop_onto_the_ring_that_does_not_say_so_takes_its_bubble() {
     let fabric = random();
     let relation = relation(&fabric, 1);

@@ -149,7 +149,7 @@ fn the_engines_agree_in_more_scenarios() {
         engines_agree(first..first + 100);
     }
     agree_under_adaptive_routing(150..600);
-    agree_under_adaptive_routing_with_failures(200..800);
+    agree_under_adaptive_routing_with_failures(80..800);
     agree_on_forwarding_tables(150..400);
     agree_on_choices(70..500);
 }
@@ -181,7 +181,7 @@ fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn the_engines_agree_under_adaptive_routing_with_failures() {
-    agree_under_adaptive_routing_with_failures(0..200);
+    agree_under_adaptive_routing_with_failures(0..80);
 }
 
 fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
@@ -211,7 +211,7 @@ fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
         let detour = |it: &DeliveredPacket| it.derouting.is_none() && it.hops > shortest(it);
         longer += usize::from(fast.packets.iter().any(detour));
     }
-    assert!(escaped > 30 && longer > 30, "{escaped} {longer}");
+    assert!(escaped > 12 && longer > 12, "{escaped} {longer}");
     assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
 }
 
@@ -274,48 +274,33 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
 /// Full networks whose packets choose by rings, some of which have escaped so often that they stay on them.
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
-    let mut farthest = [0; 2];
-    // With one lane, and with two.
-    for seed in [10, 15] {
+    // Whole packets with one lane, and flit by flit with two.
+    for (seed, sharing) in [(10, None), (15, Some(FlitSharing::default()))] {
         let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
         let fabric = graph.cabling().unwrap().fabric().unwrap();
         let lanes = 1 + (seed % 2) as u8;
         let parameters = RelationParameters { lanes, ..RelationParameters::default() };
         let relation = RelationRule::BUBBLE_COLOURING.relation(&fabric, &parameters).unwrap();
         assert!(relation.has_ring());
-        let routes = by_relation(relation, seed % 2 == 1, seed);
         let terminals = fabric.terminals();
         let to_all = |source| (1..terminals).map(move |step| (source, (source + step) % terminals));
-        let messages: Vec<Message> = (0..terminals)
+        let messages = (0..terminals)
             .flat_map(to_all)
             .map(|(source, destination)| data(0, source, destination, 512))
             .collect();
-        for (sharing, farthest) in
-            [None, Some(FlitSharing::default())].into_iter().zip(&mut farthest)
-        {
-            let mut parameters = Parameters {
-                virtual_channels: lanes,
-                bubble: false,
-                sharing,
-                ..Parameters::default()
-            };
-            parameters.buffer = 2 * parameters.maximum_packet();
-            let scenario = Scenario {
-                fabric: fabric.clone(),
-                routes: routes.clone(),
-                parameters,
-                messages: messages.clone(),
-            };
-            match &scenario.parameters.sharing {
-                Some(_) => crate::differential_flits::agree(seed, &scenario),
-                None => crate::differential::agree(seed, &scenario),
-            };
-            let log = run_fast(&scenario);
-            *farthest = log.packets.iter().map(|packet| packet.hops).fold(*farthest, u32::max);
-        }
+        let mut parameters =
+            Parameters { virtual_channels: lanes, bubble: false, sharing, ..Parameters::default() };
+        parameters.buffer = 2 * parameters.maximum_packet();
+        let routes = by_relation(relation, seed % 2 == 1, seed);
+        let scenario = Scenario { fabric, routes, parameters, messages };
+        match &scenario.parameters.sharing {
+            Some(_) => crate::differential_flits::agree(seed, &scenario),
+            None => crate::differential::agree(seed, &scenario),
+        };
+        let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
+        // Sixteen hops of the reserve, and then along the ring.
+        assert!(farthest > Some(16), "{farthest:?}");
     }
-    // Sixteen hops of the reserve, and then along the ring.
-    assert!(farthest.iter().all(|&hops| hops > 16), "{farthest:?}");
 }
 
 /// Sets of outputs, and of buffers, of several words.

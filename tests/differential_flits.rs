@@ -168,14 +168,14 @@ fn instants_that_are_left_out_would_change_nothing() {
 
 #[test]
 fn the_engines_agree_flit_by_flit() {
-    (0..60).into_par_iter().for_each(|seed| {
+    (0..40).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
     });
 }
 
 #[test]
 fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
-    (0..40).into_par_iter().for_each(|seed| {
+    (0..25).into_par_iter().for_each(|seed| {
         let scenario = flit_scenario_by_table(seed);
         let packets = scenario.messages.iter().map(|message| {
             let (there, back) = scenario.packets_of(message);

@@ -159,7 +159,7 @@ impl<'f> Whole<'f> {
             && !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table());
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         let throttle = match routes {
-            Routes::Adaptive(adaptive) => adaptive.rules().injection_bubble.into(),
+            Routes::Adaptive(adaptive) => adaptive.rules().injection_bubble,
             Routes::Relation(routes) => routes.injection_bubble,
             _ => 0,
         };

@@ -34,7 +34,7 @@ const ROUTINGS: [(&str, &str); 7] = [
     ("OFR", "outflank = {}"),
     ("GOAL", "pick_orthant = { rule = \"goal\" }"),
     ("CQR", "pick_orthant = { rule = \"cqr\" }"),
-    ("ABR, injection bubble", "adaptive = { injection_bubble = true }"),
+    ("ABR, injection bubble", "adaptive = { injection_bubble = 1 }"),
     ("direction order", "direction_order = {}"),
 ];
 

@@ -93,9 +93,8 @@ pub struct AdaptiveRules {
     pub selection: Selection,
     /// Which way round a half ring; both lead on if `None`.
     pub tie: Option<Tie>,
-    /// Whether a new packet enters the adaptive channel only if room for one more of the largest packets
-    /// is left.
-    pub injection_bubble: bool,
+    /// Of how many of the largest packets a new packet leaves room in the adaptive channel's buffer that it enters.
+    pub injection_bubble: u8,
     pub channels: AdaptiveChannels,
     /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
     /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
@@ -109,7 +108,7 @@ impl Default for AdaptiveRules {
             derouter: Derouter::None,
             selection: Selection::default(),
             tie: None,
-            injection_bubble: false,
+            injection_bubble: 0,
             channels: AdaptiveChannels::default(),
             escape: None,
         }

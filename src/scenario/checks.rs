@@ -312,11 +312,16 @@ impl Checks<'_> {
         let Some((key, reason)) = rules.channels.flaw(&rules.derouter) else { return };
         let tables = ["adaptive", "pick_orthant", "outflank"];
         let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
-        let written = |key: &&String| self.document.blame(&[key]).1.as_deref() == Some(key);
-        let key = keys.iter().find(written).unwrap_or(&keys[0]);
+        let key = self.written(&keys);
         let message = format!("with this virtual channel packets could deadlock: {reason}");
         let help = "leave it out: with the default layout they can't";
         self.report(&[key], message, "", Some(help.into()));
+    }
+
+    /// Of keys of several tables, of which a scenario has one, the one that is written, or else the first.
+    fn written<'k>(&self, keys: &'k [String]) -> &'k str {
+        let written = |key: &&String| self.document.blame(&[key]).1.as_ref() == Some(key);
+        keys.iter().find(written).unwrap_or(&keys[0])
     }
 
     /// Whether something can fail during this workload, and new tables lead round it.

@@ -55,7 +55,7 @@ fn rules(random: &mut dyn Rng) -> AdaptiveRules {
         derouter: *derouters.choose(random).expect("some"),
         selection: *selections.choose(random).expect("some"),
         tie: *[None, Some(Tie::Plus), Some(Tie::Random)].choose(random).expect("some"),
-        injection_bubble: random.random_bool(0.25),
+        injection_bubble: if random.random_bool(0.25) { steps as u8 } else { 0 },
         ..AdaptiveRules::default()
     }
 }

@@ -527,7 +527,7 @@ impl Simulator<'_> {
         let injected = self.channels[from.channel].kind == ChannelKind::Injection;
         let others = match self.routes {
             Routes::Relation(routes) if injected => routes.injection_bubble.into(),
-            _ if chooses => u32::from(rules.injection_bubble && injected),
+            _ if chooses => u32::from(if injected { rules.injection_bubble } else { 0 }),
             _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
         let room = packet.flits + leaving.max(others * self.parameters.maximum_packet());

@@ -211,7 +211,7 @@ impl Simulator<'_> {
                 let injected = if self.is_new(place) { routes.injection_bubble } else { 0 };
                 u32::from(injected).max(u32::from(enters))
             }
-            _ => u32::from(self.needs_bubble(place, packet, onto)),
+            _ => self.bubble(place, packet, onto),
         };
         self.has_room_for(place.router, packet, onto, others, now)
     }
@@ -234,19 +234,20 @@ impl Simulator<'_> {
         is_free && (!needs_credits || room <= channel.credits[number])
     }
 
-    /// Whether a packet needs room for one more of the largest packets: where it enters a ring, and on the adaptive
-    /// virtual channel if the routing has an injection bubble and the packet is new.
-    fn needs_bubble(&self, place: Place, packet: usize, onto: Onto) -> bool {
+    /// For how many more of the largest packets a packet needs room: one where it enters a ring, and on the adaptive
+    /// virtual channel the routing's injection bubble if the packet is new.
+    fn bubble(&self, place: Place, packet: usize, onto: Onto) -> u32 {
         let (output, number) = onto;
         if let Routes::Adaptive(adaptive) = self.routes
             && self.packets[packet].adaptive
             && number == usize::from(adaptive.rules().channels.adaptive)
         {
-            return adaptive.rules().injection_bubble && self.is_new(place);
+            let injected = adaptive.rules().injection_bubble;
+            return if self.is_new(place) { injected.into() } else { 0 };
         }
         let (_, ring) = self.channel_and_ring(place.router, output);
         let goes_on = ring == self.ring_of_port(place) && number == place.virtual_channel;
-        self.has_bubble() && ring.is_some() && !goes_on
+        (self.has_bubble() && ring.is_some() && !goes_on).into()
     }
 
     /// Whether what is at a place has come from a terminal.

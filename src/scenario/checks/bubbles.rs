@@ -1,4 +1,4 @@
-//! What packets that choose by a relation ask of buffers, where they are injected and where they enter rings.
+//! What packets that choose their hops ask of buffers, where they are injected and where they enter rings.
 
 use super::Checks;
 use crate::engine::{Parameters, Switching};
@@ -8,20 +8,22 @@ use crate::scenario::schema::Draft;
 impl Checks<'_> {
     /// Whether buffers have the room that packets leave which are injected, and those which enter a ring.
     pub(super) fn bubbles(&mut self, draft: &Draft) {
-        let (Some(RoutingSpec::Relation(spec)), parameters) = (&draft.routing, &draft.parameters)
-        else {
-            return;
+        let parameters = &draft.parameters;
+        let asked = match &draft.routing {
+            Some(RoutingSpec::Relation(spec)) => {
+                // Elsewhere all buffers hold two.
+                let holds_one = parameters.most_bubble() == 0 && parameters.sharing.is_some();
+                if spec.rule.keeps_bubble && spec.selection.is_none() && holds_one {
+                    return self.ring(spec.rule.name, parameters);
+                }
+                spec.injection_bubble
+            }
+            Some(RoutingSpec::Adaptive(rules)) => rules.injection_bubble,
+            _ => 0,
         };
-        let (asked, most) = (spec.injection_bubble, parameters.most_bubble());
-        // Elsewhere all buffers hold two.
-        let holds_one = most == 0 && parameters.sharing.is_some();
-        if spec.rule.keeps_bubble && spec.selection.is_none() && holds_one {
-            return self.ring(spec.rule.name, parameters);
+        if asked > parameters.most_bubble() {
+            self.injection_bubble(asked, parameters);
         }
-        if asked <= most {
-            return;
-        }
-        self.injection_bubble(asked, parameters);
     }
 
     fn ring(&mut self, rule: &str, parameters: &Parameters) {
@@ -58,6 +60,9 @@ impl Checks<'_> {
             );
             (message, format!("write at most {most}, or write a larger `buffer` in [router]"))
         };
-        self.refuse(&["routing.relation.injection_bubble", "router.buffer"], message, help);
+        let keys = ["relation", "adaptive", "pick_orthant", "outflank"]
+            .map(|table| format!("routing.{table}.injection_bubble"));
+        let key = self.written(&keys);
+        self.refuse(&[key, "router.buffer"], message, help);
     }
 }

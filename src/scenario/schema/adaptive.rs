@@ -5,7 +5,7 @@ use crate::{
         Family, Selection, Tie,
         profit::{Average, IdleRatio, Weights},
     },
-    document::{Choice, Flag, Number, Reader, Variant, Whole, plain, with_keys},
+    document::{Choice, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
     routing::{AdaptiveRules, Derouter, agnostic::Algorithm},
     scenario::RoutingSpec,
@@ -13,6 +13,10 @@ use crate::{
 
 const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one lane, without a bubble; \
                                 a packet that escapes keeps to it to the end of its leg.";
+
+/// Of all routings whose packets choose hop by hop.
+pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
+     that throttles injection, and keeps throughput past saturation.";
 
 pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
     let doc = "Every packet may take any direction of a shortest way, hop by hop, on an adaptive \
@@ -84,10 +88,12 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
         ("random", Some(Tie::Random), "one at random, drawn for each packet."),
     ];
     let tie = reader.one_of("tie", "rule for half rings", doc, ties);
-    let doc = "Whether a new packet enters the adaptive channel only if that leaves room for one of the \
-         largest packets: it throttles injection, and so holds the throughput of even traffic past \
-         saturation.";
-    reader.set("injection_bubble", &Flag, &mut rules.injection_bubble, doc);
+    reader.set(
+        "injection_bubble",
+        &Whole { range: 0..=255 },
+        &mut rules.injection_bubble,
+        INJECTION_BUBBLE,
+    );
     let doc = "What packets follow on the escape channels.";
     let auto = "direction order with the bubble rule; where something has failed, up-down.";
     let [up_down, nue] = [Algorithm::UP_DOWN, Algorithm::NUE]

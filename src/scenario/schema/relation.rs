@@ -1,5 +1,6 @@
 //! `[routing.relation]`: any fabric, by all the hops that a rule allows.
 
+use super::adaptive::INJECTION_BUBBLE;
 use crate::{
     document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys},
     engine,
@@ -52,15 +53,13 @@ pub(super) fn variant<'v, 'd>(
         let first = "the lowest port, there the lowest virtual channel.";
         let ties = [("first", false, first), ("random", true, "one at random.")];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
-        let doc = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
-                   that throttles injection, and keeps throughput past saturation.";
         let usual = rule.map_or(0, |rule| rule.injection_bubble);
         let injection_bubble = narrow(reader.value_from(
             "injection_bubble",
             &Whole { range: 0..=255 },
             usual.min(most).into(),
             "as the rule has it, as far as buffers have room",
-            doc,
+            INJECTION_BUBBLE,
         ));
         if matches!(selection, Some(Some(_))) {
             let hops = "with a `selection` packets have no hops to choose among";

@@ -1,0 +1,251 @@
+//! Packets that a source puts together, and injects where links are not shared flit by flit.
+
+use super::{Adapter, SourceQueue};
+use crate::engine::collective::COLLECTIVE;
+use crate::engine::guide::{self, Guide};
+use crate::engine::message::{Arrival, Note, Queued, Role};
+use crate::engine::model::Model;
+use crate::engine::network::ChannelKind;
+use crate::engine::packet::{Origin, Packet};
+use crate::engine::tick::{NEVER, Tick};
+use crate::engine::way::{Address, MOST_WORDS, Way};
+use crate::narrow::fitted;
+use crate::routing::Routes;
+use crate::topology::NONE;
+
+/// A packet that a source has put together.
+pub(in crate::engine) struct NewPacket {
+    pub slot: u32,
+    /// The tag of its message, if it is the last one's and its departure is to be told.
+    pub departs: Option<u64>,
+}
+
+impl Model<'_> {
+    /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
+    /// is looked at again.
+    #[inline]
+    pub(super) fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
+        if self.flits.is_some() {
+            return self.inject_flits(number, terminal, now);
+        }
+        let lanes = fitted!(self.whole.lanes.count(), u32);
+        let injection = self.sources.injections[number as usize];
+        if self.sources.paused || injection.waiting == 0 {
+            self.sources.injections[number as usize].due = NEVER;
+            return;
+        }
+        if injection.free_at > now {
+            self.sources.injections[number as usize].due = injection.free_at;
+            return;
+        }
+        let of_terminal = number - terminal * self.whole.parameters.injection_channels;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
+        let mut due = NEVER;
+        let from_pointer = u16::MAX << injection.pointer;
+        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            while waiting != 0 {
+                let lane = waiting.trailing_zeros();
+                waiting &= waiting - 1;
+                let flits = self.sources.queues[(number * lanes + lane) as usize].flits;
+                let place = room + lane;
+                if self.credits.room[place as usize] < flits {
+                    self.credits.collect(place, now);
+                    if self.credits.room[place as usize] < flits {
+                        due = due.min(self.credits.foresee(place, flits));
+                        continue;
+                    }
+                }
+                self.credits.room[place as usize] -= flits;
+                self.send_packet(number, terminal, fitted!(lane, u8), now);
+                let injection = &mut self.sources.injections[number as usize];
+                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
+                return;
+            }
+        }
+        self.sources.injections[number as usize].due = due;
+    }
+
+    /// Takes the first packet of a source queue, whose header starts on the injection channel now.
+    #[inline(always)]
+    pub(in crate::engine) fn next_packet_of(
+        &mut self,
+        number: u32,
+        terminal: u32,
+        lane: u8,
+        now: Tick,
+    ) -> NewPacket {
+        let place = number as usize * self.whole.lanes.count() + usize::from(lane);
+        let queue = &mut self.sources.queues[place];
+        let SourceQueue { head: slot, payload, flits, .. } = *queue;
+        let message = self.sources.queued.at(slot);
+        let bytes = message.bytes_left;
+        message.bytes_left = bytes.saturating_sub(self.whole.parameters.maximum_payload.0.max(1));
+        let Queued { created, bytes_left, destination, next, note } = *message;
+        let is_last = bytes_left == 0;
+        if is_last {
+            queue.head = next;
+            self.sources.queued.remove(slot);
+        }
+        if !is_last {
+            self.next_packet(place, bytes_left);
+        } else if next == NONE {
+            self.sources.injections[number as usize].waiting &= !(1 << lane);
+        } else {
+            let bytes_left = self.sources.queued.at(next).bytes_left;
+            self.next_packet(place, bytes_left);
+        }
+        let tells_host = self.workload.wants_receipts();
+        let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);
+        if !is_last || note != NONE || tells_host {
+            let message = Queued { created, bytes_left: bytes, destination, next, note };
+            (arrival, role, tag) = self.announced(message, (!is_last).then_some(slot));
+        }
+        let time = self.time(now);
+        let adapter = &mut self.sources.adapters[terminal as usize];
+        let sequence = adapter.sequence;
+        adapter.sequence = sequence.wrapping_add(1);
+        adapter.queue.flits -= u64::from(flits);
+        let source = adapter.name;
+
+        let mut packet = Packet {
+            ready: 0,
+            tail: 0,
+            next: NONE,
+            source,
+            sequence,
+            flits,
+            note: 0,
+            way: Way::default(),
+        };
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let mut origin =
+            Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
+        let mut rest = [0; MOST_WORDS];
+        let rest = &mut rest[..self.whole.rest];
+        if arrival == COLLECTIVE {
+            (packet.note, packet.way) = (1, Way(tag));
+            tag = (tag & u64::from(u32::MAX)) + 1;
+        } else {
+            self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
+        }
+        let slot = self.packets.insert(packet, origin);
+        self.packets.rest(slot).copy_from_slice(rest);
+        let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
+        NewPacket { slot, departs: departs.then_some(tag) }
+    }
+
+    /// Sends the first packet of a source queue through a free injection channel.
+    #[inline]
+    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
+        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, lane, now);
+        let packet = &mut self.packets.packets[slot as usize];
+        let Packet { source, sequence, flits, .. } = *packet;
+        // All flits are there from the start.
+        let last = self.whole.send(packet, ChannelKind::Injection, now);
+        let &Adapter { router, input: first_input, .. } = &self.sources.adapters[terminal as usize];
+        let channels = self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let time = self.time(now);
+
+        let whole = &*self.whole;
+        let channel = whole.channel_of_injection(self.schedule.part, number);
+        self.digest.add(time, channel, source, sequence);
+        self.counters.grants += 1;
+        let in_part = fitted!(self.ports.outputs, u32) + number;
+        self.statistics.sent(in_part, lane, flits);
+        let injection = &mut self.sources.injections[number as usize];
+        injection.pointer = (lane + 1) % fitted!(whole.lanes.count(), u8);
+        let free_at = last + whole.timing(ChannelKind::Injection).flit;
+        injection.free_at = free_at;
+        let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
+        let pair = (of_router << self.ports.size.shift) + u32::from(lane);
+        self.join(router, pair, slot);
+        if let Some(tag) = departs {
+            self.message_sent(terminal, tag, self.time(free_at));
+        }
+    }
+
+    /// The number under which the sink of a message is told of it, which has several packets, or is answered or
+    /// acknowledged; what it is for, and its tag. Of the message so much is left as before the packet at hand; `slot` is where
+    /// it stays for the next one.
+    #[inline(never)]
+    fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
+        let started = message.created - self.whole.parameters.send_overhead;
+        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE };
+        let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
+        if let Role::Operand | Role::Broadcast = note.role {
+            let way = self.way_of_next(message.note, slot.is_some());
+            return (COLLECTIVE, note.role, way);
+        }
+        if note.arrival == NONE {
+            let (full, rest) = self.whole.parameters.packets(message.bytes_left);
+            let arrival = Arrival {
+                started: note.started,
+                bytes: message.bytes_left,
+                packets_left: u32::try_from(full + u64::from(rest.is_some()))
+                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
+                role: note.role,
+                tag: note.tag,
+                lost: false,
+            };
+            note.arrival = self.announce(message.destination, arrival);
+        }
+        match slot {
+            Some(slot) if message.note == NONE => {
+                self.sources.queued.at(slot).note = self.sources.notes.insert(note);
+            }
+            Some(_) => *self.sources.notes.at(message.note) = note,
+            None if message.note != NONE => _ = self.sources.notes.remove(message.note),
+            None => {}
+        }
+        (note.arrival, note.role, note.tag)
+    }
+
+    /// Tells a new packet its way to a terminal.
+    #[inline(always)]
+    fn direct(
+        &mut self,
+        terminal: u32,
+        lane: u8,
+        destination: u32,
+        packet: &mut Packet,
+        origin: &mut Origin,
+        rest: &mut [u64],
+    ) {
+        let whole = &*self.whole;
+        let router = self.sources.adapters[terminal as usize].router;
+        let from = router + whole.cut.first_router(self.schedule.part);
+        let end = whole.end(destination);
+        let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
+        if let Some(guide) = self.guide {
+            let class = match guide {
+                Guide::Table(table) => table.class(whole.fabric, packet.source, destination),
+                Guide::Paths(routes) => {
+                    let turns = self.sources.turns.get_mut(terminal as usize);
+                    guide::path_of(routes, packet, (from, end.router), turns)
+                }
+            };
+            packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();
+            return;
+        }
+        let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
+        if let Some(choosers) = &self.choosers {
+            if choosers.related().is_some() {
+                return self.set_out_by_relation((destination, number), packet, origin);
+            }
+            return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
+        }
+        if let Some(legs) = &whole.legs {
+            (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
+            return;
+        }
+        let route = whole.routes.packet_route(whole.fabric, from, to, packet.sequence);
+        let route = route.unwrap_or_default();
+        if let Routes::DirectionOrder(order) = whole.routes {
+            packet.note = order.datelines(from, &route);
+        }
+        packet.way = whole.code.write(&route, ejection, rest);
+        origin.hops = fitted!(route.hops(), u16);
+    }
+}

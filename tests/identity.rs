@@ -86,6 +86,10 @@ fn results_are_those_of_their_version() {
         let routing = format!("[routing.agnostic]\nalgorithm = \"{algorithm}\"\n");
         digest(&format!("{BASE}{routing}"))
     };
+    let tree = BASE.replace(
+        "[topology.torus]\ndimensions = [4, 4]",
+        "[topology.tree]\narity = 3\nlevels = 3\nterminals = 3",
+    );
     let found = [
         digest(BASE),
         digest(&adaptive),
@@ -96,6 +100,7 @@ fn results_are_those_of_their_version() {
         digest(&format!("{BASE}[link.errors]\nbit_error_rate = 1e-4\nretry = \"stomp\"\n")),
         digest(&format!("{BASE}[routing.relation]\nrule = \"two-orders\"\n")),
         digest(&format!("{BASE}[routing.relation]\nrule = \"bubble-colouring\"\nlanes = 1\n")),
+        digest(&format!("{tree}[routing.relation]\nrule = \"two-orders\"\nlanes = 4\n")),
     ];
     let expected = [
         "814c6b9b05d69352 348938",
@@ -107,6 +112,7 @@ fn results_are_those_of_their_version() {
         "c3b6382ef145a040 7407139",
         "b02df434570100de 1961736",
         "cb6fd02f688ddcd8 2107242",
+        "3fdb7dbc0fc90ade 1550075",
     ];
-    assert_eq!((RESULTS_VERSION, found), (12, expected.map(String::from)));
+    assert_eq!((RESULTS_VERSION, found), (13, expected.map(String::from)));
 }

@@ -8,6 +8,7 @@
 
 mod bubble_colouring;
 mod evenness;
+mod lanes_apart;
 mod left_right;
 mod minimal;
 mod order;

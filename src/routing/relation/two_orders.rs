@@ -10,7 +10,8 @@
 //!
 //! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
 //! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees,
-//! though others may lead down and up again.
+//! though others may lead down and up again. With four lanes and more packets for different outputs are
+//! [kept apart](super::lanes_apart) in the lanes before a router where they have no choice.
 //!
 //! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
 //! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
@@ -29,6 +30,7 @@
 //! ways past saturation, and wait for each other there; with few lanes throughput falls to a fraction (results/nue).
 
 use super::evenness::Evenness;
+use super::lanes_apart::apart;
 use super::minimal::{Lanes, relation_as_escape, with_escape};
 use super::order::{Ordered, fat_tree_order, order};
 use super::shortest::{FirstHop, from_everywhere};
@@ -118,7 +120,7 @@ fn with_lanes(
         let ascends = |before: LaneChannel, next: LaneChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
-        return Ok(from_everywhere(fabric, lanes, first, ascends)?.finish());
+        return Ok(apart(fabric, from_everywhere(fabric, lanes, first, ascends)?.finish()));
     }
     if lanes <= 2 {
         return opposite(fabric, rank, lanes, first);

@@ -163,6 +163,25 @@ fn a_resolved_scenario_reads_back_equal() {
     }
 }
 
+/// A ring where there is one lane and buffers have room for it, else two orders.
+#[test]
+fn auto_is_a_rule_by_the_number_of_lanes() {
+    let rule = |rest: &str| {
+        let text = format!(
+            "[topology.random_regular]\nswitches = 8\ndegree = 3\nterminals = 2\n[traffic]\npattern = \"uniform\"\n\
+             load = 0.1\n[routing.relation]\nrule = \"auto\"\n{rest}"
+        );
+        let RoutingSpec::Relation(spec) = read(&text).network.routing.clone() else {
+            panic!("by a relation");
+        };
+        (spec.rule.name, spec.injection_bubble)
+    };
+    assert_eq!(rule("lanes = 1\n"), ("bubble-colouring", 3));
+    assert_eq!(rule("lanes = 2\n"), ("two-orders", 2));
+    let worms = "lanes = 1\n[router]\nswitching = \"wormhole\"\n[link]\nsharing = \"flit\"\n";
+    assert_eq!(rule(worms), ("two-orders", 0));
+}
+
 #[test]
 fn exchanges_are_read() {
     let text = exchange("pattern = { pairs = { list = [[0, 1]] } }");

@@ -26,8 +26,9 @@ pub(super) fn variant<'v, 'd>(
                an output port and a virtual channel.";
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
-        let rules = RELATION_RULES.map(|rule| (rule.name, rule, rule.doc));
-        let rule = reader.one_of("rule", "rule", doc, rules);
+        let rules = RELATION_RULES.map(|rule| (rule.name, Some(rule), rule.doc));
+        let auto = ("auto", None, "bubble-colouring with one lane, two-orders with more (results/nue).");
+        let rule = reader.one_of("rule", "rule", doc, rules.into_iter().chain([auto]));
         let lanes = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
@@ -35,6 +36,12 @@ pub(super) fn variant<'v, 'd>(
             "as router.virtual_channels",
             "Virtual channels that the rule may use.",
         ));
+        // The rings of bubble colouring need room for two packets.
+        let usual = match lanes {
+            1 if most > 0 => RelationRule::BUBBLE_COLOURING,
+            _ => RelationRule::TWO_ORDERS,
+        };
+        let rule = rule.map(|named| named.unwrap_or(usual));
         let doc = "How the spanning tree is searched, of rules that have one.";
         let trees = TreeOrder::ALL.map(|(order, name, doc)| (name, order, doc));
         let tree = reader.one_of("tree", "tree", doc, trees);

@@ -9,7 +9,7 @@ use crate::narrow::narrow;
 
 pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
     name: "dragonfly",
-    doc: "A dragonfly: groups whose switches are all joined with each other, and cables between any two \
+    doc: "A dragonfly: groups of switches all joined with each other, and cables between any two \
              groups.",
     known_as: &[],
     read,

@@ -34,9 +34,9 @@ pub(super) struct Legs<'f> {
 }
 
 impl<'f> Legs<'f> {
-    /// `None` if ways depend on failures, don't fit into eight bytes or pass datelines.
+    /// `None` if ways depend on failures, or don't fit into eight bytes.
     pub(super) fn new(order: &'f DirectionOrder, code: Code, rest: usize) -> Option<Self> {
-        if rest > 0 || !order.is_shortest() || order.has_dateline() {
+        if rest > 0 || !order.is_shortest() {
             return None;
         }
         let dimensions = order.sizes.len();
@@ -125,6 +125,20 @@ impl<'f> Legs<'f> {
         }
         (Way(way | u64::from(self.code.run(ejection, 1)) << ahead), hops)
     }
+
+    /// The dimensions in whose rings such a way passes the dateline, a bit each.
+    pub(super) fn datelines(&self, (source, sequence): (u32, u32), destination: u32) -> u16 {
+        let ties = self.order.ties(source, sequence);
+        let places = self.order.at(source).iter().zip(self.order.at(destination));
+        let sizes = self.order.sizes.iter().map(|&size| usize::from(size));
+        (0..).zip(places.zip(sizes)).fold(0, |set, (dimension, ((from, to), size))| {
+            let tie = (ties >> dimension & 1) as usize;
+            let place = usize::from(*to) + size - usize::from(*from);
+            let (positive, negative) = self.order.hops(dimension, tie, place);
+            let crosses = positive > 0 && to < from || negative > 0 && to > from;
+            set | u16::from(crosses) << dimension
+        })
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +173,8 @@ mod tests {
                     let way = code.write(&route, ejection, &mut []);
                     let expected = (way, route.hops() as u16);
                     assert_eq!(legs.way((source, pair), destination, ejection), expected);
+                    let datelines = order.datelines(source, &route);
+                    assert_eq!(legs.datelines((source, pair), destination), datelines);
                 }
             }
         }

@@ -111,10 +111,14 @@ impl FlitVisit<'_, '_> {
     /// Gives virtual channels to packets.
     #[inline]
     pub(super) fn allocate_lanes(&mut self, now: Tick) {
-        let mut askers = std::mem::take(&mut self.scratch.askers);
         let none_chooses = self.scratch.asks.is_empty();
-        let shared = shared_outputs(&askers);
-        for &Asker { queue, output, open } in &askers {
+        if none_chooses && let [Asker { queue, output, open }] = self.scratch.askers[..] {
+            self.scratch.askers.clear();
+            return self.accept_first(queue as usize, output, open, now);
+        }
+        let shared = shared_outputs(&self.scratch.askers);
+        for number in 0..self.scratch.askers.len() {
+            let Asker { queue, output, open } = self.scratch.askers[number];
             if none_chooses && shared >> (output % 64) & 1 == 0 {
                 self.accept_first(queue as usize, output, open, now);
                 continue;
@@ -126,22 +130,23 @@ impl FlitVisit<'_, '_> {
                 self.scratch.asks.push((output * self.rules.lanes + lane, queue));
             }
         }
+        self.scratch.askers.clear();
         if !self.scratch.asks.is_empty() {
             self.allocate_in_rounds(now);
         }
-        askers.clear();
-        self.scratch.askers = askers;
     }
 
     /// Gives a packet the lane that it likes best among some of its output that nobody else asks for.
     #[inline(always)]
     fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
         let first = output * self.rules.lanes;
-        let accepts = u32::from(self.queue(queue).accepts).saturating_sub(first);
+        let place = self.lane(output as usize, 0);
+        let state = self.queue(queue);
+        let accepts = u32::from(state.accepts).saturating_sub(first);
         let lane = first_from(open, accepts).expect("one is open");
-        let place = self.lane(output as usize, fitted!(lane, u8));
+        state.accepts = fitted!(first + lane, u16) + 1;
+        let place = place + lane as usize;
         self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
-        self.queue(queue).accepts = fitted!(first + lane, u16) + 1;
         self.give(queue, output as usize, fitted!(lane, u8), place, now);
     }
 
@@ -229,23 +234,29 @@ impl FlitVisit<'_, '_> {
     /// part that are given, a bit each.
     #[inline(never)]
     pub(super) fn allocate_switch(&mut self, due: u64, now: Tick) {
-        let mut wants = std::mem::take(&mut self.scratch.wants);
-        wants.clear();
+        self.scratch.wants.clear();
         for number in bits(due) {
-            wants.push(self.want(self.first_contender + number));
+            let want = self.want(self.first_contender + number);
+            self.scratch.wants.push(want);
         }
         for place in self.contenders().skip(MASKED) {
             if self.state.claims[place].next == now {
-                wants.push(self.want(place));
+                let want = self.want(place);
+                self.scratch.wants.push(want);
             }
         }
-        if !may_clash(&wants) {
-            for want in &wants {
-                self.emit(want.contender as usize, true, now);
-            }
-            self.scratch.wants = wants;
-            return;
+        if may_clash(&self.scratch.wants) {
+            return self.allocate_in_offers(now);
         }
+        for number in 0..self.scratch.wants.len() {
+            let contender = self.scratch.wants[number].contender;
+            self.emit(contender as usize, true, now);
+        }
+    }
+
+    /// The same among flits some of which share ports.
+    fn allocate_in_offers(&mut self, now: Tick) {
+        let mut wants = std::mem::take(&mut self.scratch.wants);
         let mut offered = std::mem::take(&mut self.scratch.offered);
         let mut of_output = std::mem::take(&mut self.scratch.of_output);
         let mut of_input = std::mem::take(&mut self.scratch.of_input);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flits, first_from};
 use crate::engine::model::Model;
+use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::{ChannelKind, Switching};
 use crate::narrow::fitted;
@@ -69,14 +70,13 @@ impl Model<'_> {
         let of_terminal = number - terminal * channels;
         let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
         let first = number as usize * lanes as usize;
-        let sending = (0..lanes).filter(|&it| flits.state.sources[first + it as usize].left > 0);
-        let busy = sending.fold(injection.waiting, |set, lane| set | 1 << lane);
+        let begun = flits.state.begun[number as usize];
         let mut due = NEVER;
-        let mut left = busy;
+        let mut left = injection.waiting | begun;
         while let Some(queue) = first_from(left, injection.pointer.into()) {
             left &= !(1 << queue);
             let place = first + queue as usize;
-            if flits.state.sources[place].left > 0 {
+            if begun >> queue & 1 == 1 {
                 let lane = room as usize + usize::from(flits.state.sources[place].lane);
                 let (state, times) = (&mut flits.state.lanes[lane], &flits.state.times);
                 if !state.has_room(1, now, times) {
@@ -91,11 +91,10 @@ impl Model<'_> {
             let n = self.sources.flits_of_next(number, queue, lanes);
             let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
             let mut open = 0;
-            for lane in 0..lanes {
+            for lane in bits(allowed) {
                 let (state, times) =
-                    (&mut flits.state.lanes[(room + lane) as usize], &flits.state.times);
-                if allowed >> lane & 1 == 0 {
-                } else if state.has_room(need, now, times) {
+                    (&mut flits.state.lanes[room as usize + lane], &flits.state.times);
+                if state.has_room(need, now, times) {
                     open |= 1 << lane;
                 } else {
                     due = due.min(state.foresee(need, times));
@@ -164,6 +163,9 @@ impl Model<'_> {
         arrivals.clear();
         flits.scratch.arrivals = arrivals;
         flits.state.sources[place].left = left;
+        let begun = &mut flits.state.begun[number as usize];
+        *begun = *begun & !(1 << queue) | u16::from(left > 0) << queue;
+        let has_begun = *begun != 0;
         let injection = &mut self.sources.injections[number as usize];
         injection.free_at = at;
         injection.pointer = fitted!((queue + 1) % lanes, u8);
@@ -174,16 +176,11 @@ impl Model<'_> {
             self.message_sent(terminal, tag, time);
         }
         let waits = self.sources.injections[number as usize].waiting != 0;
-        let sends =
-            (0..lanes).any(|lane| flits.state.sources[(number * lanes + lane) as usize].left > 0);
-        if waits || sends { at } else { NEVER }
+        if waits || has_begun { at } else { NEVER }
     }
 
     /// Whether an injection channel has begun a packet whose flits wait.
     pub(in crate::engine) fn has_begun(&self, number: u32) -> bool {
-        let Some(flits) = &self.flits else { return false };
-        let lanes = flits.rules.lanes as usize;
-        let own = &flits.state.sources[number as usize * lanes..][..lanes];
-        own.iter().any(|source| source.left > 0)
+        self.flits.as_ref().is_some_and(|flits| flits.state.begun[number as usize] != 0)
     }
 }

@@ -172,6 +172,8 @@ pub(super) struct State {
     times: Times,
     /// By injection channel, then lane: source queues.
     sources: Vec<SourceLane>,
+    /// By injection channel: the source queues that have begun a packet, a bit each.
+    begun: Vec<u16>,
     /// What stalls are counted by, if they are.
     waits: Option<Box<Waits>>,
 }
@@ -225,7 +227,7 @@ impl Flits {
 
     pub(super) fn memory(&self) -> usize {
         let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
-        let State { asking, contending, claims, contenders, times, sources, waits, .. } =
+        let State { asking, contending, claims, contenders, times, sources, begun, waits, .. } =
             &self.state;
         agenda.memory()
             + size_of_val(&**queues)
@@ -240,6 +242,7 @@ impl Flits {
             + size_of_val(&**contenders)
             + times.memory()
             + size_of_val(&**sources)
+            + size_of_val(&**begun)
             + waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
@@ -306,7 +309,7 @@ impl State {
                 }
             }
         }
-        let injections = whole.injections_of_part(part) * rules.lanes as usize;
+        let injections = whole.injections_of_part(part);
         let counts = rules.sharing.stall_times;
         let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
         let senders = u16::from(counts);
@@ -332,7 +335,8 @@ impl State {
             outputs,
             inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
-            sources: vec![SourceLane::default(); injections],
+            sources: vec![SourceLane::default(); injections * rules.lanes as usize],
+            begun: vec![0; injections],
         }
     }
 

@@ -182,12 +182,10 @@ impl FlitVisit<'_, '_> {
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),
         };
-        let mut looks = std::mem::take(&mut self.scratch.looks);
-        let count = self.state.agenda.take_due(now, place, &mut looks);
-        for &queue in &looks[..count] {
-            self.look(queue as usize, now);
+        let count = self.state.agenda.take_due(now, place, &mut self.scratch.looks);
+        for number in 0..count {
+            self.look(self.scratch.looks[number] as usize, now);
         }
-        self.scratch.looks = looks;
         if self.scratch.has_asks() {
             self.allocate_lanes(now);
         }

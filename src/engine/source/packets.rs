@@ -238,6 +238,9 @@ impl Model<'_> {
         }
         if let Some(legs) = &whole.legs {
             (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
+            if whole.dateline.is_some() {
+                packet.note = legs.datelines((from, packet.sequence), to);
+            }
             return;
         }
         let route = whole.routes.packet_route(whole.fabric, from, to, packet.sequence);

@@ -107,6 +107,7 @@ impl FlitVisit<'_, '_> {
 
     /// Finds out when a flit asks for the switch which the packet of a queue of a router of the part, that contends there,
     /// has waited for, or for a credit for it.
+    #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
         let router = &self.ports.routers[number as usize];
         let contender = self.state.contender_of(self.rules, (number, router), queue);
@@ -122,6 +123,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// The output of a router by which a packet leaves it that comes to one of its pairs.
+    #[inline(never)]
     fn next_output(&self, number: u32, pair: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
         let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };

@@ -3,9 +3,11 @@
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use crate::engine::adaptive::{Step, decide, step};
+use crate::engine::guide::Guide;
 use crate::engine::ports::Output;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
+use crate::engine::way::Address;
 use crate::engine::{Arbitration, ChannelKind, Switching};
 use crate::narrow::fitted;
 use crate::prefetch::prefetch;
@@ -14,12 +16,7 @@ impl FlitVisit<'_, '_> {
     /// A packet is the first of its queue: finds out when it asks, and for what.
     pub(super) fn meet(&mut self, queue: usize, now: Tick) {
         let state = self.first_queue + queue;
-        let Queue { flits, head, free_at, stage, .. } = self.state.queues[state];
-        if stage == Stage::Undecided {
-            self.decide(queue, now);
-            self.direct(queue);
-            return self.look_again(queue, now);
-        }
+        let Queue { flits, head, free_at, .. } = self.state.queues[state];
         let packet = self.packets.packets[head as usize];
         self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
         let awaited = match self.whole.parameters.switching {
@@ -49,66 +46,80 @@ impl FlitVisit<'_, '_> {
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(state, asks);
         }
-        self.direct(queue);
-        self.look_again(queue, now);
-    }
-
-    /// Looks at a queue again that may be due now.
-    fn look_again(&mut self, queue: usize, now: Tick) {
-        let again = self.queue(queue).again;
-        if again > now {
-            return self.set_due(queue, again);
-        }
+        self.direct(queue, head);
         match self.queue(queue).stage {
-            Stage::Undecided => self.meet(queue, now),
+            Stage::Undecided if asks <= now => self.settle(queue, now),
             _ => self.ask(queue, now),
         }
     }
 
+    /// A packet that asks now decides on a detour.
+    #[inline(never)]
+    pub(super) fn settle(&mut self, queue: usize, now: Tick) {
+        self.decide(queue, now);
+        let slot = self.queue(queue).slot;
+        self.direct(queue, slot);
+        self.ask(queue, now);
+    }
+
     /// Finds out for which virtual channels of which outputs a packet asks.
     #[inline(always)]
-    fn direct(&mut self, queue: usize) {
-        let state = self.first_queue + queue;
-        let slot = self.state.queues[state].slot;
-        let (input, lane) = self.place(queue);
+    fn direct(&mut self, queue: usize, slot: u32) {
         if let Some(choosers) = self.choosers.as_deref() {
-            if choosers.related().is_some() {
-                return self.direct_by_relation(queue, slot);
-            }
-            let adaptive = choosers.adaptive();
-            match step(self.whole, adaptive, self.packets, slot, (self.name, lane)) {
-                Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
-                Step::Port { output, onto } => self.ask_in_ring(queue, output, 1 << onto),
-                Step::Decision => self.queue(queue).stage = Stage::Undecided,
-                Step::Any { options, output, escape } => {
-                    self.ask_for_any(queue, options, (output, escape));
-                }
-            }
-            return;
+            return match choosers.related() {
+                Some(_) => self.direct_by_relation(queue, slot),
+                None => self.direct_adaptively(queue, slot),
+            };
         }
         let packet = &self.packets.packets[slot as usize];
-        match self.guide {
-            Some(guide) => {
-                let entry = self.entry(input);
-                let came = (!entry.injects).then_some(entry.opposite);
-                let packet = (packet.source, packet.note, packet.way.into());
-                let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, lane));
-                let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
-                let lanes = if ejects { self.all_lanes() } else { 1 << onto };
-                self.ask_for(queue, output, lanes, 0);
-            }
-            None => {
-                let (output, passed) = (self.whole.code.output(packet.way), packet.note);
-                let Output { kind, in_ring, .. } = *self.port(usize::from(output));
-                if kind == ChannelKind::Ejection {
-                    return self.ask_for(queue, output, self.all_lanes(), 0);
-                }
-                let kind = self.rules.kind(lane);
-                let mut lanes = kind.all;
-                if in_ring && let Some(dateline) = self.whole.dateline {
+        if let Some(guide) = self.guide {
+            let packet = (packet.source, packet.note, packet.way.into());
+            return self.direct_by_guide(queue, guide, packet);
+        }
+        let (output, passed) = (self.whole.code.output(packet.way), packet.note);
+        let Output { kind, in_ring, .. } = *self.port(usize::from(output));
+        let (mut lanes, mut bubble) = (self.all_lanes(), 0);
+        if kind != ChannelKind::Ejection {
+            let place = self.place(queue);
+            let kind = self.rules.kind(place.1);
+            lanes = kind.all;
+            if in_ring {
+                if let Some(dateline) = self.whole.dateline {
                     lanes = kind.classes[usize::from(dateline.class(passed, output, true))];
                 }
-                self.ask_in_ring(queue, output, lanes);
+                (lanes, bubble) = self.in_ring(place, output, lanes);
+            }
+        }
+        self.ask_for(queue, output, lanes, bubble);
+    }
+
+    /// The same where routers or paths say how a packet goes on.
+    fn direct_by_guide(&mut self, queue: usize, guide: Guide<'_>, packet: (u32, u16, Address)) {
+        let (input, lane) = self.place(queue);
+        let entry = self.entry(input);
+        let came = (!entry.injects).then_some(entry.opposite);
+        let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, lane));
+        let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
+        let lanes = if ejects { self.all_lanes() } else { 1 << onto };
+        self.ask_for(queue, output, lanes, 0);
+    }
+
+    /// The same of a packet that is routed adaptively.
+    fn direct_adaptively(&mut self, queue: usize, slot: u32) {
+        let place = self.place(queue);
+        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
+        match step(self.whole, adaptive, self.packets, slot, (self.name, place.1)) {
+            Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
+            Step::Port { output, onto } => {
+                let (mut lanes, mut bubble) = (1 << onto, 0);
+                if self.port(usize::from(output)).in_ring {
+                    (lanes, bubble) = self.in_ring(place, output, lanes);
+                }
+                self.ask_for(queue, output, lanes, bubble);
+            }
+            Step::Decision => self.queue(queue).stage = Stage::Undecided,
+            Step::Any { options, output, escape } => {
+                self.ask_for_any(queue, options, (output, escape));
             }
         }
     }
@@ -117,16 +128,13 @@ impl FlitVisit<'_, '_> {
         fitted!((1u32 << self.rules.lanes) - 1, u16)
     }
 
-    /// Asks for lanes of a network channel, by the rule that keeps rings from deadlocks.
+    /// For which of some lanes of a ring's channel a packet asks that comes from an input port and lane, and of how much
+    /// room beyond its own, by the rule that keeps rings from deadlocks.
     #[inline(always)]
-    fn ask_in_ring(&mut self, queue: usize, output: u16, kind: u16) {
-        let (input, lane) = self.place(queue);
-        let Output { in_ring, .. } = *self.port(usize::from(output));
-        let goes_on = self.entry(input).straight == output;
-        match (in_ring, self.whole.bubble) {
-            (true, 1..) if goes_on => self.ask_for(queue, output, 1 << lane, 0),
-            (true, bubble) => self.ask_for(queue, output, kind, bubble),
-            (false, _) => self.ask_for(queue, output, kind, 0),
+    fn in_ring(&self, (input, lane): (usize, u8), output: u16, lanes: u16) -> (u16, u16) {
+        match self.whole.bubble {
+            1.. if self.entry(input).straight == output => (1 << lane, 0),
+            bubble => (lanes, bubble),
         }
     }
 
@@ -196,20 +204,30 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Lets a packet take part in the allocation of virtual channels if any is open to it; else says when one may be.
+    #[inline(always)]
     pub(super) fn ask(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { options, output, lanes, need, again, lane: escape, .. } =
-            self.queue(queue);
+        let &mut Queue { options, output, lanes, need, again, .. } = self.queue(queue);
         if again > now {
             return self.set_due(queue, again);
         }
+        if options != 0 {
+            return self.ask_with_choice(queue, now);
+        }
+        let mut until = NEVER;
+        let open = self.open(usize::from(output), lanes, need, &mut until, now);
+        if open != 0 {
+            self.scratch.add_asker(queue, output, open);
+        } else {
+            self.set_due(queue, until);
+        }
+    }
+
+    /// The same of a packet that chooses its output.
+    fn ask_with_choice(&mut self, queue: usize, now: Tick) {
+        let &mut Queue { options, output, need, lane: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
-        if options == 0 {
-            let open = self.open(usize::from(output), lanes, need, &mut until, now);
-            if open != 0 {
-                return self.scratch.add_asker(queue, output, open);
-            }
-        } else if self.related().is_some() {
+        if self.related().is_some() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
             let adaptive = 1 << self.whole.channels.adaptive;

@@ -196,7 +196,8 @@ impl FlitVisit<'_, '_> {
     fn look(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).stage {
             Stage::Idle | Stage::Sending => (),
-            Stage::New | Stage::Undecided => self.meet(queue, now),
+            Stage::New => self.meet(queue, now),
+            Stage::Undecided => self.settle(queue, now),
             Stage::Asking => self.ask(queue, now),
         }
     }

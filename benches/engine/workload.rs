@@ -1,4 +1,4 @@
-//! What is measured: scenarios on the Angara router, a block of busy nodes, and the output-queued router.
+//! What is measured: scenarios on the Angara router and on BookSim's, a block of busy nodes, and the output-queued router.
 
 use std::time::Instant;
 
@@ -25,14 +25,25 @@ pub struct Workload {
 
 #[derive(Debug)]
 pub enum KindOfWorkload {
-    /// 8x8x8, 16-flit packets, uniform at load 0.3, but for what is set.
-    Scenario { threads: usize, sets: String },
+    /// A scenario, but for what is set.
+    Scenario { path: &'static str, threads: usize, sets: String },
     /// The traffic of 8x8x8 nodes in a torus of this size, the rest of which is idle.
     Block { size: u32 },
     /// The output-queued router of the OutFlank paper.
     OutputQueued,
 }
 
+/// 8x8x8 on the Angara router, 16-flit packets, uniform at load 0.3.
+const ANGARA: &str = "scenarios/bench/torus-8x8x8.toml";
+/// 8x8 on BookSim's router, whose latencies are a cycle each, packets of one flit, uniform.
+const BOOKSIM: &str = "scenarios/peers/booksim-8x8-uniform.toml";
+
+/// Four virtual channels share each link flit by flit.
+const SHARED: &str = "link.sharing=flit;router.virtual_channels=4;measure.window=4 us";
+/// At 0.3 flits a node and cycle.
+const CYCLES: &str = "traffic.load=4.8 GB/s;measure.window=4 us;measure.minimum_windows=10;measure.maximum_windows=10";
+const SIXTEEN_FLITS: &str = "router.maximum_payload=256 B;router.buffer=16 flits;adapter.injection_buffer=16 flits;\
+                             traffic.message=256 B";
 const ONE_FLIT: &str = "router.header_flits=0;router.checksum_flits=0;router.maximum_payload=16 B;\
                         traffic.message=16 B;measure.window=2 us";
 const LARGE: &str = "topology.torus.dimensions=[16, 16, 16];traffic.load=0.5;measure.window=1 us";
@@ -52,7 +63,15 @@ const SIZES: [(u32, &str); 9] = [
 pub fn all() -> Vec<Workload> {
     let scenario = |name: &str, threads: usize, sets: &str| Workload {
         name: name.to_owned(),
-        kind: KindOfWorkload::Scenario { threads, sets: sets.to_owned() },
+        kind: KindOfWorkload::Scenario { path: ANGARA, threads, sets: sets.to_owned() },
+    };
+    let cycles = |name: &str, sets: &str| Workload {
+        name: name.to_owned(),
+        kind: KindOfWorkload::Scenario {
+            path: BOOKSIM,
+            threads: 1,
+            sets: format!("{CYCLES};{sets}"),
+        },
     };
     let block = |name: &str, size: u32| Workload {
         name: name.to_owned(),
@@ -76,6 +95,11 @@ pub fn all() -> Vec<Workload> {
             1,
             "topology.torus.dimensions=[64, 64, 64];traffic.load=0.02;measure.window=1 us",
         ),
+        scenario("shared links 0.3", 1, SHARED),
+        scenario("shared links 0.3, 1 flit", 1, &format!("{SHARED};{ONE_FLIT}")),
+        scenario("shared links 0.3, 2 threads", 2, SHARED),
+        cycles("shared links, BookSim", SIXTEEN_FLITS),
+        cycles("shared links, BookSim, 1 flit", ""),
         block("8x8x8 nodes alone", 8),
         block("8x8x8 nodes of 16x16x16", 16),
         block("8x8x8 nodes of 32x32x32", 32),
@@ -93,7 +117,7 @@ pub fn sizes() -> Vec<(u32, Workload)> {
             "topology.torus.dimensions=[{size}, {size}, {size}];traffic.load=0.2;measure.window={window}"
         );
         let name = format!("{size}x{size}x{size} 0.2");
-        (size, Workload { name, kind: KindOfWorkload::Scenario { threads: 1, sets } })
+        (size, Workload { name, kind: KindOfWorkload::Scenario { path: ANGARA, threads: 1, sets } })
     };
     SIZES.iter().map(of).collect()
 }
@@ -103,8 +127,8 @@ impl Workload {
     /// that it runs.
     pub fn run(&self, window: Option<&str>, quick: bool) -> Sample {
         match &self.kind {
-            KindOfWorkload::Scenario { threads, sets } => {
-                run_scenario(*threads, sets, window, quick)
+            KindOfWorkload::Scenario { path, threads, sets } => {
+                run_scenario(path, *threads, sets, window, quick)
             }
             KindOfWorkload::Block { size } => run_block(*size, quick),
             KindOfWorkload::OutputQueued => run_output_queued(quick),
@@ -115,16 +139,22 @@ impl Workload {
     /// lengths of window.
     pub fn is_countable(&self) -> bool {
         match &self.kind {
-            KindOfWorkload::Scenario { threads, sets } => *threads == 1 && !sets.contains("64"),
+            KindOfWorkload::Scenario { threads, sets, .. } => *threads == 1 && !sets.contains("64"),
             KindOfWorkload::Block { .. } | KindOfWorkload::OutputQueued => false,
         }
     }
 }
 
-fn run_scenario(threads: usize, sets: &str, window: Option<&str>, quick: bool) -> Sample {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/bench/torus-8x8x8.toml");
-    let text = std::fs::read_to_string(path).expect("the benchmark's scenario");
-    let mut document = Document::parse(path, &text);
+fn run_scenario(
+    path: &str,
+    threads: usize,
+    sets: &str,
+    window: Option<&str>,
+    quick: bool,
+) -> Sample {
+    let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("the benchmark's scenario");
+    let mut document = Document::parse(&path, &text);
     document.set("measure.warm_up_windows=4");
     sets.split(';').filter(|set| !set.is_empty()).for_each(|set| document.set(set));
     if let Some(window) = window {

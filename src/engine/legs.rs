@@ -128,16 +128,18 @@ impl<'f> Legs<'f> {
 
     /// The dimensions in whose rings such a way passes the dateline, a bit each.
     pub(super) fn datelines(&self, (source, sequence): (u32, u32), destination: u32) -> u16 {
+        let (from, to) = (self.order.at(source), self.order.at(destination));
         let ties = self.order.ties(source, sequence);
-        let places = self.order.at(source).iter().zip(self.order.at(destination));
-        let sizes = self.order.sizes.iter().map(|&size| usize::from(size));
-        (0..).zip(places.zip(sizes)).fold(0, |set, (dimension, ((from, to), size))| {
+        let mut set = 0;
+        for (dimension, &size) in self.order.sizes.iter().enumerate() {
+            let (from, to) = (from[dimension], to[dimension]);
             let tie = (ties >> dimension & 1) as usize;
-            let place = usize::from(*to) + size - usize::from(*from);
-            let (positive, negative) = self.order.hops(dimension, tie, place);
+            let ahead = usize::from(to + size - from);
+            let (positive, negative) = self.order.hops(dimension, tie, ahead);
             let crosses = positive > 0 && to < from || negative > 0 && to > from;
-            set | u16::from(crosses) << dimension
-        })
+            set |= u16::from(crosses) << dimension;
+        }
+        set
     }
 }
 

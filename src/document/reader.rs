@@ -145,8 +145,15 @@ impl<'d> Reader<'d> {
 
     /// Whether the key has a text.
     pub fn has_text(&self, key: &str) -> bool {
-        let node = self.scope.table.and_then(|table| table.get(key));
-        matches!(node, Some(Node { value: Value::Text(_), .. }))
+        self.text(key).is_some()
+    }
+
+    /// The key's value, if that is a text.
+    pub(crate) fn text(&self, key: &str) -> Option<&'d str> {
+        match &self.scope.table?.get(key)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// Where the key's value is written, or its table's header.

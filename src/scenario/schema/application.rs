@@ -11,7 +11,7 @@ use crate::{
     },
     document::{
         Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain,
-        rate, read_other, size, time, with_keys,
+        quoted, rate, read_other, size, time, with_keys,
     },
     engine,
     narrow::narrow,
@@ -51,6 +51,11 @@ fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
     let schedule = if reader.is_documenting() {
         from_file(reader);
         made_in(reader)
+    } else if let (false, Some(problem)) = (file, file_as_generator(reader)) {
+        reader.problems.push(problem);
+        reader.ignore("file");
+        reader.ignore("schedule");
+        None
     } else if made {
         reader.ignore("file");
         made_in(reader)
@@ -94,6 +99,14 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     let doc = "A GOAL file beside the scenario, text or binary, with what each rank sends, receives and computes; or \
                `schedule` in its place. docs/schedules.md.";
     read_other(reader, "file", &kind, doc, goal::read)
+}
+
+/// What is wrong with a file's name where a generator's should be.
+fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
+    let name = reader.text("schedule").filter(|name| name.contains(['.', '/']))?;
+    let message = "`schedule` names a generator, and this looks like a file";
+    let problem = Diagnostic::new(&reader.place("schedule")?, message);
+    Some(problem.help(format!("write `file = {}` in place of `schedule`", quoted(name))))
 }
 
 /// The schedule of a generator.

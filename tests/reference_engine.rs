@@ -1,103 +1,35 @@
 //! Pins the plain reference engine to times computed by hand from docs/model.md.
 //!
-//! Unless a test says otherwise, flits take 2 ps everywhere, injection 5 ps, links 7 ps, ejection
-//! 6 ps, routing 3 ps, the crossbar 2 ps; a maximum packet is a header and 3 payload flits and a
-//! buffer holds two of them.
+//! Unless a test says otherwise, its network is that of `common/by_hand.rs`.
 
+use crate::common::by_hand::{
+    MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, parameters, rate, ring,
+};
 use crate::common::message::data;
 use crate::common::random_scenario::Scenario;
-use crate::reference::Deadlock;
+use crate::reference::{Deadlock, run, run_every_tick};
 use flitlab::{
     engine::{Arbitration, CompletedMessage, DeliveredPacket, Log, Parameters, Switching},
-    routing::{DirectionOrder, HalfRing, Routes},
-    topology::{Fabric, Faults, Torus},
     traffic::{Kind, Message},
-    units::{Bytes, Picoseconds, Rate},
+    units::Picoseconds,
 };
-
-const MAXIMUM_PAYLOAD: u64 = 48;
-
-fn rate(flit_time: Picoseconds) -> Rate {
-    Rate(128_000_000_000_000 / flit_time)
-}
-
-fn parameters() -> Parameters {
-    Parameters {
-        flit: Bytes(16),
-        header_flits: 1,
-        checksum_flits: 0,
-        maximum_payload: Bytes(MAXIMUM_PAYLOAD),
-        virtual_channels: 5,
-        buffer: 8,
-        switching: Switching::VirtualCutThrough,
-        arbitration: Arbitration::RoundRobin,
-        sharing: None,
-        bubble: true,
-        crossbar_speedup: 1,
-        routing_latency: 3,
-        crossbar_latency: 2,
-        link_rate: rate(2),
-        link_latency: 7,
-        injection_channels: 1,
-        injection_rate: rate(2),
-        injection_latency: 5,
-        injection_buffer: 8,
-        ejection_channels: 1,
-        ejection_rate: rate(2),
-        ejection_latency: 6,
-        send_overhead: 0,
-        receive_overhead: 0,
-        service_time: 0,
-        atomic_time: 0,
-        collective: Default::default(),
-        errors: None,
-    }
-}
 
 fn read(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
     Message { time, source, destination, bytes, kind: Kind::Read { request: 0 }, tag: 0 }
 }
 
-fn try_torus(
-    size: u32,
-    open: &[usize],
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Result<Log, Deadlock> {
-    let fabric: Fabric = Torus::new(&[size], open).unwrap().fabric(&Faults::default()).unwrap();
-    let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
-    crate::reference::run(&fabric, &Routes::DirectionOrder(order), parameters, messages)
-}
-
-fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
-    try_torus(nodes, &[0], parameters, messages).unwrap()
+fn try_ring(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Result<Log, Deadlock> {
+    let (fabric, routes) = ring(nodes);
+    run(&fabric, &routes, parameters, messages)
 }
 
 fn run_ring(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
-    try_torus(nodes, &[], parameters, messages).unwrap()
+    try_ring(nodes, parameters, messages).unwrap()
 }
 
-/// Source, virtual channel and time of each delivery, in order of time.
-fn deliveries(log: &Log) -> Vec<(u32, u8, Picoseconds)> {
-    let mut packets: Vec<&DeliveredPacket> = log.packets.iter().collect();
-    packets.sort_by_key(|packet| packet.delivered);
-    packets
-        .into_iter()
-        .map(|packet| (packet.source, packet.virtual_channel, packet.delivered))
-        .collect()
-}
-
-fn delivered(log: &Log) -> Vec<Picoseconds> {
-    deliveries(log).into_iter().map(|(.., time)| time).collect()
-}
-
-/// The injection times of a terminal's packets, in the order in which they were granted.
-fn injected(log: &Log, source: u32) -> Vec<Picoseconds> {
-    let mut packets: Vec<&DeliveredPacket> =
-        log.packets.iter().filter(|packet| packet.source == source).collect();
-    packets.sort_by_key(|packet| packet.sequence);
-    assert!(packets.iter().zip(0..).all(|(packet, number)| packet.sequence == number));
-    packets.into_iter().map(|packet| packet.injected).collect()
+fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
+    let (fabric, routes) = line(nodes);
+    run(&fabric, &routes, parameters, messages).unwrap()
 }
 
 #[test]
@@ -344,7 +276,7 @@ fn ring_full_of_packets() -> Vec<Message> {
 #[test]
 fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
     let open = Parameters { bubble: false, ..parameters() };
-    let deadlock = try_torus(5, &[], &open, &ring_full_of_packets()).unwrap_err();
+    let deadlock = try_ring(5, &open, &ring_full_of_packets()).unwrap_err();
     assert_eq!(deadlock.packets + deadlock.log.packets.len(), 200);
     assert!(deadlock.packets > 100);
     assert_eq!(run_ring(5, &parameters(), &ring_full_of_packets()).packets.len(), 200);
@@ -383,7 +315,7 @@ fn run_fragmenting(small: u64) -> Result<Log, Deadlock> {
     let messages = FRAGMENTING.map(|(time, source, destination, large)| {
         data(time, source, destination, if large { MAXIMUM_PAYLOAD } else { small })
     });
-    try_torus(8, &[], &slow, &messages)
+    try_ring(8, &slow, &messages)
 }
 
 /// The bubble leaves room for a maximum packet in one buffer, but small packets that move on within
@@ -410,8 +342,8 @@ fn ticks_that_are_left_out_would_change_nothing_in_many_scenarios() {
 fn ticks_left_out_change_nothing(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let Scenario { fabric, routes, parameters, messages } = Scenario::random(seed);
-        let run = crate::reference::run(&fabric, &routes, &parameters, &messages);
-        let every_tick = crate::reference::run_every_tick(&fabric, &routes, &parameters, &messages);
+        let run = run(&fabric, &routes, &parameters, &messages);
+        let every_tick = run_every_tick(&fabric, &routes, &parameters, &messages);
         let log = |result: Result<Log, Deadlock>| result.unwrap_or_else(|deadlock| deadlock.log);
         let (run, every_tick) = (log(run), log(every_tick));
         assert_eq!(run.packets, every_tick.packets, "seed {seed}");

@@ -1,63 +1,26 @@
 //! Pins the plain reference engine of links shared flit by flit to times computed by hand from docs/model.md.
 //!
-//! Unless a test says otherwise, flits take 2 ps everywhere, injection 5 ps, links 7 ps, ejection 6 ps, routing 3 ps,
-//! the crossbar 2 ps and allocation nothing; a maximum packet is a header and 3 payload flits. Hence a flit that wins the
-//! switch at `g` is at the next router at `g + 9` and in the sink at `g + 8`.
+//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, and allocation takes nothing. Hence a flit that
+//! wins the switch at `g` is at the next router at `g + 9` and in the sink at `g + 8`.
 
+use crate::common::by_hand::{
+    self, FLIT, MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, rate, ring,
+};
 use crate::common::message::data;
 use crate::reference_flits::{Deadlock, run};
 use flitlab::{
-    engine::{
-        Arbitration, DeliveredPacket, FlitSharing, Log, Parameters, Switching, run_script,
-        zero_load_latency,
-    },
-    routing::{DirectionOrder, HalfRing, Routes},
-    topology::{Fabric, Faults, Torus},
+    engine::{Arbitration, FlitSharing, Log, Parameters, Switching, run_script, zero_load_latency},
     traffic::{Kind, Message, Script},
-    units::{Bytes, Picoseconds, Rate},
+    units::{Bytes, Picoseconds},
 };
 
-const FLIT: u64 = 16;
 /// Payload of a packet of four flits.
-const FOUR: u64 = 3 * FLIT;
+const FOUR: u64 = MAXIMUM_PAYLOAD;
 /// Payload of a packet of eight flits.
 const EIGHT: u64 = 7 * FLIT;
 
-fn rate(flit_time: Picoseconds) -> Rate {
-    Rate(128_000_000_000_000 / flit_time)
-}
-
 fn parameters(virtual_channels: u8, sharing: FlitSharing) -> Parameters {
-    Parameters {
-        flit: Bytes(FLIT),
-        header_flits: 1,
-        checksum_flits: 0,
-        maximum_payload: Bytes(FOUR),
-        virtual_channels,
-        buffer: 8,
-        switching: Switching::VirtualCutThrough,
-        arbitration: Arbitration::RoundRobin,
-        sharing: Some(sharing),
-        bubble: true,
-        crossbar_speedup: 1,
-        routing_latency: 3,
-        crossbar_latency: 2,
-        link_rate: rate(2),
-        link_latency: 7,
-        injection_channels: 1,
-        injection_rate: rate(2),
-        injection_latency: 5,
-        injection_buffer: 8,
-        ejection_channels: 1,
-        ejection_rate: rate(2),
-        ejection_latency: 6,
-        send_overhead: 0,
-        receive_overhead: 0,
-        service_time: 0,
-        atomic_time: 0,
-        collective: Default::default(),
-        errors: None,
-    }
+    Parameters { virtual_channels, sharing: Some(sharing), ..by_hand::parameters() }
 }
 
 /// One virtual channel.
@@ -70,50 +33,18 @@ fn double() -> Parameters {
     parameters(2, FlitSharing { iterations: 2, ..FlitSharing::default() })
 }
 
-fn try_torus(
-    size: u32,
-    open: &[usize],
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Result<Log, Deadlock> {
-    let fabric = Torus::new(&[size], open).unwrap().fabric(&Faults::default()).unwrap();
-    let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
-    run(&fabric, &Routes::DirectionOrder(order), parameters, messages).map(|(log, _)| log)
-}
-
-fn line(nodes: u32) -> (Fabric, Routes) {
-    let fabric = Torus::new(&[nodes], &[0]).unwrap().fabric(&Faults::default()).unwrap();
-    let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
-    (fabric, Routes::DirectionOrder(order))
-}
-
-fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
-    try_torus(nodes, &[0], parameters, messages).unwrap()
+fn try_ring(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Result<Log, Deadlock> {
+    let (fabric, routes) = ring(nodes);
+    run(&fabric, &routes, parameters, messages).map(|(log, _)| log)
 }
 
 fn run_ring(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
-    try_torus(nodes, &[], parameters, messages).unwrap()
+    try_ring(nodes, parameters, messages).unwrap()
 }
 
-/// Source, virtual channel and time of each delivery, in order of time.
-fn deliveries(log: &Log) -> Vec<(u32, u8, Picoseconds)> {
-    let mut packets: Vec<&DeliveredPacket> = log.packets.iter().collect();
-    packets.sort_by_key(|packet| packet.delivered);
-    packets
-        .into_iter()
-        .map(|packet| (packet.source, packet.virtual_channel, packet.delivered))
-        .collect()
-}
-
-fn delivered(log: &Log) -> Vec<Picoseconds> {
-    deliveries(log).into_iter().map(|(.., time)| time).collect()
-}
-
-/// When a terminal's packets were injected.
-fn injected(log: &Log) -> Vec<Picoseconds> {
-    let mut packets: Vec<&DeliveredPacket> = log.packets.iter().collect();
-    packets.sort_by_key(|packet| packet.sequence);
-    packets.into_iter().map(|packet| packet.injected).collect()
+fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
+    let (fabric, routes) = line(nodes);
+    run(&fabric, &routes, parameters, messages).unwrap().0
 }
 
 #[test]
@@ -315,7 +246,7 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
         (0..5).map(|node| data(0, node, (node + 2) % 5, 40 * FOUR)).collect();
     for switching in [Switching::VirtualCutThrough, Switching::Wormhole] {
         let open = Parameters { switching, bubble: false, ..single() };
-        let deadlock = try_torus(5, &[], &open, &messages).unwrap_err();
+        let deadlock = try_ring(5, &open, &messages).unwrap_err();
         assert!(deadlock.time > 0 && deadlock.packets > 100);
         assert_eq!(deadlock.packets + deadlock.log.packets.len(), 200);
     }
@@ -335,7 +266,7 @@ fn a_fast_crossbar_empties_queues_into_the_buffer_behind_it() {
             Parameters { crossbar_speedup, injection_buffer: 4, ..parameters(1, sharing) };
         let log = run_line(2, &parameters, &[data(0, 0, 1, 2 * FOUR)]);
         assert_eq!(delivered(&log)[0], 34);
-        injected(&log)[1]
+        injected(&log, 0)[1]
     };
     assert_eq!(injected_second(2, 1), 12 + 5);
     // Of two that wait the last one wins when it comes.

@@ -1,73 +1,36 @@
 //! Pins the plain reference engine's links that err to times computed by hand from docs/model.md, and runs it in random
 //! scenarios.
 //!
-//! Unless a test says otherwise, flits take 2 ps everywhere but on ejection channels, where they take 1, injection 5 ps, links
-//! 7 ps, ejection 6 ps, routing 3 ps, the crossbar 2 ps; packets have 4 flits and a buffer holds two of them. So a packet
-//! that is injected at 0 gets the link of its router at 8 and has it until 16, its flits are there at 17, 19, 21 and 23, and a
-//! verdict is known at 30.
+//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, but flits take 1 ps on ejection channels, and
+//! packets have 4 flits. So a packet that is injected at 0 gets the link of its router at 8 and has it until 16, its flits
+//! are there at 17, 19, 21 and 23, and a verdict is known at 30.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::common::random_scenario::Scenario;
+use crate::common::{
+    by_hand::{self, FLIT, MAXIMUM_PAYLOAD, line, rate, ring},
+    message,
+    random_scenario::Scenario,
+};
 use crate::differential;
 use crate::reference::{self, link::Counts};
 use flitlab::{
-    engine::{
-        Acknowledgements, Arbitration, Bursts, LinkErrors, Parameters, Resend, Retry, Switching,
-    },
-    routing::{DirectionOrder, HalfRing, Routes},
-    topology::{Fabric, Faults, Torus},
-    traffic::{Kind, Message},
-    units::{Bytes, Picoseconds, Rate},
+    engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry, Switching},
+    routing::Routes,
+    topology::Fabric,
+    traffic::Message,
+    units::{Bytes, Picoseconds},
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-const PACKET: u64 = 48;
-const FLIT_BITS: u64 = 128;
+const FLIT_BITS: u64 = 8 * FLIT;
 const BIT_ERROR_RATE: f64 = 1e-3;
 
-fn rate(flit_time: Picoseconds) -> Rate {
-    Rate(128_000_000_000_000 / flit_time)
-}
-
 fn parameters(errors: LinkErrors) -> Parameters {
-    Parameters {
-        flit: Bytes(16),
-        header_flits: 1,
-        checksum_flits: 0,
-        maximum_payload: Bytes(PACKET),
-        virtual_channels: 5,
-        buffer: 8,
-        switching: Switching::VirtualCutThrough,
-        arbitration: Arbitration::RoundRobin,
-        sharing: None,
-        bubble: true,
-        crossbar_speedup: 1,
-        routing_latency: 3,
-        crossbar_latency: 2,
-        link_rate: rate(2),
-        link_latency: 7,
-        injection_channels: 1,
-        injection_rate: rate(2),
-        injection_latency: 5,
-        injection_buffer: 8,
-        ejection_channels: 1,
-        ejection_rate: rate(1),
-        ejection_latency: 6,
-        send_overhead: 0,
-        receive_overhead: 0,
-        service_time: 0,
-        atomic_time: 0,
-        collective: Default::default(),
-        errors: Some(errors),
-    }
-}
-
-fn line(nodes: u32) -> Fabric {
-    Torus::new(&[nodes], &[0]).unwrap().fabric(&Faults::default()).unwrap()
+    Parameters { ejection_rate: rate(1), errors: Some(errors), ..by_hand::parameters() }
 }
 
 /// The channel from a node to the next one in a line, and the one back.
@@ -113,18 +76,17 @@ fn one_damaged(fabric: &Fabric, channel: u32, flit: u64) -> LinkErrors {
 }
 
 fn data(time: Picoseconds, source: u32, destination: u32, packets: u64) -> Message {
-    Message { time, source, destination, bytes: packets * PACKET, kind: Kind::Data, tag: 0 }
+    message::data(time, source, destination, packets * MAXIMUM_PAYLOAD)
 }
 
 /// When packets are delivered, by source and in the order in which they were sent, and what links did.
 fn run(
-    fabric: &Fabric,
+    (fabric, routes): &(Fabric, Routes),
     parameters: &Parameters,
     messages: &[Message],
 ) -> (Vec<Picoseconds>, Counts) {
-    let routes = Routes::DirectionOrder(DirectionOrder::new(fabric, HalfRing::Plus).unwrap());
     let (mut log, counts, _) =
-        reference::run_counting(fabric, &routes, parameters, messages).unwrap();
+        reference::run_counting(fabric, routes, parameters, messages).unwrap();
     log.packets.sort_unstable_by_key(|packet| (packet.source, packet.sequence));
     (log.packets.iter().map(|packet| packet.delivered).collect(), counts)
 }
@@ -135,14 +97,14 @@ const ACKNOWLEDGEMENTS: [Acknowledgements; 2] = [Acknowledgements::Flits, Acknow
 
 #[test]
 fn without_damage_a_packet_waits_for_its_checksum_or_not() {
-    let fabric = line(2);
+    let line = line(2);
     for acknowledgements in ACKNOWLEDGEMENTS {
         for resend in RESENDS {
             // Ejection from 23 + 3 on: the last flit starts at 29 and is there 2 + 6 later. Else the header is there at 17, and
             // the last flit starts when it comes, at 23.
             for (retry, expected) in [(Retry::Store, 37), (Retry::Stomp, 31)] {
                 let errors = LinkErrors { retry, resend, acknowledgements, ..Default::default() };
-                let (times, counts) = run(&fabric, &parameters(errors), &[data(0, 0, 1, 1)]);
+                let (times, counts) = run(&line, &parameters(errors), &[data(0, 0, 1, 1)]);
                 assert_eq!(times, [expected]);
                 let flits = u64::from(acknowledgements == Acknowledgements::Flits);
                 assert_eq!(counts, Counts { acknowledgements: flits, ..Default::default() });
@@ -155,14 +117,14 @@ fn without_damage_a_packet_waits_for_its_checksum_or_not() {
 fn a_damaged_packet_is_sent_again() {
     // Its third flit is damaged, which is known at 23, and at the sender at 30. It is sent again from 30 to 38, its flits are there
     // at 39, 41, 43 and 45.
-    let fabric = line(2);
-    let errors = one_damaged(&fabric, channels(&fabric, 0).0, 2);
+    let line = line(2);
+    let errors = one_damaged(&line.0, channels(&line.0, 0).0, 2);
     for acknowledgements in ACKNOWLEDGEMENTS {
         for resend in RESENDS {
             // Ejection from 45 + 3 on, or from 39 + 3 on with the last flit when it comes.
             for (retry, expected) in [(Retry::Store, 51 + 8), (Retry::Stomp, 45 + 8)] {
                 let errors = LinkErrors { retry, resend, acknowledgements, ..errors.clone() };
-                let (times, counts) = run(&fabric, &parameters(errors), &[data(0, 0, 1, 1)]);
+                let (times, counts) = run(&line, &parameters(errors), &[data(0, 0, 1, 1)]);
                 assert_eq!(times, [expected]);
                 assert_eq!((counts.damaged, counts.sent_again), (1, 4));
             }
@@ -173,12 +135,12 @@ fn a_damaged_packet_is_sent_again() {
 #[test]
 fn what_comes_behind_a_damaged_packet_is_discarded_or_waits() {
     // The second packet has the link from 16 to 24, its flits are there at 25, 27, 29 and 31.
-    let fabric = line(2);
-    let damaged = one_damaged(&fabric, channels(&fabric, 0).0, 1);
+    let line = line(2);
+    let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 1);
     let run = |retry, resend| {
         let acknowledgements = Acknowledgements::Free;
         let errors = LinkErrors { retry, resend, acknowledgements, ..damaged.clone() };
-        run(&fabric, &parameters(errors), &[data(0, 0, 1, 2)])
+        run(&line, &parameters(errors), &[data(0, 0, 1, 2)])
     };
     // It is sent again from 38 to 46, and there at 47, 49, 51 and 53: ejection from 56 on.
     let (times, counts) = run(Retry::Store, Resend::GoBackN);
@@ -199,12 +161,12 @@ fn a_verdict_waits_for_the_channel_back_and_goes_before_anything_else() {
     // Node 1's packet has its link from 22 to 30. So the verdict of 23 starts at 30 and is known at 37. Just then the last flit of
     // node 1's packet is there: its acknowledgement goes first, from 37 to 39. The packet is sent again from 39 to 47, its last
     // flit is there at 54, ejection from 57 on. Node 1's is ejected from 40 on.
-    let fabric = line(2);
-    let errors = one_damaged(&fabric, channels(&fabric, 0).0, 3);
+    let line = line(2);
+    let errors = one_damaged(&line.0, channels(&line.0, 0).0, 3);
     for resend in RESENDS {
         let errors = LinkErrors { retry: Retry::Store, resend, ..errors.clone() };
         let messages = [data(0, 0, 1, 1), data(14, 1, 0, 1)];
-        let (times, counts) = run(&fabric, &parameters(errors), &messages);
+        let (times, counts) = run(&line, &parameters(errors), &messages);
         assert_eq!(times, [60 + 8, 43 + 8]);
         assert_eq!((counts.damaged, counts.acknowledgements, counts.lost), (1, 3, 0));
     }
@@ -215,8 +177,8 @@ fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
     // The acknowledgement that starts at 23 is the first flit on the channel back. The packet is wanted 50 after 16, sent again
     // from 66 to 74, and discarded at 81; the next acknowledgement is known at 88. Meanwhile no other packet gets the link, since
     // there is but one number, or room for but one packet. The next one gets it then: it is there at 103.
-    let fabric = line(2);
-    let errors = one_damaged(&fabric, channels(&fabric, 0).1, 0);
+    let line = line(2);
+    let errors = one_damaged(&line.0, channels(&line.0, 0).1, 0);
     for resend in RESENDS {
         for (sequence_bits, replay_buffer) in [(1, 100), (8, 4), (8, 7)] {
             let errors = LinkErrors {
@@ -227,7 +189,7 @@ fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
                 time_out: 50,
                 ..errors.clone()
             };
-            let (times, counts) = run(&fabric, &parameters(errors), &[data(0, 0, 1, 2)]);
+            let (times, counts) = run(&line, &parameters(errors), &[data(0, 0, 1, 2)]);
             assert_eq!(times, [37, 103 + 3 + 3 + 8]);
             assert_eq!((counts.damaged, counts.sent_again), (0, 4));
             assert_eq!((counts.acknowledgements, counts.lost), (3, 1));
@@ -238,8 +200,8 @@ fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
 #[test]
 fn a_burst_damages_what_has_the_channel_while_it_lasts() {
     // The first burst begins so late that it meets the packet, whenever that is there, or just does not.
-    let fabric = line(2);
-    let (channel, _) = channels(&fabric, 0);
+    let line = line(2);
+    let (channel, _) = channels(&line.0, 0);
     let begins = |seed: u64| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(2 * u64::from(channel) + 1);
@@ -261,12 +223,12 @@ fn a_burst_damages_what_has_the_channel_while_it_lasts() {
     {
         let errors = LinkErrors {
             bursts: Some(Bursts { interval: 500, length }),
-            channels: Some((0..fabric.channel_slots()).map(|it| it == channel).collect()),
+            channels: Some((0..line.0.channel_slots()).map(|it| it == channel).collect()),
             retry: Retry::Store,
             seed,
             ..Default::default()
         };
-        let (times, counts) = run(&fabric, &parameters(errors), &[data(created, 0, 1, 1)]);
+        let (times, counts) = run(&line, &parameters(errors), &[data(created, 0, 1, 1)]);
         assert_eq!(counts.damaged, u64::from(is_damaged), "{length} {created}");
         assert_eq!(times, [created + if is_damaged { 59 } else { 37 }]);
     }
@@ -279,14 +241,14 @@ fn a_bad_copy_goes_on_and_takes_channels_away_from_others() {
     // link at 21 and gets it at 28: 7 later. Node 3's to itself asks for ejection at 45 and gets it at 48. The next copy starts 22
     // later than the first one and asks router 1 at 42, but the room is that of the bad copy and node 1's packet. The bad copy's is
     // back at 47: 5 later.
-    let fabric = line(4);
-    let damaged = one_damaged(&fabric, channels(&fabric, 0).0, 0);
+    let line = line(4);
+    let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 0);
     for resend in RESENDS {
         for acknowledgements in ACKNOWLEDGEMENTS {
             let errors =
                 LinkErrors { retry: Retry::Stomp, resend, acknowledgements, ..damaged.clone() };
             let messages = [data(0, 0, 3, 1), data(13, 1, 2, 1), data(37, 3, 3, 1)];
-            let (times, counts) = run(&fabric, &parameters(errors), &messages);
+            let (times, counts) = run(&line, &parameters(errors), &messages);
             // Without errors they take 5 + 4 * 5 + 3 * 7 + 6, with one link 5 + 2 * 5 + 7 + 6, and another 3: their last flits start
             // on ejection channels when they come.
             let (first, second, third) = (55 + 22 + 5, 13 + 31 + 7, 48 + 3 + 8);
@@ -300,8 +262,8 @@ fn a_bad_copy_goes_on_and_takes_channels_away_from_others() {
 fn a_bad_copy_that_has_to_wait_does_not_go_on() {
     // As above, but node 2's first packet has the link of its router from 30 to 38. The bad copy asks for it at 32 and is gone at 35,
     // when its last flit is there. So node 2's second packet gets the link at 38.
-    let fabric = line(4);
-    let damaged = one_damaged(&fabric, channels(&fabric, 0).0, 0);
+    let line = line(4);
+    let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 0);
     for resend in RESENDS {
         let errors = LinkErrors {
             retry: Retry::Stomp,
@@ -310,7 +272,7 @@ fn a_bad_copy_that_has_to_wait_does_not_go_on() {
             ..damaged.clone()
         };
         let messages = [data(0, 0, 3, 1), data(22, 2, 3, 2)];
-        let (times, counts) = run(&fabric, &parameters(errors), &messages);
+        let (times, counts) = run(&line, &parameters(errors), &messages);
         // The next copy asks for node 2's link at 54.
         assert_eq!(times, [55 + 22, 22 + 31, 22 + 31 + 8]);
         assert_eq!(counts.bad_copies, 1);
@@ -319,12 +281,12 @@ fn a_bad_copy_that_has_to_wait_does_not_go_on() {
 
 #[test]
 fn with_store_and_forward_no_bad_copy_goes_on() {
-    let fabric = line(4);
-    let damaged = one_damaged(&fabric, channels(&fabric, 0).0, 0);
+    let line = line(4);
+    let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 0);
     for retry in RETRIES {
         let errors = LinkErrors { retry, ..damaged.clone() };
         let stored = Parameters { switching: Switching::StoreAndForward, ..parameters(errors) };
-        let (times, counts) = run(&fabric, &stored, &[data(0, 0, 3, 1)]);
+        let (times, counts) = run(&line, &stored, &[data(0, 0, 3, 1)]);
         // Each router waits 6 more; the first link takes 22 longer.
         assert_eq!(times, [5 + 4 * (5 + 6) + 3 * 7 + 6 + 3 + 22]);
         assert_eq!((counts.damaged, counts.bad_copies), (1, 0));
@@ -451,8 +413,7 @@ fn both_engines_agree_in_many_scenarios_where_links_err() {
 fn rings_full_of_bad_copies_do_not_deadlock() {
     for seed in 0..9 {
         let nodes = 4 + seed as u32 % 3;
-        let fabric = Torus::new(&[nodes], &[]).unwrap().fabric(&Faults::default()).unwrap();
-        let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+        let (fabric, routes) = ring(nodes);
         let errors = LinkErrors {
             bit_error_rate: 1e-3,
             retry: Retry::Stomp,
@@ -465,7 +426,7 @@ fn rings_full_of_bad_copies_do_not_deadlock() {
         let to = |source| data(0, source, (source + nodes / 2) % nodes, 100);
         let scenario = Scenario {
             fabric,
-            routes: Routes::DirectionOrder(order),
+            routes,
             parameters: parameters(errors),
             messages: (0..nodes).map(to).collect(),
         };

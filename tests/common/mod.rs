@@ -2,6 +2,7 @@
 
 pub mod agreement;
 pub mod browser;
+pub mod by_hand;
 pub mod made_up;
 pub mod message;
 pub mod random_errors;

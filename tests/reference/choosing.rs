@@ -1,4 +1,4 @@
-//! What packets may choose by relations, and which paths they take, from docs/model.md alone ("Routing relations"): the
+//! What packets may choose by adaptive routings and relations, and which paths they take, from docs/model.md alone: the
 //! tables are all that is shared with the fast engine.
 
 use std::collections::BTreeMap;
@@ -9,24 +9,13 @@ use flitlab::{
         relation::{Hop, PathChoice, Ring},
     },
     topology::Fabric,
+    units::Picoseconds,
 };
 
-use super::ways::drawn;
-
-/// Where the head of a packet is that chooses.
-#[derive(Clone, Copy)]
-pub struct Head {
-    pub router: u32,
-    /// The fabric's channel over which it has come, and in which virtual channel; none if it was injected here.
-    pub came: Option<(u32, usize)>,
-    /// Its source, its number there, its destination's router, and the place of its destination among the terminals there.
-    pub source: u32,
-    pub sequence: u32,
-    pub destination: u32,
-    pub place: usize,
-    /// How many hops of its reserve it has taken.
-    pub reserves: u32,
-}
+use super::{
+    packet::Packet,
+    ways::{drawn, splitmix},
+};
 
 /// The place of a terminal among those of its router.
 pub fn place(fabric: &Fabric, terminal: u32) -> usize {
@@ -34,28 +23,80 @@ pub fn place(fabric: &Fabric, terminal: u32) -> usize {
     (0..terminal).filter(|&before| fabric.terminal_router(before) == router).count()
 }
 
-/// The hops that a packet may take next, in the order in which it likes them with equal credits; empty at its destination.
-pub fn hops(routes: &RelationRoutes, head: Head) -> Vec<Hop> {
-    if head.router == head.destination {
+/// The outputs of a packet that chooses by an adaptive routing, as ports with virtual channels.
+pub struct Choice {
+    /// Those that bring it nearer, if it may take them.
+    pub nearer: Vec<(u16, usize)>,
+    /// The one on which it can escape.
+    pub escape: (u16, usize),
+}
+
+/// What a packet that has come to a router in a virtual channel may choose by an adaptive routing; `None` if it doesn't
+/// choose, or is at its destination.
+pub fn choice(
+    routes: &Routes,
+    fabric: &Fabric,
+    packet: &Packet,
+    router: u32,
+    came_in: usize,
+) -> Option<Choice> {
+    let (Routes::Adaptive(adaptive), true) = (routes, packet.adaptive) else { return None };
+    let course = packet.course.expect("it has been injected");
+    let destination = fabric.terminal_router(packet.destination).expect("terminals are live");
+    if router == destination && course.to == destination {
+        return None;
+    }
+    let (mut heading, channels) = (course.heading, adaptive.rules().channels);
+    let to_intermediate = course.to != destination;
+    if !to_intermediate && packet.passed_intermediate {
+        heading.bound = 0;
+    }
+    let escape = if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
+    let escape = usize::from(escape);
+    let ports = adaptive.ports(router, course.to, heading);
+    let mut ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
+    let way_out = if adaptive.has_table() {
+        let is_live = |port: u16| fabric.target(fabric.outputs(router).start + u32::from(port));
+        ports.retain(|&port| came_in != escape && is_live(port).is_some());
+        adaptive.onward(router, course.to, heading, true).escape
+    } else {
+        ports[0]
+    };
+    let nearer = ports.into_iter().map(|port| (port, channels.adaptive.into())).collect();
+    Some(Choice { nearer, escape: (way_out, escape) })
+}
+
+/// The hops that a relation allows a packet that has come to a router in a virtual channel, in the order in which it likes
+/// them with equal credits; empty at its destination.
+pub fn hops(
+    routes: &RelationRoutes,
+    fabric: &Fabric,
+    packet: &Packet,
+    router: u32,
+    came_in: usize,
+) -> Vec<Hop> {
+    let destination = fabric.terminal_router(packet.destination).expect("it is live");
+    if router == destination {
         return Vec::new();
     }
     let relation = &routes.relation;
-    let state = match head.came {
-        None => relation.injected(head.router),
-        Some((channel, lane)) => relation.arrived(channel, lane as u8),
+    let state = match packet.came {
+        None => relation.injected(router),
+        Some(channel) => relation.arrived(channel, came_in as u8),
     };
-    let mut hops = relation.hops(state, head.destination).to_vec();
+    let mut hops = relation.hops(state, destination).to_vec();
     assert!(!hops.is_empty(), "no way leads on");
-    if head.reserves >= 16
+    if packet.reserves >= 16
         && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)
     {
         hops = vec![Hop { escape: false, ..along }];
     }
-    hops.retain(|hop| hop.classes >> (head.place % 32) & 1 == 1);
+    let place = place(fabric, packet.destination);
+    hops.retain(|hop| hop.classes >> (place % 32) & 1 == 1);
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
     if routes.random_ties {
-        let packet = drawn(routes.seed, head.source, head.sequence) >> 48;
-        let mixed = u128::from((packet << 16) ^ u64::from(head.router)) * 2_654_435_761;
+        let packet = drawn(routes.seed, packet.source, packet.sequence) >> 48;
+        let mixed = u128::from((packet << 16) ^ u64::from(router)) * 2_654_435_761;
         let place = (mixed % (1 << 32)) >> 16;
         let first = (place % hops.len() as u128) as usize;
         hops.rotate_left(first);
@@ -72,27 +113,24 @@ pub fn liked_best<T: Copy>(ways: &[T], credits: impl Fn(&T) -> u32) -> Option<T>
 /// For each source and router of destinations, how many packets there were.
 pub type Turns = BTreeMap<(u32, u32), usize>;
 
-/// The hops of the path that a packet takes which is injected now.
+/// The hops of the path that a packet takes, which is injected now, from its source's router to its destination's.
 pub fn path(
     routes: &PathRoutes,
-    fabric: &Fabric,
-    (source, destination): (u32, u32),
-    sequence: u32,
+    packet: &Packet,
+    (from, to): (u32, u32),
     turns: &mut Turns,
 ) -> Vec<Hop> {
-    let router = |terminal| fabric.terminal_router(terminal).expect("terminals are live");
-    let (from, to) = (router(source), router(destination));
     let paths: Vec<&[Hop]> = routes.paths.paths(from, to).collect();
     if paths.is_empty() {
         return Vec::new();
     }
     let number = match routes.paths.choice() {
         PathChoice::Random => {
-            let upper = drawn(routes.seed, source, sequence) >> 32;
+            let upper = drawn(routes.seed, packet.source, packet.sequence) >> 32;
             (u128::from(upper) * paths.len() as u128 / (1 << 32)) as usize
         }
         PathChoice::RoundRobin => {
-            let turn = turns.entry((source, to)).or_default();
+            let turn = turns.entry((packet.source, to)).or_default();
             *turn += 1;
             (*turn - 1) % paths.len()
         }
@@ -100,8 +138,9 @@ pub fn path(
     paths[number].to_vec()
 }
 
-/// The virtual channel in which a packet is injected, of so many, if it goes by a relation or by paths.
-pub fn injected_on(routes: &Routes, destination: u32, virtual_channels: usize) -> Option<usize> {
-    let any_fabric = matches!(routes, Routes::Relation(_) | Routes::Paths(_));
-    any_fabric.then(|| destination as usize % virtual_channels)
+/// What an input port's virtual channel draws at an instant for an output of a router, where arbitration is at random: the
+/// lowest one is served.
+pub fn lot(now: Picoseconds, router: usize, output: u64, (port, lane): (usize, usize)) -> u64 {
+    let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + output));
+    splitmix(of_output ^ (port as u64 * 256 + lane as u64))
 }

@@ -49,13 +49,13 @@ impl Simulator<'_> {
                 assert!(link.rooms.is_empty() && link.replies.is_empty());
             }
         }
-        assert!(self.entries.is_empty());
-        assert!(self.transfers.iter().all(|transfer| transfer.packets_missing == 0));
-        assert_eq!(self.log.packets.len(), self.created);
+        self.terminals.check_idle();
+        let log = &self.terminals.log;
+        assert_eq!(log.packets.len(), self.created);
         let once: BTreeSet<(u32, u32)> =
-            self.log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
+            log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
         assert_eq!(once.len(), self.created, "every packet is delivered once");
-        assert_eq!(self.log.messages.len(), self.transfers.len());
+        assert_eq!(log.messages.len(), self.terminals.transfers.len());
     }
 
     /// The same where copies come and go: what counts is the room that packets have, once each, and all that is in the

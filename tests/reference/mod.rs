@@ -12,31 +12,36 @@
 //! and it loses nothing to leave out the ticks at which nothing is due.
 
 mod adapter;
-pub mod atomics;
-pub mod choosing;
 mod conservation;
 pub mod link;
 mod network;
 mod router;
-pub mod ways;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+// What is the same in both models of links: `tests/reference_flits` uses it too.
+mod atomics;
+pub mod channel;
+pub mod choosing;
+pub mod packet;
+pub mod terminal;
+mod ways;
+
+use std::collections::BTreeSet;
 
 use flitlab::{
-    engine::{CompletedMessage, DeliveredPacket, Log, Parameters},
+    engine::{Log, Parameters},
     routing::Routes,
     topology::Fabric,
-    traffic::{Kind, Message},
+    traffic::Message,
     units::Picoseconds,
 };
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
-use adapter::{Adapter, Entry, Packet, Transfer};
+use adapter::InjectionQueues;
+use channel::{Moving, arrived};
 use link::Counts;
-use network::{Channel, Flit, Moving, Network};
+use network::{Channel, Flit, Network};
+use packet::Packet;
 use router::Router;
+use terminal::Terminals;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
@@ -102,25 +107,16 @@ struct Simulator<'a> {
     parameters: &'a Parameters,
     channels: Vec<Channel>,
     routers: Vec<Router>,
-    adapters: Vec<Adapter>,
+    terminals: Terminals<'a>,
+    /// By terminal and injection channel.
+    adapters: Vec<Vec<InjectionQueues>>,
     packets: Vec<Packet>,
-    /// The messages as the terminals created them, and how much of each is still missing.
-    transfers: Vec<Transfer>,
-    /// What will enter the adapters' queues, by time, in order of creation.
-    entries: BTreeMap<Picoseconds, Vec<Entry>>,
-    /// Ticks at which something is due.
+    /// Ticks at which something is due in the network.
     due: BTreeSet<Picoseconds>,
     /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
     created: usize,
-    undelivered: usize,
     /// Ticks so far.
     ticks: u64,
-    log: Log,
-    /// Of each terminal, for packets that choose their way.
-    random: Vec<ChaCha8Rng>,
-    /// Of sources that take paths in turn.
-    turns: choosing::Turns,
-    atomics: atomics::Atomics,
 }
 
 impl<'a> Simulator<'a> {
@@ -131,27 +127,19 @@ impl<'a> Simulator<'a> {
         messages: &[Message],
     ) -> Self {
         let Network { channels, routers, adapters } = Network::new(fabric, parameters);
-        let mut simulator = Self {
+        Self {
             fabric,
             routes,
             parameters,
             channels,
             routers,
+            terminals: Terminals::new(fabric, routes, parameters, messages),
             adapters,
             packets: Vec::new(),
-            transfers: Vec::new(),
-            entries: BTreeMap::new(),
             due: BTreeSet::new(),
             created: 0,
-            undelivered: 0,
             ticks: 0,
-            log: Log::default(),
-            random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
-            turns: choosing::Turns::new(),
-            atomics: atomics::Atomics::default(),
-        };
-        simulator.create_messages(messages);
-        simulator
+        }
     }
 
     fn virtual_channels(&self) -> usize {
@@ -164,7 +152,7 @@ impl<'a> Simulator<'a> {
 
     fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
         let mut now = 0;
-        while let Some(&next) = self.due.first() {
+        while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the tick at hand");
             self.tick(now);
@@ -173,19 +161,20 @@ impl<'a> Simulator<'a> {
                 now += 1;
             }
         }
-        if self.undelivered > 0 {
-            return Err(Deadlock { time: now, packets: self.undelivered, log: self.log });
+        let packets = self.terminals.undelivered;
+        if packets > 0 {
+            return Err(Deadlock { time: now, packets, log: self.terminals.log });
         }
         self.check_idle();
         let links = self.channels.iter().filter_map(|channel| channel.link.as_ref());
         let (counts, flits) = links.map(|link| (link.counts, link.flits.clone())).unzip();
         let counts: Vec<Counts> = counts;
-        Ok((self.log, counts.into_iter().sum(), flits))
+        Ok((self.terminals.log, counts.into_iter().sum(), flits))
     }
 
     fn tick(&mut self, now: Picoseconds) {
         self.receive_flits(now);
-        self.perform_atomics(now);
+        self.terminals.perform_atomics(now);
         self.receive_credits(now);
         self.release(now);
         self.receive_verdicts(now);
@@ -319,75 +308,8 @@ impl<'a> Simulator<'a> {
         if flit.index + 1 < packet.flits || flit.is_bad_copy {
             return;
         }
-        self.log.packets.push(DeliveredPacket {
-            source: packet.source,
-            destination: packet.destination,
-            sequence: packet.sequence,
-            injection_channel: packet.injection_channel,
-            virtual_channel: packet.virtual_channel,
-            flits: packet.flits,
-            payload: packet.payload,
-            hops: packet.hops_granted as u32,
-            derouting: packet.course.and_then(|course| course.kind),
-            created: packet.created,
-            injected: packet.injected,
-            delivered: now,
-        });
-        self.undelivered -= 1;
-        let (transfer, injection_channel) = (packet.transfer, packet.injection_channel);
-        let is_response = packet.is_response;
-        self.transfers[transfer].packets_missing -= 1;
-        if self.transfers[transfer].packets_missing > 0 {
-            return;
-        }
-        let message = self.transfers[transfer].message;
-        if matches!(message.kind, Kind::Atomic { .. }) && !is_response {
-            let target = message.destination;
-            self.atomics.come(target, transfer, injection_channel, self.parameters);
-        } else if matches!(message.kind, Kind::Read { .. } | Kind::Put) && !is_response {
-            let entry = Entry { transfer, injection_channel, is_response: true };
-            self.schedule(now + self.parameters.service_time, entry);
-        } else {
-            self.log.messages.push(CompletedMessage {
-                source: message.source,
-                destination: message.destination,
-                bytes: message.bytes,
-                created: message.time,
-                completed: now + self.parameters.receive_overhead,
-            });
+        if self.terminals.deliver(packet, now) {
+            self.terminals.complete(packet, now);
         }
     }
-
-    /// Performs the atomic operations whose requests have come now.
-    fn perform_atomics(&mut self, now: Picoseconds) {
-        for (time, transfer, injection_channel) in self.atomics.perform(now, self.parameters) {
-            self.schedule(time, Entry { transfer, injection_channel, is_response: true });
-        }
-    }
-
-    fn schedule(&mut self, time: Picoseconds, entry: Entry) {
-        self.entries.entry(time).or_default().push(entry);
-        self.due.insert(time);
-    }
-}
-
-/// A terminal's stream of random numbers.
-fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
-    let seed = match routes {
-        Routes::Adaptive(adaptive) => adaptive.seed(),
-        _ => 0,
-    };
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(terminal.into());
-    random
-}
-
-/// The next thing on a wire, if it is there now.
-fn arrived<T>(wire: &mut VecDeque<Moving<T>>, now: Picoseconds) -> Option<T> {
-    let arrives = wire.front()?.arrives;
-    assert!(arrives >= now, "no tick at which something arrives is left out");
-    if arrives > now {
-        return None;
-    }
-    wire.pop_front().map(|moving| moving.content)
 }

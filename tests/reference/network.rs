@@ -6,7 +6,8 @@ use flitlab::{engine::Parameters, topology::Fabric, units::Picoseconds};
 
 use super::{
     Place,
-    adapter::{Adapter, InjectionQueues},
+    adapter::InjectionQueues,
+    channel::{ChannelKind, Moving, OutputName},
     link::Link,
     router::Router,
 };
@@ -33,12 +34,6 @@ pub struct Flit {
 pub struct CreditMessage {
     pub virtual_channel: usize,
     pub flits: u32,
-}
-
-/// Something on a wire.
-pub struct Moving<T> {
-    pub arrives: Picoseconds,
-    pub content: T,
 }
 
 /// A packet that occupies a channel, from its grant to its release.
@@ -71,14 +66,6 @@ pub struct Buffer {
     pub is_sending: bool,
 }
 
-/// What kind of place a channel leads to, and from where.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ChannelKind {
-    Network,
-    Injection,
-    Ejection,
-}
-
 /// A directed channel: the sender's end, the wire, the receiver's buffers.
 pub struct Channel {
     pub kind: ChannelKind,
@@ -102,15 +89,10 @@ pub struct Channel {
 }
 
 impl Channel {
-    fn new(
-        kind: ChannelKind,
-        flit_time: Picoseconds,
-        latency: Picoseconds,
-        crossbar: Picoseconds,
-        capacity: u32,
-        virtual_channels: u8,
-    ) -> Self {
-        assert!(0 < flit_time && flit_time <= latency, "a latency includes the flit's own time");
+    fn new(kind: ChannelKind, parameters: &Parameters) -> Self {
+        let (flit_time, latency, capacity) = kind.figures(parameters);
+        let leaves_router = kind != ChannelKind::Injection;
+        let crossbar = if leaves_router { parameters.crossbar_latency } else { 0 };
         Self {
             kind,
             flit_time,
@@ -118,49 +100,13 @@ impl Channel {
             credit_delay: latency,
             ring: None,
             capacity,
-            credits: vec![capacity; virtual_channels.into()],
+            credits: vec![capacity; parameters.virtual_channels.into()],
             sending: None,
             flits: VecDeque::new(),
             returning: VecDeque::new(),
-            buffers: (0..virtual_channels).map(|_| Buffer::default()).collect(),
+            buffers: (0..parameters.virtual_channels).map(|_| Buffer::default()).collect(),
             link: None,
         }
-    }
-
-    fn network(fabric: &Fabric, number: u32, parameters: &Parameters) -> Self {
-        let mut channel = Self::new(
-            ChannelKind::Network,
-            parameters.link_flit_time(),
-            parameters.link_latency,
-            parameters.crossbar_latency,
-            parameters.buffer,
-            parameters.virtual_channels,
-        );
-        channel.ring = fabric.ring(number);
-        channel.link = Link::new(parameters, number);
-        channel
-    }
-
-    fn injection(parameters: &Parameters) -> Self {
-        Self::new(
-            ChannelKind::Injection,
-            parameters.injection_flit_time(),
-            parameters.injection_latency,
-            0,
-            parameters.injection_buffer,
-            parameters.virtual_channels,
-        )
-    }
-
-    fn ejection(parameters: &Parameters) -> Self {
-        Self::new(
-            ChannelKind::Ejection,
-            parameters.ejection_flit_time(),
-            parameters.ejection_latency,
-            parameters.crossbar_latency,
-            0,
-            parameters.virtual_channels,
-        )
     }
 
     /// Whether its flits leave the network at its end, without credits.
@@ -173,7 +119,8 @@ impl Channel {
 pub struct Network {
     pub channels: Vec<Channel>,
     pub routers: Vec<Router>,
-    pub adapters: Vec<Adapter>,
+    /// By terminal and injection channel.
+    pub adapters: Vec<Vec<InjectionQueues>>,
 }
 
 impl Network {
@@ -183,16 +130,19 @@ impl Network {
         let mut network = Self {
             channels: Vec::new(),
             routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
-            adapters: (0..fabric.terminals()).map(|_| Adapter::default()).collect(),
+            adapters: (0..fabric.terminals()).map(|_| Vec::new()).collect(),
         };
         let mut places = BTreeMap::new();
         for number in 0..fabric.channel_slots() {
             let Some(target) = fabric.target(number) else { continue };
             let source = fabric.source(number);
             let port = (number - fabric.outputs(source).start) as u16;
-            let channel = network.add(Channel::network(fabric, number, parameters));
+            let mut channel = Channel::new(ChannelKind::Network, parameters);
+            channel.ring = fabric.ring(number);
+            channel.link = Link::new(parameters, number);
+            let channel = network.add(channel);
             places.insert(number, channel);
-            network.routers[source as usize].add_network_output(port, channel);
+            network.routers[source as usize].add_output(OutputName::Port(port), channel);
             network.routers[target as usize].inputs.push(channel);
         }
         for (&number, &channel) in &places {
@@ -203,14 +153,15 @@ impl Network {
         for terminal in fabric.live_terminals() {
             let router = fabric.terminal_router(terminal).expect("it is live") as usize;
             for _ in 0..parameters.injection_channels {
-                let channel = network.add(Channel::injection(parameters));
+                let channel = network.add(Channel::new(ChannelKind::Injection, parameters));
                 network.routers[router].inputs.push(channel);
                 let queues = InjectionQueues::new(channel, parameters.virtual_channels);
-                network.adapters[terminal as usize].injection.push(queues);
+                network.adapters[terminal as usize].push(queues);
             }
             for number in 0..parameters.ejection_channels {
-                let channel = network.add(Channel::ejection(parameters));
-                network.routers[router].add_ejection_output(terminal, number, channel);
+                let channel = network.add(Channel::new(ChannelKind::Ejection, parameters));
+                let name = OutputName::Ejection { terminal, number };
+                network.routers[router].add_output(name, channel);
             }
         }
         network

@@ -5,27 +5,17 @@ use std::collections::{BTreeMap, VecDeque};
 use flitlab::{
     adaptive::drawn_at,
     engine::{Arbitration, Switching},
-    routing::{
-        Adaptive, AdaptiveRules, RelationRoutes, Routes,
-        relation::{Hop, Ring},
-    },
+    routing::{AdaptiveRules, Routes, relation::Hop, relation::Ring},
     units::Picoseconds,
 };
 
 use super::{
     Place, Simulator,
-    adapter::Packet,
-    choosing::{self, Head},
-    network::{ChannelKind, Flit, Sending},
-    ways::splitmix,
+    channel::{ChannelKind, OutputName},
+    choosing,
+    network::{Flit, Sending},
+    packet::Packet,
 };
-
-/// What an output of a router leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum OutputName {
-    Port(u16),
-    Ejection { terminal: u32, number: u32 },
-}
 
 /// An output of a router.
 pub struct Output {
@@ -47,13 +37,13 @@ pub struct Router {
 }
 
 impl Router {
-    pub fn add_network_output(&mut self, port: u16, channel: usize) {
-        self.outputs.push(Output { name: OutputName::Port(port), channel, pointer: 0 });
+    pub fn add_output(&mut self, name: OutputName, channel: usize) {
+        self.outputs.push(Output { name, channel, pointer: 0 });
     }
 
-    pub fn add_ejection_output(&mut self, terminal: u32, number: u32, channel: usize) {
-        let name = OutputName::Ejection { terminal, number };
-        self.outputs.push(Output { name, channel, pointer: 0 });
+    /// The place of an output.
+    fn output_named(&self, name: OutputName) -> Option<usize> {
+        self.outputs.iter().position(|output| output.name == name)
     }
 }
 
@@ -136,11 +126,9 @@ impl Simulator<'_> {
                 let ports = self.fabric.outputs(router as u32).len() as u16;
                 let used: Vec<u32> = (0..ports)
                     .map(|port| {
-                        let name = OutputName::Port(port);
-                        let mut outputs = self.routers[router].outputs.iter();
-                        let output = outputs.find(|output| output.name == name);
+                        let output = self.routers[router].output_named(OutputName::Port(port));
                         output.map_or(u32::MAX, |output| {
-                            capacity - self.channels[output.channel].credits[onto]
+                            capacity - self.credits(router, &(output, onto))
                         })
                     })
                     .collect();
@@ -168,104 +156,39 @@ impl Simulator<'_> {
 
     /// What a packet asks for at a router where it is the head of a buffer.
     fn request(&self, router: usize, place: Place, packet: usize) -> Request {
-        if let Routes::Adaptive(adaptive) = self.routes
-            && self.packets[packet].adaptive
-            && let Some(request) = self.any_output(adaptive, router, place, packet)
-        {
-            return request;
+        let onto = |(port, lane)| {
+            let output = self.routers[router].output_named(OutputName::Port(port));
+            (output.expect("it is live"), lane)
+        };
+        let (name, came_in) = (router as u32, place.virtual_channel);
+        let of = &self.packets[packet];
+        if let Some(choice) = choosing::choice(self.routes, self.fabric, of, name, came_in) {
+            let nearer: Vec<_> = choice.nearer.into_iter().map(onto).collect();
+            let escapes = vec![onto(choice.escape)];
+            if nearer.is_empty() {
+                return Request::plain(packet, escapes);
+            }
+            return Request { escapes, ..Request::plain(packet, nearer) };
         }
-        if let Routes::Relation(routes) = self.routes
-            && let Some(request) = self.hops(routes, router, place, packet)
-        {
-            return request;
+        if let Routes::Relation(routes) = self.routes {
+            let hops = choosing::hops(routes, self.fabric, of, name, came_in);
+            let those = |is_one: fn(&Hop) -> bool| {
+                let hops = hops.iter().filter(|hop| is_one(hop));
+                hops.map(|hop| onto((hop.port, hop.lane.into()))).collect()
+            };
+            if !hops.is_empty() {
+                return Request {
+                    packet,
+                    outputs: those(|hop| !hop.escape && !hop.detour),
+                    escapes: those(|hop| hop.escape || hop.detour),
+                    entering: those(|hop| hop.ring == Ring::Enters),
+                    by_relation: true,
+                };
+            }
         }
         let (output, lane) = self.next_output(router, packet);
         let outputs = vec![(output, lane.unwrap_or(place.virtual_channel))];
         Request::plain(packet, outputs)
-    }
-
-    /// The outputs that lead an adaptive packet on; none at its destination.
-    fn any_output(
-        &self,
-        adaptive: &Adaptive,
-        router: usize,
-        at: Place,
-        packet: usize,
-    ) -> Option<Request> {
-        let destination = self.fabric.terminal_router(self.packets[packet].destination)?;
-        if router == destination as usize && self.packets[packet].course?.to == destination {
-            return None;
-        }
-        let course = self.packets[packet].course?;
-        let (to, mut heading, channels) = (course.to, course.heading, adaptive.rules().channels);
-        let escape =
-            if to == destination { channels.escape } else { channels.escape_to_intermediate };
-        if to == destination && self.packets[packet].passed_intermediate {
-            heading.bound = 0;
-        }
-        let ports = adaptive.ports(router as u32, to, heading);
-        let place = |port: u16| {
-            let mut outputs = self.routers[router].outputs.iter();
-            outputs.position(|output| output.name == OutputName::Port(port)).expect("it is live")
-        };
-        let mut ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
-        let (onto, escape) = (usize::from(channels.adaptive), usize::from(escape));
-        let mut way_out = ports[0];
-        if adaptive.has_table() {
-            let outputs = &self.routers[router].outputs;
-            ports.retain(|&port| outputs.iter().any(|it| it.name == OutputName::Port(port)));
-            way_out = adaptive.onward(router as u32, to, heading, true).escape;
-            if ports.is_empty() || at.virtual_channel == escape {
-                let outputs = vec![(place(way_out), escape)];
-                return Some(Request::plain(packet, outputs));
-            }
-        }
-        Some(Request {
-            packet,
-            outputs: ports.iter().map(|&port| (place(port), onto)).collect(),
-            escapes: vec![(place(way_out), escape)],
-            entering: Vec::new(),
-            by_relation: false,
-        })
-    }
-
-    /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
-    fn hops(
-        &self,
-        routes: &RelationRoutes,
-        router: usize,
-        place: Place,
-        number: usize,
-    ) -> Option<Request> {
-        let packet = &self.packets[number];
-        let head = Head {
-            router: router as u32,
-            came: packet.came.map(|channel| (channel, place.virtual_channel)),
-            source: packet.source,
-            sequence: packet.sequence,
-            destination: self.fabric.terminal_router(packet.destination)?,
-            place: choosing::place(self.fabric, packet.destination),
-            reserves: packet.reserves,
-        };
-        let hops = choosing::hops(routes, head);
-        if hops.is_empty() {
-            return None;
-        }
-        let output = |hop: &Hop| {
-            let name = OutputName::Port(hop.port);
-            let mut outputs = self.routers[router].outputs.iter();
-            let place = outputs.position(|output| output.name == name).expect("it is live");
-            (place, usize::from(hop.lane))
-        };
-        let of =
-            |last| hops.iter().filter(move |hop| (hop.escape || hop.detour) == last).map(output);
-        Some(Request {
-            packet: number,
-            outputs: of(false).collect(),
-            escapes: of(true).collect(),
-            entering: hops.iter().filter(|hop| hop.ring == Ring::Enters).map(output).collect(),
-            by_relation: true,
-        })
     }
 
     /// The packet at the buffer's head, if it may ask for its output.
@@ -288,68 +211,23 @@ impl Simulator<'_> {
     }
 
     /// The output that the packet needs at the router where its header is, and its lane if a forwarding
-    /// table or a dateline gives it one.
+    /// table, its path or a dateline gives it one.
     fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
-        let looked_up =
-            self.next_lane(router as u32, packet.source, packet.destination, packet.came);
-        let (mut port, lane) = looked_up.unzip();
-        let end = self.fabric.terminal_router(packet.destination);
-        if let (Routes::Adaptive(adaptive), Some(end)) = (self.routes, end)
-            && adaptive.has_table()
-            && end as usize != router
-        {
-            let heading = flitlab::adaptive::Heading::default();
-            port = Some(adaptive.onward(router as u32, end, heading, true).escape);
-        }
-        if !packet.adaptive && port.is_none() {
-            port = packet.ports.get(packet.hops_granted).copied();
-        }
-        let name = match port {
-            Some(port) => OutputName::Port(port),
-            None => OutputName::Ejection {
-                terminal: packet.destination,
-                number: u32::from(packet.injection_channel) % self.parameters.ejection_channels,
-            },
-        };
-        let mut outputs = self.routers[router].outputs.iter();
-        let place = outputs.position(|output| output.name == name);
-        let place = place.expect("routes lead through live outputs");
-        let lane = lane.or_else(|| packet.lanes.get(packet.hops_granted).copied());
-        let on_ring = self.channels[self.routers[router].outputs[place].channel].ring.is_some();
-        (place, lane.or_else(|| self.dateline_lane(packet, port, on_ring)))
+        let (name, lane) =
+            packet.next_output(self.fabric, self.routes, self.parameters, router as u32);
+        let router = &self.routers[router];
+        let place = router.output_named(name).expect("routes lead through live outputs");
+        let on_ring = self.channels[router.outputs[place].channel].ring.is_some();
+        (place, lane.or_else(|| self.dateline_lane(packet, name.port()?, on_ring)))
     }
 
     /// The virtual channel that a packet takes behind a port if rings have datelines.
-    fn dateline_lane(&self, packet: &Packet, port: Option<u16>, on_ring: bool) -> Option<usize> {
+    fn dateline_lane(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
         let Routes::DirectionOrder(order) = self.routes else { return None };
-        let (true, Some(port)) = (order.rules().dateline, port) else { return None };
-        let dimensions = self.fabric.torus().expect("a torus").dimensions();
-        let dimension = (usize::from(port) % dimensions) as u32;
         let traffic = if packet.is_response { 1 } else { 0 };
-        Some(2 * traffic + usize::from(on_ring && packet.datelines.contains(&dimension)))
-    }
-
-    /// The port and the lane in which a router sends packets on by its forwarding table; `None` at the
-    /// destination's own router, and if the source decides.
-    pub fn next_lane(
-        &self,
-        router: u32,
-        source: u32,
-        destination: u32,
-        came: Option<u32>,
-    ) -> Option<(u16, usize)> {
-        let Routes::Forwarding(table) = self.routes else { return None };
-        if self.fabric.terminal_router(destination) == Some(router) {
-            return None;
-        }
-        let port = table.port(router, destination).expect("every pair is routed");
-        let class = table.class(self.fabric, source, destination);
-        let input = came.map(|channel| {
-            let back = self.fabric.opposite(channel).expect("it is a cable's");
-            (back - self.fabric.outputs(router).start) as u16
-        });
-        Some((port, usize::from(table.lane(router, destination, class, input, port))))
+        let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));
+        order.rules().dateline.then_some(2 * traffic + class)
     }
 
     /// The pair of input port and virtual channel that a free output is to serve next, and the virtual
@@ -406,31 +284,17 @@ impl Simulator<'_> {
                 walk(|_| true)
             }
             Arbitration::Random => {
-                let number = self.number_of_output(router, output);
-                let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + number));
-                let draw = |pair: usize| {
-                    let (port, lane) =
-                        (pair / self.virtual_channels(), pair % self.virtual_channels());
-                    splitmix(of_output ^ (port as u64 * 256 + lane as u64))
-                };
+                let name = self.routers[router].outputs[output].name;
+                let number = name.number(self.fabric, self.parameters);
+                let lanes = self.virtual_channels();
+                let lot = |pair| choosing::lot(now, router, number, (pair / lanes, pair % lanes));
                 let mut by_chance: Vec<_> = requests.iter().collect();
-                by_chance.sort_by_key(|it| draw(*it.0));
+                by_chance.sort_by_key(|it| lot(*it.0));
                 by_chance.into_iter().find_map(|(&pair, request)| serve(|_| true, pair, request))
             }
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
         }
-    }
-
-    /// A network channel's port; ejection channels have the numbers behind those of all ports, dead ones included.
-    fn number_of_output(&self, router: usize, output: usize) -> u64 {
-        let outputs = &self.routers[router].outputs;
-        if let OutputName::Port(port) = outputs[output].name {
-            return port.into();
-        }
-        let is_port = |it: &&Output| matches!(it.name, OutputName::Port(_));
-        let ejection = output - outputs.iter().filter(is_port).count();
-        (self.fabric.outputs(router as u32).len() + ejection) as u64
     }
 
     /// Of some ways on the one by an output that has room and that a packet likes best: with the most credits.
@@ -470,21 +334,17 @@ impl Simulator<'_> {
         let (Routes::Adaptive(adaptive), false) = (self.routes, request.escapes.is_empty()) else {
             return open.first().copied();
         };
-        let port = |wish: &(usize, usize)| match outputs[wish.0].name {
-            OutputName::Port(port) => u32::from(port),
-            OutputName::Ejection { .. } => unreachable!("a packet that chooses is under way"),
+        let port = |wish: &(usize, usize)| {
+            let port = outputs[wish.0].name.port();
+            u32::from(port.expect("a packet that chooses is under way"))
         };
         let set = open.iter().fold(0, |set, wish| set | 1 << port(wish));
         if set == 0 {
             return None;
         }
-        let came = self.routers.iter().flat_map(|router| &router.outputs);
-        let mut came =
-            came.filter(|output| output.channel == input).map(|output| match output.name {
-                OutputName::Port(port) => u32::from(port),
-                OutputName::Ejection { .. } => u32::MAX,
-            });
-        let came = came.next().unwrap_or(u32::MAX);
+        let mut all = self.routers.iter().flat_map(|router| &router.outputs);
+        let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
+        let came = came.map_or(u32::MAX, u32::from);
         let drawn = self.packets[request.packet].course.map_or(0, |course| course.drawn);
         let best = adaptive.rules().selection.prefers(
             set,
@@ -554,23 +414,9 @@ impl Simulator<'_> {
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
         let channel = &mut self.channels[output.channel];
         let packet = &mut self.packets[number];
-        if !channel.ends_in_sink() {
+        if let OutputName::Port(port) = output.name {
             channel.credits[onto] -= packet.flits;
-            packet.hops_granted += 1;
-            if let OutputName::Port(port) = output.name {
-                packet.came = Some(self.fabric.outputs(at as u32).start + u32::from(port));
-            }
-            if let (Some(course), OutputName::Port(port)) = (&mut packet.course, output.name) {
-                let slot = self.fabric.outputs(at as u32).start + u32::from(port);
-                let next = self.fabric.target(slot).expect("it is live");
-                if next == course.to
-                    && Some(next) != self.fabric.terminal_router(packet.destination)
-                {
-                    course.to = self.fabric.terminal_router(packet.destination).expect("live");
-                    packet.passed_intermediate = true;
-                }
-            }
-            packet.virtual_channel = onto as u8;
+            packet.go_on(self.fabric, at as u32, port, onto);
         }
         let (mut on_link, mut void_from) = (0, 0);
         if let Some(link) = &mut channel.link {

@@ -35,15 +35,14 @@ impl Simulator<'_> {
         for output in self.routers.iter().flat_map(|router| &router.outputs) {
             assert!(output.virtual_channels.iter().all(|channel| channel.held_by.is_none()));
         }
-        for queue in self.adapters.iter().flat_map(|it| &it.injection).flat_map(|it| &it.queues) {
+        for queue in self.adapters.iter().flatten().flat_map(|it| &it.queues) {
             assert!(queue.waiting.is_empty() && queue.sending.is_none());
         }
-        assert!(self.entries.is_empty());
-        assert!(self.transfers.iter().all(|transfer| transfer.packets_missing == 0));
-        let lost = self.packets.iter().filter(|packet| packet.lost).count();
-        assert_eq!(self.log.packets.len() + lost, self.packets.len());
+        self.terminals.check_idle();
+        let log = &self.terminals.log;
+        assert_eq!(log.packets.len() + self.lost.len(), self.packets.len());
         let lost = self.losses.messages.len();
-        assert_eq!(self.log.messages.len() + lost, self.transfers.len());
+        assert_eq!(log.messages.len() + lost, self.terminals.transfers.len());
     }
 
     /// Credits, flits on the wire, flits in queues and credits on their way back are all of a virtual channel's room.
@@ -52,8 +51,8 @@ impl Simulator<'_> {
         let input = &self.routers[router].inputs[port];
         for virtual_channel in 0..self.virtual_channels() {
             let is_coming = |flit: &super::Flit| {
-                let swallowed_by = self.packets[flit.packet].swallowed_by;
-                flit.virtual_channel == virtual_channel && swallowed_by != Some(number)
+                let swallowed_by = self.swallowed.get(&flit.packet);
+                flit.virtual_channel == virtual_channel && swallowed_by != Some(&number)
             };
             let coming = channel.flits.iter().filter(|it| is_coming(&it.content)).count();
             let queues = input.queues.iter();

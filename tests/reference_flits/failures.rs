@@ -10,7 +10,9 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::{Simulator, network::ChannelKind};
+use crate::reference::{channel::ChannelKind, terminal::Entry};
+
+use super::Simulator;
 
 /// How often it is looked whether the network is empty.
 const LOOK: Picoseconds = 100_000;
@@ -50,9 +52,9 @@ pub fn run(
     simulator.failure = Some(failure);
     simulator.due.extend([failure.at, failure.ready]);
     simulator.go_through_all(false);
-    assert_eq!(simulator.undelivered, 0, "no table deadlocks");
+    assert_eq!(simulator.terminals.undelivered, 0, "no table deadlocks");
     simulator.check_idle();
-    (simulator.log, simulator.digest, simulator.losses)
+    (simulator.terminals.log, simulator.digest, simulator.losses)
 }
 
 impl Simulator<'_> {
@@ -83,8 +85,8 @@ impl Simulator<'_> {
 
     /// Packets of which a flit has been sent and that have neither been delivered nor lost.
     fn packets_under_way(&self) -> u64 {
-        let begun: u64 = self.adapters.iter().map(|adapter| u64::from(adapter.begun)).sum();
-        begun - self.log.packets.len() as u64 - self.losses.packets
+        let begun: u64 = self.terminals.begun.iter().map(|&begun| u64::from(begun)).sum();
+        begun - self.terminals.log.packets.len() as u64 - self.losses.packets
     }
 
     fn fail(&mut self, failure: &Failure) {
@@ -119,7 +121,7 @@ impl Simulator<'_> {
         self.channels[channel].failed = true;
         for place in 0..self.channels[channel].flits.len() {
             let packet = self.channels[channel].flits[place].content.packet;
-            self.packets[packet].lost = true;
+            self.lost.insert(packet);
         }
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
         let outputs = &self.routers[router].outputs;
@@ -133,15 +135,15 @@ impl Simulator<'_> {
             if waits {
                 self.swallow(packet, channel);
             } else {
-                self.packets[packet].lost = true;
+                self.lost.insert(packet);
             }
         }
     }
 
     /// A packet is sent on a channel that has failed.
     pub fn swallow(&mut self, packet: usize, channel: usize) {
-        self.packets[packet].lost = true;
-        self.packets[packet].swallowed_by = Some(channel);
+        self.lost.insert(packet);
+        self.swallowed.insert(packet, channel);
     }
 
     /// Loses packets that are in some routers, or on their way between these and their terminals.
@@ -163,40 +165,37 @@ impl Simulator<'_> {
                 }
             }
         }
-        lost.into_iter().for_each(|packet| self.packets[packet].lost = true);
+        self.lost.extend(lost);
     }
 
     /// Drops packets that wait in source queues, by their sources and destinations.
     fn drop_waiting(&mut self, drops: impl Fn(u32, u32) -> bool) {
-        for adapter in &mut self.adapters {
-            for queue in adapter.injection.iter_mut().flat_map(|it| &mut it.queues) {
-                queue.waiting.retain(|&number| {
-                    let packet = &mut self.packets[number];
-                    let drop = drops(packet.source, packet.destination);
-                    if drop {
-                        packet.lost = true;
-                        self.undelivered -= 1;
-                        self.transfers[packet.transfer].packets_missing -= 1;
-                        self.losses.messages.insert(packet.transfer);
-                    }
-                    !drop
-                });
-            }
+        for queue in self.adapters.iter_mut().flatten().flat_map(|it| &mut it.queues) {
+            queue.waiting.retain(|&number| {
+                let packet = &self.packets[number];
+                let drop = drops(packet.source, packet.destination);
+                if drop {
+                    self.lost.insert(number);
+                    self.terminals.settle(packet.transfer);
+                    self.losses.messages.insert(packet.transfer);
+                }
+                !drop
+            });
         }
     }
 
     /// The last flit of a packet that is lost has come to a sink, or to the end of the channel that swallows it.
     pub fn lose(&mut self, packet: usize) {
         let transfer = self.packets[packet].transfer;
-        self.undelivered -= 1;
-        self.transfers[transfer].packets_missing -= 1;
+        self.terminals.settle(transfer);
         self.losses.packets += 1;
         self.losses.messages.insert(transfer);
     }
 
-    /// Whether a message that enters its queue now is lost.
-    pub fn is_cut_off(&self, message: &Message, now: Picoseconds) -> bool {
-        let Some(failure) = self.failure else { return false };
+    /// Whether what enters its queue now is a message that is lost.
+    pub fn is_cut_off(&self, entry: Entry, now: Picoseconds) -> bool {
+        let (Some(failure), None) = (self.failure, entry.response_on) else { return false };
+        let message = self.terminals.transfers[entry.transfer].message;
         let is_dead = |terminal| failure.left.terminal_router(terminal).is_none();
         now > failure.at && is_dead(message.source)
             || self.losses.resumed.is_some() && is_dead(message.destination)

@@ -2,8 +2,9 @@
 //! one instant at a time.
 //!
 //! As `tests/reference` does for links that are granted to packets, it exists to hold the fast engine to that page,
-//! and shares nothing with it but plain data types. Each flit is an object that sits in a queue or on a wire, each
-//! credit is an object on its way, and at every instant every queue of every router is looked at.
+//! and shares nothing with it but plain data types. Terminals, packets and their ways are the same in both models, and
+//! `tests/reference` has them. Each flit is an object that sits in a queue or on a wire, each credit is an object on its
+//! way, and at every instant every queue of every router is looked at.
 //!
 //! An instant takes in what arrives (flits, then credits, then messages). Then injection channels send, and each router
 //! lets new packets decide on detours, allocates virtual channels and allocates its switch. What is sent needs at
@@ -13,7 +14,6 @@
 mod conservation;
 mod failures;
 mod network;
-mod packet;
 mod queue;
 mod source;
 mod stalls;
@@ -25,25 +25,18 @@ mod way;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::{
-    engine::{
-        CompletedMessage, DeliveredPacket, Digest, FlitSharing, Log, Parameters, STALLS, Switching,
-    },
+    engine::{Digest, FlitSharing, Log, Parameters, STALLS, Switching},
     routing::Routes,
     topology::Fabric,
     traffic::{Kind, Message},
     units::Picoseconds,
 };
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
-use crate::reference::atomics::Atomics;
-use crate::reference::choosing::Turns;
+use crate::reference::{channel::arrived, packet::Packet, terminal::Terminals};
 
 pub use failures::{Failure, Losses, run as run_with_failure};
-use network::{Channel, Flit, Network, Router, arrived};
-use packet::{Entry, Packet, Transfer};
-use source::Adapter;
+use network::{Channel, Flit, Network, Router};
+use source::Injection;
 use stalls::Stalls;
 
 /// Nothing can move any more, but packets are left.
@@ -85,7 +78,7 @@ pub fn stalls(
     let mut simulator = Simulator::new(fabric, routes, parameters, messages);
     simulator.stalls = Some(Stalls::new(&simulator.routers));
     simulator.go_through_all(false);
-    (simulator.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
+    (simulator.terminals.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
 /// The same as [`run`], without leaving out the instants at which nothing is due.
@@ -110,25 +103,20 @@ struct Simulator<'a> {
     has_reads: bool,
     channels: Vec<Channel>,
     routers: Vec<Router>,
-    adapters: Vec<Adapter>,
+    terminals: Terminals<'a>,
+    /// By terminal and injection channel.
+    adapters: Vec<Vec<Injection>>,
     packets: Vec<Packet>,
-    /// The messages as the terminals created them, and how much of each is still missing.
-    transfers: Vec<Transfer>,
-    /// What will enter the adapters' queues, by time, in order of creation.
-    entries: BTreeMap<Picoseconds, Vec<Entry>>,
-    /// Instants at which something is due.
+    /// Instants at which something is due in the network.
     due: BTreeSet<Picoseconds>,
-    undelivered: usize,
-    log: Log,
     digest: Digest,
-    /// Of each terminal, for packets that choose their way.
-    random: Vec<ChaCha8Rng>,
-    /// Of sources that take paths in turn.
-    turns: Turns,
-    atomics: Atomics,
     /// What fails on the way, and what has come of it.
     failure: Option<&'a Failure>,
     losses: Losses,
+    /// Packets for which their sinks have no use.
+    lost: BTreeSet<usize>,
+    /// The failed channels that swallow packets, by packet.
+    swallowed: BTreeMap<usize, usize>,
     /// Whether no packet is begun for now.
     paused: bool,
     /// How long packets have waited, if somebody wants to know.
@@ -153,24 +141,19 @@ impl<'a> Simulator<'a> {
             has_reads,
             channels,
             routers,
+            terminals: Terminals::new(fabric, routes, parameters, messages),
             adapters: Vec::new(),
             packets: Vec::new(),
-            transfers: Vec::new(),
-            entries: BTreeMap::new(),
             due: BTreeSet::new(),
-            undelivered: 0,
-            log: Log::default(),
             digest: Digest::default(),
-            random: (0..fabric.terminals()).map(|terminal| random(routes, terminal)).collect(),
-            turns: Turns::new(),
-            atomics: Atomics::default(),
             failure: None,
             losses: Losses::default(),
+            lost: BTreeSet::new(),
+            swallowed: BTreeMap::new(),
             paused: false,
             stalls: None,
         };
         simulator.add_adapters();
-        simulator.create_messages(messages);
         simulator
     }
 
@@ -190,18 +173,19 @@ impl<'a> Simulator<'a> {
 
     fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
         let now = self.go_through_all(every_tick);
-        let Self { undelivered: packets, digest, .. } = self;
+        let packets = self.terminals.undelivered;
         if packets > 0 {
-            return Err(Deadlock { time: now, packets, log: self.log, digest });
+            let Self { terminals: Terminals { log, .. }, digest, .. } = self;
+            return Err(Deadlock { time: now, packets, log, digest });
         }
         self.check_idle();
-        Ok((self.log, digest))
+        Ok((self.terminals.log, self.digest))
     }
 
     /// Goes through all instants; the last one.
     fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
         let mut now = 0;
-        while let Some(&next) = self.due.first() {
+        while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the instant at hand");
             self.instant(now);
@@ -216,7 +200,7 @@ impl<'a> Simulator<'a> {
 
     fn instant(&mut self, now: Picoseconds) {
         self.receive_flits(now);
-        self.perform_atomics(now);
+        self.terminals.perform_atomics(now);
         self.receive_credits(now);
         self.enter_messages(now);
         self.inject(now);
@@ -233,7 +217,7 @@ impl<'a> Simulator<'a> {
     fn receive_flits(&mut self, now: Picoseconds) {
         for channel in 0..self.channels.len() {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
-                if self.packets[flit.packet].swallowed_by == Some(channel) {
+                if self.swallowed.get(&flit.packet) == Some(&channel) {
                     self.sink(flit, now);
                     continue;
                 }
@@ -273,71 +257,14 @@ impl<'a> Simulator<'a> {
         if flit.index + 1 < packet.flits {
             return;
         }
-        if packet.lost {
+        if self.lost.contains(&flit.packet) {
             return self.lose(flit.packet);
         }
-        self.log.packets.push(DeliveredPacket {
-            source: packet.source,
-            destination: packet.destination,
-            sequence: packet.sequence,
-            injection_channel: packet.injection_channel,
-            virtual_channel: packet.virtual_channel,
-            flits: packet.flits,
-            payload: packet.payload,
-            hops: packet.hops as u32,
-            derouting: packet.course.and_then(|course| course.kind),
-            created: packet.created,
-            injected: packet.injected,
-            delivered: now,
-        });
-        self.undelivered -= 1;
-        let (transfer, injection_channel) = (packet.transfer, packet.injection_channel);
-        let is_response = packet.is_response;
-        self.transfers[transfer].packets_missing -= 1;
-        if self.transfers[transfer].packets_missing > 0 || self.losses.messages.contains(&transfer)
-        {
-            return;
-        }
-        let message = self.transfers[transfer].message;
-        if matches!(message.kind, Kind::Atomic { .. }) && !is_response {
-            let target = message.destination;
-            self.atomics.come(target, transfer, injection_channel, self.parameters);
-        } else if matches!(message.kind, Kind::Read { .. } | Kind::Put) && !is_response {
-            let entry = Entry { transfer, injection_channel, is_response: true };
-            self.schedule(now + self.parameters.service_time, entry);
-        } else {
-            self.log.messages.push(CompletedMessage {
-                source: message.source,
-                destination: message.destination,
-                bytes: message.bytes,
-                created: message.time,
-                completed: now + self.parameters.receive_overhead,
-            });
+        let is_last = self.terminals.deliver(packet, now);
+        if is_last && !self.losses.messages.contains(&packet.transfer) {
+            self.terminals.complete(packet, now);
         }
     }
-
-    /// Performs the atomic operations whose requests have come now.
-    fn perform_atomics(&mut self, now: Picoseconds) {
-        for (time, transfer, injection_channel) in self.atomics.perform(now, self.parameters) {
-            self.schedule(time, Entry { transfer, injection_channel, is_response: true });
-        }
-    }
-
-    fn schedule(&mut self, time: Picoseconds, entry: Entry) {
-        self.entries.entry(time).or_default().push(entry);
-        self.due.insert(time);
-    }
-}
-
-/// A terminal's stream of random numbers.
-fn random(routes: &Routes, terminal: u32) -> ChaCha8Rng {
-    let seed = match routes {
-        Routes::Adaptive(adaptive) => adaptive.seed(),
-        _ => 0,
-    };
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(terminal.into());
-    random
 }
 
 /// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it, else the lowest.

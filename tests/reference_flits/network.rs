@@ -8,6 +8,8 @@ use flitlab::{
     units::Picoseconds,
 };
 
+use crate::reference::channel::{ChannelKind, Moving, OutputName};
+
 use super::{queue::Queue, turns::Turns};
 
 /// One flit of a packet; number 0 is the header.
@@ -17,30 +19,6 @@ pub struct Flit {
     pub index: u32,
     /// The virtual channel in which it was sent last.
     pub virtual_channel: usize,
-}
-
-/// Something on a wire.
-pub struct Moving<T> {
-    pub arrives: Picoseconds,
-    pub content: T,
-}
-
-/// The next thing on a wire, if it is there now.
-pub fn arrived<T>(wire: &mut VecDeque<Moving<T>>, now: Picoseconds) -> Option<T> {
-    let arrives = wire.front()?.arrives;
-    assert!(arrives >= now, "no instant at which something arrives is left out");
-    if arrives > now {
-        return None;
-    }
-    wire.pop_front().map(|moving| moving.content)
-}
-
-/// What kind of place a channel leads to, and from where.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ChannelKind {
-    Network,
-    Injection,
-    Ejection,
 }
 
 /// A directed channel: what its sender knows of the far end, and its wires.
@@ -66,20 +44,7 @@ pub struct Channel {
 
 impl Channel {
     fn new(kind: ChannelKind, number: u32, parameters: &Parameters) -> Self {
-        let (flit_time, latency, capacity) = match kind {
-            ChannelKind::Network => {
-                (parameters.link_flit_time(), parameters.link_latency, parameters.buffer)
-            }
-            ChannelKind::Injection => (
-                parameters.injection_flit_time(),
-                parameters.injection_latency,
-                parameters.injection_buffer,
-            ),
-            ChannelKind::Ejection => {
-                (parameters.ejection_flit_time(), parameters.ejection_latency, 0)
-            }
-        };
-        assert!(0 < flit_time && flit_time <= latency, "a latency includes the flit's own time");
+        let (flit_time, latency, capacity) = kind.figures(parameters);
         Self {
             kind,
             number,
@@ -103,13 +68,6 @@ impl Channel {
     pub fn needs_room(&self) -> bool {
         !self.ends_in_sink() && !self.failed
     }
-}
-
-/// What an output of a router leads to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum OutputName {
-    Port(u16),
-    Ejection { terminal: u32, number: u32 },
 }
 
 /// A virtual channel of an output, as the router that sends keeps it.

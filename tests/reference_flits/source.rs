@@ -1,15 +1,12 @@
-//! Adapters: from source queues to injection channels.
+//! Adapters: from messages to source queues, and from these to injection channels.
 
 use std::collections::VecDeque;
 
 use flitlab::{routing::Routes, units::Picoseconds};
 
-use crate::reference::{choosing::path, ways};
+use crate::reference::channel::{ChannelKind, Moving};
 
-use super::{
-    Simulator, first_from,
-    network::{ChannelKind, Flit, Moving},
-};
+use super::{Simulator, first_from, network::Flit};
 
 /// A packet that is being sent.
 #[derive(Clone, Copy)]
@@ -39,19 +36,10 @@ pub struct Injection {
     free_from: Picoseconds,
 }
 
-/// A terminal's adapter.
-#[derive(Default)]
-pub struct Adapter {
-    pub injection: Vec<Injection>,
-    /// Packets of which a flit has been sent, and messages that have entered queues.
-    pub begun: u32,
-    pub created: u32,
-}
-
 impl Simulator<'_> {
     /// Gives each terminal its adapter.
     pub fn add_adapters(&mut self) {
-        self.adapters = (0..self.fabric.terminals()).map(|_| Adapter::default()).collect();
+        self.adapters = (0..self.fabric.terminals()).map(|_| Vec::new()).collect();
         let channels = self.channels.iter().enumerate();
         let mut channels = channels.filter(|(_, channel)| channel.kind == ChannelKind::Injection);
         for terminal in self.fabric.live_terminals() {
@@ -59,7 +47,7 @@ impl Simulator<'_> {
                 let (channel, _) = channels.next().expect("they are in the order of terminals");
                 let queues = self.source_queues();
                 let injection = Injection { channel, queues, pointer: 0, free_from: 0 };
-                self.adapters[terminal as usize].injection.push(injection);
+                self.adapters[terminal as usize].push(injection);
             }
         }
     }
@@ -86,11 +74,39 @@ impl Simulator<'_> {
         kinds.into_iter().map(queue).collect()
     }
 
+    /// The virtual channels of data and requests, or of responses, where packets may take any of their kind.
+    pub fn channels_of_kind(&self, is_response: bool) -> Vec<usize> {
+        let all = self.virtual_channels();
+        let half = if self.has_reads { all / 2 } else { all };
+        if is_response { (half..all).collect() } else { (0..half).collect() }
+    }
+
+    /// Cuts what enters the queues now into packets.
+    pub fn enter_messages(&mut self, now: Picoseconds) {
+        for entry in self.terminals.entering(now) {
+            if self.is_cut_off(entry, now) {
+                self.losses.messages.insert(entry.transfer);
+                continue;
+            }
+            for packet in self.terminals.cut(entry, self.routes, now) {
+                let allowed = match self.terminals.injected_on(&packet, self.routes) {
+                    Some(virtual_channel) => vec![virtual_channel],
+                    None => self.channels_of_kind(packet.is_response),
+                };
+                let adapter = &mut self.adapters[packet.source as usize];
+                let queues = &mut adapter[usize::from(packet.injection_channel)].queues;
+                let queue = queues.iter_mut().find(|queue| queue.virtual_channels == allowed);
+                queue.expect("each kind has one").waiting.push_back(self.packets.len());
+                self.packets.push(packet);
+            }
+        }
+    }
+
     /// Sends a flit on each free injection channel that has one to send.
     pub fn inject(&mut self, now: Picoseconds) {
         for terminal in 0..self.adapters.len() {
-            for number in 0..self.adapters[terminal].injection.len() {
-                let injection = &self.adapters[terminal].injection[number];
+            for number in 0..self.adapters[terminal].len() {
+                let injection = &self.adapters[terminal][number];
                 if injection.free_from > now {
                     continue;
                 }
@@ -106,7 +122,7 @@ impl Simulator<'_> {
     /// What a source queue can send now, if its channel is free: the next flit of the packet that it is sending, or the
     /// header of its first packet.
     fn can_send(&self, terminal: usize, number: usize, queue: usize) -> Option<Sending> {
-        let injection = &self.adapters[terminal].injection[number];
+        let injection = &self.adapters[terminal][number];
         let queue = &injection.queues[queue];
         let credits = &self.channels[injection.channel].credits;
         if let Some(sending) = queue.sending {
@@ -126,11 +142,13 @@ impl Simulator<'_> {
     fn send_from_queue(&mut self, terminal: usize, number: usize, queue: usize, now: Picoseconds) {
         let sending = self.can_send(terminal, number, queue).expect("it was looked at");
         let Sending { packet, virtual_channel, next } = sending;
+        let injection = &mut self.adapters[terminal][number];
+        let packet = &mut self.packets[packet];
         if next == 0 {
-            self.begin(terminal, number, queue, sending, now);
+            injection.queues[queue].waiting.pop_front();
+            injection.queues[queue].pointer = virtual_channel + 1;
+            self.terminals.inject(packet, virtual_channel, self.routes, now);
         }
-        let injection = &mut self.adapters[terminal].injection[number];
-        let packet = &self.packets[packet];
         let is_last = next + 1 == packet.flits;
         let rest = (!is_last).then_some(Sending { next: next + 1, ..sending });
         injection.queues[queue].sending = rest;
@@ -143,43 +161,5 @@ impl Simulator<'_> {
         channel.flits.push_back(Moving { arrives, content });
         self.digest.add(now, channel.number, packet.source, packet.sequence);
         self.due.extend([injection.free_from, arrives]);
-    }
-
-    /// Numbers a packet whose header is sent now and gives it its course if it chooses its way.
-    fn begin(
-        &mut self,
-        terminal: usize,
-        number: usize,
-        queue: usize,
-        sending: Sending,
-        now: Picoseconds,
-    ) {
-        let adapter = &mut self.adapters[terminal];
-        let queue = &mut adapter.injection[number].queues[queue];
-        queue.waiting.pop_front();
-        queue.pointer = sending.virtual_channel + 1;
-        let packet = &mut self.packets[sending.packet];
-        packet.sequence = adapter.begun;
-        if let Routes::DirectionOrder(order) = self.routes {
-            let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
-            let ends = (router(packet.source), router(packet.destination));
-            let way = ways::way(self.fabric, order, ends, packet.sequence);
-            (packet.ports, packet.datelines) = (way.ports, way.datelines);
-        }
-        if let Routes::Paths(routes) = self.routes {
-            let ends = (packet.source, packet.destination);
-            let path = path(routes, self.fabric, ends, packet.sequence, &mut self.turns);
-            packet.ports = path.iter().map(|hop| hop.port).collect();
-            packet.lanes = path.iter().map(|hop| usize::from(hop.lane)).collect();
-        }
-        adapter.begun += 1;
-        packet.injected = now;
-        packet.virtual_channel = sending.virtual_channel as u8;
-        if let (Routes::Adaptive(it), true) = (self.routes, packet.adaptive) {
-            let router = |terminal| self.fabric.terminal_router(terminal).expect("live");
-            let random = Some(&mut self.random[terminal]).filter(|_| it.rules().is_random());
-            packet.course =
-                Some(it.inject(router(packet.source), router(packet.destination), random));
-        }
     }
 }

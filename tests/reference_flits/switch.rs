@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use flitlab::{engine::Arbitration, units::Picoseconds};
 
-use crate::reference::ways::splitmix;
-
-use super::{
-    Simulator, first_from,
-    network::{ChannelKind, Flit, Moving, Output, OutputName},
-    queue::Way,
+use crate::reference::{
+    channel::{ChannelKind, Moving},
+    choosing,
 };
+
+use super::{Simulator, first_from, network::Flit, queue::Way};
 
 /// A flit at a queue's head that asks for its output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +94,7 @@ impl Simulator<'_> {
     pub fn has_credit(&self, router: usize, way: Way) -> bool {
         let number = self.routers[router].outputs[way.output].channel;
         let channel = &self.channels[number];
-        let is_swallowed = self.packets[way.packet].swallowed_by == Some(number);
+        let is_swallowed = self.swallowed.get(&way.packet) == Some(&number);
         channel.ends_in_sink() || is_swallowed || channel.credits[way.virtual_channel] > 0
     }
 
@@ -140,10 +139,10 @@ impl Simulator<'_> {
         match self.parameters.arbitration {
             Arbitration::RoundRobin => self.first_in_turn(router, output, &requests),
             Arbitration::Random => {
-                let number = self.number_of_output(router, output);
-                let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + number));
+                let name = self.routers[router].outputs[output].name;
+                let number = name.number(self.fabric, self.parameters);
                 requests.into_iter().min_by_key(|request| {
-                    splitmix(of_output ^ (request.port * 256 + request.virtual_channel) as u64)
+                    choosing::lot(now, router, number, (request.port, request.virtual_channel))
                 })
             }
             Arbitration::TransitFirst => {
@@ -164,17 +163,6 @@ impl Simulator<'_> {
                 requests.into_iter().find(|request| request.virtual_channel == next)
             }
         }
-    }
-
-    /// A network channel's port; ejection channels have the numbers behind those of all ports, dead ones included.
-    fn number_of_output(&self, router: usize, output: usize) -> u64 {
-        let outputs = &self.routers[router].outputs;
-        if let OutputName::Port(port) = outputs[output].name {
-            return port.into();
-        }
-        let is_port = |it: &&Output| matches!(it.name, OutputName::Port(_));
-        let ejection = output - outputs.iter().filter(is_port).count();
-        (self.fabric.outputs(router as u32).len() + ejection) as u64
     }
 
     /// The first input port from the output's pointer, and of that the first queue from the port's.
@@ -217,7 +205,7 @@ impl Simulator<'_> {
         let crossed = self.crossed(now);
         let Flit { index, .. } = self.leave_queue(router, port, queue, taken_until, now);
         let output = &mut self.routers[router].outputs[output];
-        let is_swallowed = self.packets[packet].swallowed_by == Some(output.channel);
+        let is_swallowed = self.swallowed.get(&packet) == Some(&output.channel);
         let channel = &mut self.channels[output.channel];
         output.free_from = taken_until;
         let starts = crossed.max(output.end);

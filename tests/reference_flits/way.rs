@@ -7,13 +7,12 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use crate::reference::choosing::{self, Head};
-
-use super::{
-    Simulator,
-    network::{ChannelKind, Output, OutputName},
-    queue::Queue,
+use crate::reference::{
+    channel::{ChannelKind, OutputName},
+    choosing,
 };
+
+use super::{Simulator, queue::Queue};
 
 /// A virtual channel of a router's output: the output's place among the router's, and the number.
 pub type Onto = (usize, usize);
@@ -141,25 +140,21 @@ impl Simulator<'_> {
 
     /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
     pub fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<Related> {
+        let Place { router, virtual_channel, .. } = place;
         let packet = &self.packets[packet];
-        let head = Head {
-            router: place.router as u32,
-            came: packet.came.map(|channel| (channel, place.virtual_channel)),
-            source: packet.source,
-            sequence: packet.sequence,
-            destination: self.fabric.terminal_router(packet.destination).expect("it is live"),
-            place: choosing::place(self.fabric, packet.destination),
-            reserves: packet.reserves,
-        };
-        let hops = choosing::hops(routes, head).into_iter().map(|hop| {
-            let output = self.routers[place.router].output_named(OutputName::Port(hop.port));
-            Related {
-                onto: (output.expect("it is live"), usize::from(hop.lane)),
-                last: hop.escape || hop.detour,
-                enters: hop.ring == Ring::Enters,
-            }
+        let hops = choosing::hops(routes, self.fabric, packet, router as u32, virtual_channel);
+        let hops = hops.into_iter().map(|hop| Related {
+            onto: self.onto(router, (hop.port, hop.lane.into())),
+            last: hop.escape || hop.detour,
+            enters: hop.ring == Ring::Enters,
         });
         hops.collect()
+    }
+
+    /// A virtual channel of the output to a port.
+    fn onto(&self, router: usize, (port, virtual_channel): (u16, usize)) -> Onto {
+        let output = self.routers[router].output_named(OutputName::Port(port));
+        (output.expect("it is live"), virtual_channel)
     }
 
     /// The virtual channels that a packet which does not choose its output may take there.
@@ -195,11 +190,9 @@ impl Simulator<'_> {
     fn class(&self, packet: usize, router: usize, output: usize) -> Option<u32> {
         let Routes::DirectionOrder(order) = self.routes else { return None };
         let (_, ring) = self.channel_and_ring(router, output);
-        let OutputName::Port(port) = self.routers[router].outputs[output].name else { return None };
-        let dimensions = self.fabric.torus().expect("a torus").dimensions();
-        let dimension = (usize::from(port) % dimensions) as u32;
+        let port = self.routers[router].outputs[output].name.port()?;
         let in_ring = order.rules().dateline && ring.is_some();
-        in_ring.then(|| u32::from(self.packets[packet].datelines.contains(&dimension)))
+        in_ring.then(|| u32::from(self.packets[packet].passes_dateline(self.fabric, port)))
     }
 
     /// Whether nobody holds a virtual channel and its credits suffice for a packet.
@@ -272,44 +265,11 @@ impl Simulator<'_> {
 
     /// The outputs among which a packet chooses; none if it doesn't, or is at its destination.
     fn choice(&self, at: Place, packet: usize) -> Option<Choice> {
-        let router = at.router;
-        let (Routes::Adaptive(adaptive), true) = (self.routes, self.packets[packet].adaptive)
-        else {
-            return None;
-        };
-        let course = self.packets[packet].course.expect("it has been injected");
-        let destination = self.fabric.terminal_router(self.packets[packet].destination);
-        let destination = destination.expect("terminals are live");
-        if router == destination as usize && course.to == destination {
-            return None;
-        }
-        let (mut heading, channels) = (course.heading, adaptive.rules().channels);
-        let to_intermediate = course.to != destination;
-        if !to_intermediate && self.packets[packet].passed_intermediate {
-            heading.bound = 0;
-        }
-        let ports = adaptive.ports(router as u32, course.to, heading);
-        let place = |port| self.routers[router].output_named(OutputName::Port(port));
-        let places = (0..16).filter(|port| ports >> port & 1 == 1).map(place);
-        let mut places: Vec<usize> = if adaptive.has_table() {
-            places.flatten().collect()
-        } else {
-            places.map(|place| place.expect("it is live")).collect()
-        };
-        let escape =
-            if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
-        let mut way_out = places.first().copied();
-        if adaptive.has_table() {
-            let onward = adaptive.onward(router as u32, course.to, heading, true);
-            way_out = place(onward.escape);
-            if at.virtual_channel == usize::from(escape) {
-                places.clear();
-            }
-        }
-        Some(Choice {
-            nearer: places.iter().map(|&place| (place, channels.adaptive.into())).collect(),
-            escape: (way_out.expect("it is live"), escape.into()),
-        })
+        let (router, came_in) = (at.router, at.virtual_channel);
+        let packet = &self.packets[packet];
+        let choice = choosing::choice(self.routes, self.fabric, packet, router as u32, came_in)?;
+        let nearer = choice.nearer.into_iter().map(|way| self.onto(router, way)).collect();
+        Some(Choice { nearer, escape: self.onto(router, choice.escape) })
     }
 
     /// Which of several offers a packet that chooses likes best.
@@ -327,15 +287,16 @@ impl Simulator<'_> {
             unreachable!("only packets of adaptive routings choose")
         };
         let outputs = &self.routers[place.router].outputs;
-        let port = |offer: &Onto| port_of(&outputs[offer.0]).expect("a packet on its way");
+        let port =
+            |offer: &Onto| u32::from(outputs[offer.0].name.port().expect("a packet on its way"));
         let offered = offers.iter().fold(0, |ports, offer| ports | 1 << port(offer));
         let input = self.routers[place.router].inputs[place.port].channel;
         let mut all = self.routers.iter().flat_map(|router| &router.outputs);
-        let came = all.find(|output| output.channel == input).and_then(port_of);
+        let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
         let drawn = self.packets[packet].course.map_or(0, |course| course.drawn);
         let best = adaptive.rules().selection.prefers(
             offered,
-            came.unwrap_or(u32::MAX),
+            came.map_or(u32::MAX, u32::from),
             drawn_at(place.router as u32, drawn),
             |number| {
                 let offer = offers.iter().find(|offer| port(offer) == number).expect("offered");
@@ -349,79 +310,16 @@ impl Simulator<'_> {
     /// forwarding table gives it one.
     pub fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
-        let looked_up =
-            self.looked_up(router as u32, packet.source, packet.destination, packet.came);
-        let (mut port, lane) = looked_up.unzip();
-        let end = self.fabric.terminal_router(packet.destination);
-        if let (Routes::Adaptive(adaptive), Some(end)) = (self.routes, end)
-            && adaptive.has_table()
-            && end as usize != router
-        {
-            let heading = flitlab::adaptive::Heading::default();
-            port = Some(adaptive.onward(router as u32, end, heading, true).escape);
-        }
-        if !packet.adaptive && port.is_none() {
-            port = packet.ports.get(packet.hops).copied();
-        }
-        let name = match port {
-            Some(port) => OutputName::Port(port),
-            None => OutputName::Ejection {
-                terminal: packet.destination,
-                number: u32::from(packet.injection_channel) % self.parameters.ejection_channels,
-            },
-        };
+        let (name, lane) =
+            packet.next_output(self.fabric, self.routes, self.parameters, router as u32);
         let output = self.routers[router].output_named(name);
-        let lane = lane.or_else(|| packet.lanes.get(packet.hops).copied());
         (output.expect("routes lead through live outputs"), lane)
-    }
-
-    /// The port and the lane in which a router sends packets on by its forwarding table; `None` at the destination's own
-    /// router, and if there is no such table.
-    pub fn looked_up(
-        &self,
-        router: u32,
-        source: u32,
-        destination: u32,
-        came: Option<u32>,
-    ) -> Option<(u16, usize)> {
-        let Routes::Forwarding(table) = self.routes else { return None };
-        if self.fabric.terminal_router(destination) == Some(router) {
-            return None;
-        }
-        let port = table.port(router, destination).expect("every pair is routed");
-        let class = table.class(self.fabric, source, destination);
-        let input = came.map(|channel| {
-            let back = self.fabric.opposite(channel).expect("it is a cable's");
-            (back - self.fabric.outputs(router).start) as u16
-        });
-        Some((port, usize::from(table.lane(router, destination, class, input, port))))
     }
 
     /// Notes that a packet's header is about to leave on a network channel.
     pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): Onto) {
-        let port = port_of(&self.routers[router].outputs[output]);
-        let Some(port) = port else { return };
-        let slot = self.fabric.outputs(router as u32).start + port;
-        let next = self.fabric.target(slot).expect("it is live");
-        let packet = &mut self.packets[packet];
-        packet.hops += 1;
-        packet.came = Some(slot);
-        packet.virtual_channel = number as u8;
-        let destination = self.fabric.terminal_router(packet.destination).expect("it is live");
-        if let Some(course) = &mut packet.course
-            && next == course.to
-            && next != destination
-        {
-            course.to = destination;
-            packet.passed_intermediate = true;
+        if let Some(port) = self.routers[router].outputs[output].name.port() {
+            self.packets[packet].go_on(self.fabric, router as u32, port, number);
         }
-    }
-}
-
-/// The port of an output to another router.
-fn port_of(output: &Output) -> Option<u32> {
-    match output.name {
-        OutputName::Port(port) => Some(port.into()),
-        OutputName::Ejection { .. } => None,
     }
 }

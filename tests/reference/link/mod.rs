@@ -16,7 +16,7 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::network::Moving;
+use super::channel::Moving;
 use damage::Damage;
 use far_end::FarEnd;
 use sender::Sender;

@@ -7,8 +7,9 @@ use flitlab::{
 
 use super::{
     super::{
-        Simulator, arrived,
-        network::{Channel, CreditMessage, Flit, Moving, Sending},
+        Simulator,
+        channel::{Moving, arrived},
+        network::{Channel, CreditMessage, Flit, Sending},
     },
     Link,
     far_end::Fate,

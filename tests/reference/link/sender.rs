@@ -5,7 +5,7 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::{super::adapter::Packet, Verdict};
+use super::{super::packet::Packet, Verdict};
 
 /// A packet that has not been acknowledged.
 pub struct Unacknowledged {

@@ -1,0 +1,121 @@
+//! Packets, and the ways on that they have no choice of: the same in both models of links.
+
+use std::collections::BTreeSet;
+
+use flitlab::{
+    adaptive::Heading,
+    engine::Parameters,
+    routing::{Course, Routes},
+    topology::Fabric,
+    units::Picoseconds,
+};
+
+use super::channel::OutputName;
+
+/// A packet, from its creation to its delivery, or a copy of it that a link sent again.
+#[derive(Clone)]
+pub struct Packet {
+    pub transfer: usize,
+    pub is_response: bool,
+    pub source: u32,
+    pub destination: u32,
+    pub injection_channel: u8,
+    /// The one in which it was sent last on an injection or network channel.
+    pub virtual_channel: u8,
+    /// Whether it chooses its outputs.
+    pub adaptive: bool,
+    /// Its course since it was injected, if it chooses its outputs.
+    pub course: Option<Course>,
+    /// Whether its source router has decided on detours.
+    pub decided: bool,
+    pub passed_intermediate: bool,
+    pub flits: u32,
+    pub payload: u32,
+    pub created: Picoseconds,
+    /// Set when it is injected, like `injected`.
+    pub sequence: u32,
+    pub injected: Picoseconds,
+    /// Output ports of its route, one a hop; known at the latest when it is injected.
+    pub ports: Vec<u16>,
+    /// The virtual channel of each hop, if its path says so.
+    pub lanes: Vec<usize>,
+    /// The dimensions in which its way passes the dateline.
+    pub datelines: BTreeSet<u32>,
+    /// The fabric's channel that it was given last.
+    pub came: Option<u32>,
+    /// How many hops of its reserve it has taken.
+    pub reserves: u32,
+    /// Network channels that it has been given.
+    pub hops: usize,
+}
+
+impl Packet {
+    /// The port and the lane in which a router sends it on by its forwarding table; `None` at the destination's own
+    /// router, and if there is no such table.
+    pub fn looked_up(&self, fabric: &Fabric, routes: &Routes, router: u32) -> Option<(u16, usize)> {
+        let Routes::Forwarding(table) = routes else { return None };
+        if fabric.terminal_router(self.destination) == Some(router) {
+            return None;
+        }
+        let port = table.port(router, self.destination).expect("every pair is routed");
+        let class = table.class(fabric, self.source, self.destination);
+        let input = self.came.map(|channel| {
+            let back = fabric.opposite(channel).expect("it is a cable's");
+            (back - fabric.outputs(router).start) as u16
+        });
+        Some((port, usize::from(table.lane(router, self.destination, class, input, port))))
+    }
+
+    /// The output that it needs at the router where its header is unless it chooses, and its lane if a forwarding table or
+    /// its path gives it one.
+    pub fn next_output(
+        &self,
+        fabric: &Fabric,
+        routes: &Routes,
+        parameters: &Parameters,
+        router: u32,
+    ) -> (OutputName, Option<usize>) {
+        let (mut port, lane) = self.looked_up(fabric, routes, router).unzip();
+        let end = fabric.terminal_router(self.destination);
+        if let (Routes::Adaptive(adaptive), Some(end)) = (routes, end)
+            && adaptive.has_table()
+            && end != router
+        {
+            port = Some(adaptive.onward(router, end, Heading::default(), true).escape);
+        }
+        if !self.adaptive && port.is_none() {
+            port = self.ports.get(self.hops).copied();
+        }
+        let name = match port {
+            Some(port) => OutputName::Port(port),
+            None => OutputName::Ejection {
+                terminal: self.destination,
+                number: u32::from(self.injection_channel) % parameters.ejection_channels,
+            },
+        };
+        (name, lane.or_else(|| self.lanes.get(self.hops).copied()))
+    }
+
+    /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port leads.
+    pub fn passes_dateline(&self, fabric: &Fabric, port: u16) -> bool {
+        let dimensions = fabric.torus().expect("a torus").dimensions();
+        self.datelines.contains(&((usize::from(port) % dimensions) as u32))
+    }
+
+    /// Notes that it has been given the channel behind a router's port, in a virtual channel.
+    pub fn go_on(&mut self, fabric: &Fabric, router: u32, port: u16, virtual_channel: usize) {
+        let channel = fabric.outputs(router).start + u32::from(port);
+        let next = fabric.target(channel).expect("it is live");
+        let destination = fabric.terminal_router(self.destination).expect("it is live");
+        self.hops += 1;
+        self.came = Some(channel);
+        self.virtual_channel = virtual_channel as u8;
+        if let Some(course) = &mut self.course
+            && next == course.to
+            && next != destination
+        {
+            course.to = destination;
+            self.passed_intermediate = true;
+        }
+    }
+}

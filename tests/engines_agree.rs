@@ -151,7 +151,7 @@ fn the_engines_agree_in_more_scenarios() {
     agree_under_adaptive_routing(150..600);
     agree_under_adaptive_routing_with_failures(80..800);
     agree_on_forwarding_tables(150..400);
-    agree_on_choices(70..500);
+    agree_on_choices(45..500);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn the_engines_agree_on_relations_and_paths() {
-    agree_on_choices(0..70);
+    agree_on_choices(0..45);
 }
 
 fn agree_on_choices(seeds: std::ops::Range<u64>) {

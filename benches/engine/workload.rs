@@ -161,8 +161,10 @@ fn run_scenario(
         document.set(&format!("measure.window={window}"));
     }
     if quick {
-        document.set("topology.torus.dimensions=[4, 4, 4]");
-        document.set("measure.window=200 ns");
+        if sets.contains("64, 64") {
+            document.set("topology.torus.dimensions=[16, 16, 16]");
+        }
+        document.set("measure.window=500 ns");
     }
     let scenario = Scenario::read(&document).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let simulation = Simulation::new(&scenario).expect("a checked scenario").on_threads(threads);

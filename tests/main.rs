@@ -17,6 +17,7 @@ mod adaptive;
 mod applications;
 mod checkpoint;
 mod cli;
+mod combinations;
 mod compare;
 mod deadlock;
 mod desmos_twin;

@@ -3,9 +3,9 @@
 use super::collector::{Collector, Distribution};
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{MOST_CHANNELS, Phase, Progress, Quantile};
+use super::{Halt, MOST_CHANNELS, Phase, Progress, Quantile, livelock};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::engine::{ChannelReport, Counters, Digest, Engine};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
@@ -46,16 +46,20 @@ pub struct FiniteMeasurement {
 /// here: its [outcome](crate::traffic::Application::outcome) does.
 ///
 /// # Errors
-/// If packets wait for each other in a cycle.
+/// If packets wait for each other in a cycle, or move for ever.
 pub fn measure_finite(
     engine: &mut Engine<'_, Collector>,
     messages: u64,
     senders: usize,
     watch: &mut Watch<'_>,
-) -> Result<FiniteMeasurement, Deadlock> {
-    if watch.from.is_none() {
-        engine.observer().start();
-    }
+) -> Result<FiniteMeasurement, Halt> {
+    let mut standing = match watch.from.take() {
+        Some(standing) => standing,
+        None => {
+            engine.observer().start();
+            Standing::default()
+        }
+    };
     let mut delivered = engine.counters().packets_delivered;
     // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
     let next = |now: Picoseconds| now.saturating_add(LOOK_EVERY.max(now / LOOKS));
@@ -64,6 +68,7 @@ pub fn measure_finite(
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
+        livelock(engine, &mut standing.arrivals)?;
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
@@ -74,7 +79,9 @@ pub fn measure_finite(
             done: percent(done),
             most: 100,
         });
-        (watch.keep)(Snapshot::new(engine, &Standing::default()));
+        if !engine.collectives_done() {
+            (watch.keep)(Snapshot::new(engine, &standing));
+        }
         // What goes on beside them would go on for ever.
         if engine.collectives_done() {
             break;

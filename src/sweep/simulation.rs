@@ -16,14 +16,15 @@ use super::rows::{
     without_results,
 };
 use super::warnings::{
-    channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
+    channels_warning, collective_warning, livelock_warning, load_warnings, records_warning,
+    stuck_warning,
 };
 use crate::adaptive::Derouting;
 use crate::engine::{
     Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
 };
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
     Outlook, Progress, Snapshot, Watch, ZeroLoad, explain, looks_at_all_pairs, measure_finite,
     measure_interruption, measure_load, outlook,
 };
@@ -350,7 +351,7 @@ impl Simulation {
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.counters);
         let row = with_order(row, measured.reordering);
-        let stuck = row.status == Status::Deadlock;
+        let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&measured.channels);
         let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
@@ -367,8 +368,12 @@ impl Simulation {
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
-        if let Ending::Deadlock(_) = measured.ending {
-            warnings.extend(self.scenario.deadlock_advice());
+        match &measured.ending {
+            Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
+            Ending::Livelock(livelock) => {
+                warnings.push(livelock_warning(*livelock, &self.scenario.parameters));
+            }
+            _ => {}
         }
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.ending {
@@ -531,7 +536,16 @@ impl Simulation {
         };
         let measured = match measured {
             Ok(measured) => measured,
-            Err(deadlock) => {
+            Err(Halt::Livelock(livelock)) => {
+                let warning = livelock_warning(livelock, &self.scenario.parameters);
+                let found = Finding {
+                    measured: unfinished(Status::Livelock, engine.now()),
+                    warnings: vec![warning],
+                    ..Finding::default()
+                };
+                return Outcome { found, deadlock: None, logged, work };
+            }
+            Err(Halt::Deadlock(deadlock)) => {
                 let found = Finding {
                     measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),

@@ -1,7 +1,10 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
 use crate::application::{Schedule, Stuck};
-use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
+use crate::engine::Parameters;
+use crate::measure::{
+    Cause, Doubt, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement, MOST_WINDOWS,
+};
 use crate::report::Measured;
 use crate::scenario::Scenario;
 use crate::traffic::{Application, ApplicationSpec};
@@ -71,7 +74,9 @@ pub(super) fn load_warnings(
              lower load, or less that fails, leaves it time to"
                 .into()
         }
-        Ending::Deadlock(_) | Ending::Steady | Ending::Interrupted(_) => return Vec::new(),
+        Ending::Deadlock(_) | Ending::Livelock(_) | Ending::Steady | Ending::Interrupted(_) => {
+            return Vec::new();
+        }
     };
     let bound = parameters.packets_on_a_link().filter(|(most, sent)| f64::from(*most) < *sent);
     let bound = bound.map(|(most, sent)| {
@@ -83,6 +88,23 @@ pub(super) fn load_warnings(
         )
     });
     [Some(warning), bound].into_iter().flatten().collect()
+}
+
+/// Why a simulation was ended that would go on for ever, and what to change.
+pub(super) fn livelock_warning(livelock: Livelock, parameters: &Parameters) -> String {
+    let way_out = match livelock {
+        Livelock::Links { .. } => {
+            let chance = parameters.passage().map_or(0.0, |passage| passage.probability);
+            format!(
+                ": one of the largest packets gets across with probability {chance:.2e}; make packets \
+                 smaller (router.maximum_payload), or errors rarer ([link.errors])"
+            )
+        }
+        Livelock::Ways { .. } => {
+            "; a routing that bounds detours would have led them to their destinations".into()
+        }
+    };
+    format!("livelock: {livelock}{way_out}")
 }
 
 /// A load to try, of three digits and never 0.

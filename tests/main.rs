@@ -23,6 +23,7 @@ mod desmos_twin;
 mod differential;
 mod differential_flits;
 mod documents;
+mod earlier_results;
 mod engines_agree;
 mod epoch;
 mod extension;

@@ -95,13 +95,13 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
     let header = "series,figure,point,repetition,seed,router.buffer,status,offered_load,";
     assert!(text.starts_with(header), "{text}");
     assert!(text.contains("\na,,0,0,1,0 flits,steady,0.25,"), "{text}");
-    let mut found = ResultRows::read(&folder.0, |_, _| panic!("nothing is cut short")).unwrap();
+    let mut found = ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap();
     // Windows and shares are rounded like loads.
     for (found, point) in found.points.iter_mut().zip(&points) {
         assert_eq!((found.windows.len(), found.latencies.len()), (12, 51));
         found.windows.clone_from(&point.windows);
     }
-    assert_eq!(found, ResultRows { points, saturation, title: None });
+    assert_eq!(found, ResultRows { points, saturation, ..ResultRows::default() });
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_foreign_file_is_neither_read_nor_replaced() {
     assert!(RowWriter::<Measured>::create(&path, all()).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
     let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
-    assert!(error.contains("points.csv: no columns series, figure, point"), "{error}");
+    assert!(error.contains("points.csv: no columns series, point, seed, status"), "{error}");
 
     fs::write(&path, "").unwrap();
     assert!(read::<Measured>(&path, &all()).is_err());

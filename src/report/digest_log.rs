@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::csv::{Row, RowWriter, read};
+use super::csv::{RowWriter, read};
 use super::table::{Count, Given, Hexadecimal, table};
 use super::{Label, Labels, ReportError};
 use crate::FileError;
@@ -21,8 +21,6 @@ table! {
         digest: u64 as Given<Hexadecimal>, "digest", "digest", Count, usual;
     }
 }
-
-impl Row for DigestRow {}
 
 /// Writes the digest in the course of a simulation to a file. Rows in which nothing has happened are left out.
 #[derive(Clone, Debug)]

@@ -320,11 +320,28 @@ impl<T: Copy, K: Kind<Value = Option<T>>> Kind for Given<K> {
     }
 }
 
+/// What is always there, but whose column files of earlier versions may lack.
+pub(super) struct Later<K>(PhantomData<K>);
+
+impl<K: Kind> Kind for Later<K> {
+    type Value = K::Value;
+    const UNIT: Unit = K::UNIT;
+
+    fn cell(value: &K::Value) -> Cell {
+        K::cell(value)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<K::Value, D::Error> {
+        K::read(deserializer)
+    }
+}
+
 /// A text, or one of some words.
 pub(super) struct Text<T>(PhantomData<T>);
 
 impl<T: Serialize + DeserializeOwned> Kind for Text<T> {
     type Value = T;
+    const GIVEN: bool = true;
 
     fn cell(value: &T) -> Cell {
         match serde_json::to_value(value) {
@@ -414,6 +431,12 @@ macro_rules! table {
                     }
                 },)*
             ];
+        }
+
+        impl crate::report::Row for $Row {
+            fn required() -> Vec<&'static str> {
+                Self::COLUMNS.iter().filter(|it| it.given).map(|it| it.name).collect()
+            }
         }
 
         impl serde::Serialize for $Row {

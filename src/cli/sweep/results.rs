@@ -117,7 +117,7 @@ impl<'f> Results<'f> {
         let found = self.found.into_iter().map(|(_, point, told)| (point, told));
         let (points, told): (Vec<report::Point>, Vec<Told>) = found.unzip();
         let loads = saturation.iter().map(|note| note.found.clone()).collect();
-        let rows = ResultRows { points, saturation: loads, title: None };
+        let rows = ResultRows { points, saturation: loads, ..ResultRows::default() };
         self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let title = scenario.title.as_ref().unwrap_or(&scenario.name);

@@ -77,7 +77,8 @@ impl Wish {
 ///   (`percentiles-p50`);
 /// - `cdf`: the distribution of latencies, of more than eight series only if asked for;
 /// - `accepted`: two loads of a series;
-/// - `saturation`: two series, one of which saturates;
+/// - `saturation`: two series, one of which saturates; where all have one load and there is a scaling curve, only if asked
+///   for;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
 /// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:
@@ -253,12 +254,15 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
     let mut figures = Vec::new();
     let quantity = saturation::quantity(points, wish.look.loads);
     let sustained = saturation::sustained(points, &rows.saturation, quantity);
-    if saturation::has_bars(&sustained) && wish.has(Kind::Saturation) {
+    let key = wish.over.clone().or_else(|| only_key(points));
+    // Where each series has one load, what it accepts over a key says more.
+    let sought = saturation::is_sought(&sustained) || key.is_none();
+    let wanted = wish.asks_for(Kind::Saturation) || wish.has(Kind::Saturation) && sought;
+    if saturation::has_bars(&sustained) && wanted {
         let bars = saturation::chart(&sustained, quantity, series, title);
         figures.push(("saturation".into(), Figure::of_bars(bars)));
     }
     if wish.has(Kind::Scaling) {
-        let key = wish.over.clone().or_else(|| only_key(points));
         let usual = scaling::drawn(points, &rows.saturation);
         let mut kinds = vec![("scaling", usual)];
         let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));

@@ -120,7 +120,9 @@ pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &Look) -> Cha
     let size = unit.size();
     let mut panel = Panel::new(Axis::of_time("Packet latency", high, unit));
     let mut legend = Legend::default();
-    for (number, percentile) in Percentile::ALL.into_iter().enumerate().rev() {
+    let known = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
+    let all = Percentile::ALL.into_iter().enumerate().rev();
+    for (number, percentile) in all.filter(|(_, percentile)| known(*percentile)) {
         let pen = of_series(number);
         legend.series(LegendSample::Series(pen), percentile.name());
         for curve in &curves.curves {

@@ -32,6 +32,8 @@ pub(super) struct Highest {
     pub whisker: Option<(Whisker, (f64, f64))>,
     /// Whether some load that was tried was not sustained.
     pub saturates: bool,
+    /// Whether several loads were tried: one alone tells little.
+    pub several: bool,
 }
 
 /// What searches found, or what a grid shows. Points have their figure's name in their series.
@@ -51,7 +53,8 @@ pub(super) fn sustained(
                 Quantity::Payload => payload_of_load_1(points, it.label).unwrap_or(f64::NAN),
             };
             let whisker = it.interval.map(|(low, high)| (shown, (low * size, high * size)));
-            Highest { figure, series, load: it.mean * size, whisker, saturates: it.saturates }
+            let (load, saturates) = (it.mean * size, it.saturates);
+            Highest { figure, series, load, whisker, saturates, several: true }
         };
         return SustainedLoads::of(found).into_iter().map(of_series).collect();
     }
@@ -59,7 +62,6 @@ pub(super) fn sustained(
     let loads = if quantity == Quantity::Payload { LoadsIn::Payload } else { LoadsIn::Usual };
     let curves = Curves::among(points, &all, loads).curves.into_iter();
     curves
-        .filter(|curve| curve.points.len() > 1)
         .map(|curve| {
             let label = points.iter().map(|point| &point.label);
             let label = { label }.find(|label| label.series == curve.label);
@@ -69,7 +71,8 @@ pub(super) fn sustained(
             let below = curve.points.iter().take_while(|point| point.is_steady());
             let load = below.last().map_or(0.0, |point| point.offered);
             let whisker = first.map(|failed| (Whisker::Bounds, (load, failed.offered)));
-            Highest { figure, series, load, whisker, saturates: first.is_some() }
+            let (saturates, several) = (first.is_some(), curve.points.len() > 1);
+            Highest { figure, series, load, whisker, saturates, several }
         })
         .collect()
 }
@@ -77,6 +80,11 @@ pub(super) fn sustained(
 /// Whether there is something to compare, and something saturates.
 pub(super) fn has_bars(sustained: &[Highest]) -> bool {
     sustained.len() > 1 && sustained.iter().any(|it| it.saturates)
+}
+
+/// Whether some series has tried more than one load.
+pub(super) fn is_sought(sustained: &[Highest]) -> bool {
+    sustained.iter().any(|it| it.several)
 }
 
 /// Payload in GB/s a node at load 1, from the points of a series.
@@ -167,6 +175,30 @@ mod tests {
         let [only] = &sustained(&rows, &[], Quantity::Load)[..] else { panic!("one series") };
         assert_eq!((only.figure.as_str(), only.series.as_str()), ("tornado", "ABR"));
         assert_eq!((only.load, only.whisker), (0.2, Some((Whisker::Bounds, (0.2, 0.3)))));
+    }
+
+    #[test]
+    fn a_series_whose_only_load_is_not_steady_has_a_whisker_from_0_to_it() {
+        let row = |series: &str, load: f64, status| Point {
+            label: label("", series),
+            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            ..Point::default()
+        };
+        let one = [row("a", 0.5, Status::NotSteady), row("b", 0.5, Status::Deadlock)];
+        let found = sustained(&one, &[], Quantity::Load);
+        assert!(has_bars(&found) && !is_sought(&found));
+        let chart = chart(&found, Quantity::Load, &[], "");
+        let bars: Vec<_> =
+            chart.groups.iter().map(|it| (it.bars[0].value, it.bars[0].whisker)).collect();
+        assert_eq!(bars, [(0.0, Some((0.0, 0.5))); 2]);
+        let more = [
+            row("a", 0.5, Status::NotSteady),
+            row("b", 0.5, Status::Steady),
+            row("b", 0.6, Status::Steady),
+        ];
+        let found = sustained(&more, &[], Quantity::Load);
+        assert_eq!(found.iter().map(|it| it.load).collect::<Vec<_>>(), [0.0, 0.6]);
+        assert!(has_bars(&found) && is_sought(&found));
     }
 
     #[test]

@@ -85,10 +85,12 @@ pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
         Drawn::OperationLatency
     } else if points.iter().all(|row| row.measured.completion_time.is_some()) {
         Drawn::CompletionTime
-    } else if !found.is_empty() || sustained(points, found, Quantity::Load).len() == names.len() {
+    } else if !found.is_empty() {
         Drawn::Saturation
     } else {
-        Drawn::Accepted
+        let sustained = sustained(points, found, Quantity::Load);
+        let sought = sustained.len() == names.len() && sustained.iter().all(|it| it.several);
+        if sought { Drawn::Saturation } else { Drawn::Accepted }
     }
 }
 

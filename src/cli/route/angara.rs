@@ -66,7 +66,7 @@ pub(super) fn make(
 
 pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     let text = read(path)?;
-    if text.starts_with("Unicast lids") {
+    if ["Unicast lids", "dump_ucast_routes: "].iter().any(|start| text.starts_with(start)) {
         return Err(Failure::input(format!(
             "{} has tables of OpenSM\nhelp: name their fabric too: --netlist FILE, as ibsim or \
              ibnetdiscover have it",

@@ -16,6 +16,7 @@ mod reference_flits;
 mod adaptive;
 mod applications;
 mod checkpoint;
+mod claims;
 mod cli;
 mod compare;
 mod deadlock;

@@ -14,6 +14,7 @@ mod reference;
 mod reference_flits;
 
 mod adaptive;
+mod application_reports;
 mod applications;
 mod checkpoint;
 mod cli;

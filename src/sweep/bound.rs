@@ -39,7 +39,7 @@ pub(super) struct Placed {
     /// The terminals of the ranks.
     pub places: Vec<u32>,
     /// Source, destination and payload of each message between nodes.
-    messages: Vec<(u32, u32, u64)>,
+    pub messages: Vec<(u32, u32, u64)>,
     /// Who sends whom how much.
     pattern: Pattern,
 }

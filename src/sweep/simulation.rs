@@ -552,7 +552,9 @@ impl Simulation {
                 Ok(outcome) => {
                     let kept = Application::keeps_records(spec);
                     let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
-                    row = application_row(row, outcome.time(), &measured, explanation.as_ref());
+                    let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
+                    let each = payload as f64 / self.senders().len().max(1) as f64;
+                    row = application_row(row, outcome.time(), each, explanation.as_ref());
                     if let Some(explanation) = explanation {
                         explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
                         if self.traces_path {

@@ -295,6 +295,11 @@ impl Application {
         parts(tag).2 == LegKind::Data
     }
 
+    /// Whether a message asks whether a large one may come, or answers that it may.
+    pub(in crate::traffic) fn is_control(tag: u64) -> bool {
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
+    }
+
     /// A terminal's message has left.
     pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
         self.note(terminal, now, Happening::Left { tag })

@@ -543,8 +543,8 @@ impl Simulation {
         };
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
-        let stuck = |warning| {
-            let measured = unfinished(Status::Stuck, engine.now());
+        let stuck = |warning, time| {
+            let measured = unfinished(Status::Stuck, time);
             Finding { measured, warnings: vec![warning], ..Finding::default() }
         };
         if let Traffic::Application(placed, spec) = &self.traffic {
@@ -563,7 +563,7 @@ impl Simulation {
                     }
                 }
                 Err(ranks) => {
-                    let found = stuck(stuck_warning(&ranks, &spec.schedule));
+                    let found = stuck(stuck_warning(&ranks, &spec.schedule), ranks.time);
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
@@ -576,7 +576,7 @@ impl Simulation {
                     row = collective_row(row, last - spec.start, bytes);
                 }
                 Err(hangs) => {
-                    let found = stuck(collective_warning(hangs));
+                    let found = stuck(collective_warning(hangs), engine.now());
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }

@@ -36,3 +36,42 @@ fn the_control_messages_of_a_rendezvous_are_no_messages() {
     let kinds: Vec<_> = log.lines().skip(1).map(|line| line.split(',').nth(3).unwrap()).collect();
     assert_eq!(kinds, ["control", "control", "data"], "{log}");
 }
+
+#[test]
+fn what_a_wildcard_took_is_named_in_all_models_of_hosts() {
+    let place = Workplace::new("wildcard-took");
+    place.write(
+        "x.goal",
+        "num_ranks 3\nrank 0 {\nw: recv 8b from -1 tag -1\nb: recv 8b from 1 tag 1\nb requires w\n}\n\
+         rank 1 {\ns: send 8b to 0 tag 1\n}\nrank 2 {\nc: calc 5000\ns: send 8b to 0 tag 2\ns requires c\n}\n",
+    );
+    place.write("x.toml", "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"x.goal\"\n");
+    let dialects =
+        ["classic", "atlahs"].map(|it| format!("application.network={{loggops={{dialect=\"{it}\"}}}}"));
+    let models = [&["--json"][..], &["--json", "--set", &dialects[0]], &["--json", "--set", &dialects[1]]];
+    for (number, model) in models.into_iter().enumerate() {
+        let out = number.to_string();
+        let output = place.flitlab(&[&["run", "x.toml", "--out", &out], model].concat());
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Rank 2 sends after 5 us; that is the last thing that happens.
+        let time = found["points"][0]["simulated_time_us"].as_f64().unwrap();
+        assert!((5.0..20.0).contains(&time), "{time}");
+        let told = found["warnings"][0].as_str().unwrap();
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "the application hangs:",
+                "`b` of rank 0 (receive 8 B from rank 1, tag 1) waits for `s` of rank 1 (send 8 B to rank 0, tag 1), \
+                 which `w` of rank 0 (receive 8 B from any rank, any tag) took",
+                "`s` of rank 2 (send 8 B to rank 0, tag 2) was never received: \
+                 `w` of rank 0 (receive 8 B from any rank, any tag) took `s` of rank 1 (send 8 B to rank 0, tag 1)",
+            ]
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr).trim(), told);
+        // The page has it as well.
+        place.run(&["report", &out]);
+        assert!(place.read(&format!("{out}/report.html")).contains("which `w` of rank 0"));
+    }
+}

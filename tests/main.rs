@@ -16,6 +16,7 @@ mod reference_flits;
 mod adaptive;
 mod application_reports;
 mod applications;
+mod bounds;
 mod checkpoint;
 mod cli;
 mod compare;

@@ -111,8 +111,9 @@ impl Traffic {
             Self::Exchange(pattern, spec) => {
                 completion_bound(fabric, routes, parameters, pattern, spec)
             }
-            Self::Application(placed, _) => {
-                application_bound(fabric, routes, parameters, &placed.messages)
+            Self::Application(placed, spec) => {
+                let hosts = (spec.host.send_overhead, spec.host.receive_overhead);
+                application_bound(fabric, routes, parameters, &placed.messages, hosts)
             }
             Self::RemoteMemory(pattern, spec) => {
                 remote_memory_bound(fabric, routes, parameters, pattern, spec)

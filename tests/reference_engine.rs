@@ -229,6 +229,7 @@ fn a_read_goes_there_and_back() {
             source: 0,
             destination: 3,
             bytes: MAXIMUM_PAYLOAD,
+            is_control: false,
             created: 100,
             completed: response + 13,
         }]

@@ -22,7 +22,7 @@ use flitlab::report::{
     Row, RowWriter, Status,
 };
 use flitlab::scenario::Scenario;
-use flitlab::sweep::{Checkpoint, Outcome, Simulation, Store};
+use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
 use flitlab::units::time_text;
 
@@ -153,6 +153,7 @@ impl Run {
             busiest_channels: text::busiest(channels),
             warnings,
             deadlocks: note.into_iter().collect(),
+            over_bound: OverBound::new(&simulation, measured, channels),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {
@@ -165,8 +166,9 @@ impl Run {
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
             let facts = text::outcome(measured, channels, &work);
+            let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
-            print_text(&format!("{facts}{waits}results in {place}\n"))?;
+            print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
         }
         if measured.status == Status::Stuck {
             return Err(Failure::Stuck(summary.warnings.join("\n")));

@@ -11,7 +11,7 @@ use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
 use flitlab::scenario::{Point, WorkloadSpec};
-use flitlab::sweep::{CRITERION, Simulation, Work, label_of};
+use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// What is known of a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -132,6 +132,9 @@ pub(super) struct Summary<'r> {
     pub busiest_channels: Vec<&'r ChannelRow>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
+    /// Of a run of something that ends: how far it stayed from its bound, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_bound: Option<OverBound>,
 }
 
 impl Summary<'_> {

@@ -5,7 +5,7 @@ use flitlab::engine::ChannelKind;
 use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
 use flitlab::scenario::{Network, TopologySpec};
-use flitlab::sweep::{Simulation, Work};
+use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{Fabric, Torus};
 use flitlab::units::{Picoseconds, time_text};
 
@@ -216,6 +216,14 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     );
     line("simulated", simulated);
     text
+}
+
+/// How far something that ends stayed from its bound, and why, a line each.
+pub(super) fn over_bound(over: Option<&OverBound>) -> String {
+    let Some(OverBound { ratio, bound_us, bottleneck, why }) = over else { return String::new() };
+    let first = format!("{ratio:.2} times at least {bound_us:.3} us, by {bottleneck}");
+    let lines = [("completion/bound", &first)].into_iter().chain(why.iter().map(|it| ("", it)));
+    lines.map(|(name, text)| terminal::fact(name, text, 20)).collect()
 }
 
 /// The channels that a critical path waited for longest, a line each.

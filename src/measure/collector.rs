@@ -256,6 +256,7 @@ impl Collector {
     }
 
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
+    /// Control messages are none.
     pub fn message_latency(&self) -> Option<Distribution> {
         self.messages.distribution()
     }
@@ -314,7 +315,10 @@ impl Observer for Collector {
             log.message(message);
         }
         if self.on {
-            self.messages.record(message.completed - message.created);
+            // Two control messages beside each large one would halve the mean, and be the median.
+            if !message.is_control {
+                self.messages.record(message.completed - message.created);
+            }
             self.latest_completion = self.latest_completion.max(message.completed);
         }
     }

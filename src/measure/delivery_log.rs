@@ -121,6 +121,7 @@ mod tests {
             source,
             destination: 9,
             bytes: 1,
+            is_control: false,
             created: 0,
             completed,
         };

@@ -26,7 +26,8 @@ pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -
             Finding { measured, ..Finding::default() }
         }
         Err(stuck) => {
-            let measured = Measured { status: Status::Stuck, ..row };
+            let time = Some(stuck.time.saturating_mul(NANOSECOND));
+            let measured = Measured { status: Status::Stuck, simulated_time: time, ..row };
             let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
             Finding { measured, warnings, ..Finding::default() }
         }

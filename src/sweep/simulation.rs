@@ -543,8 +543,8 @@ impl Simulation {
         };
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
-        let stuck = |warning| {
-            let measured = unfinished(Status::Stuck, engine.now());
+        let stuck = |warning, time| {
+            let measured = unfinished(Status::Stuck, time);
             Finding { measured, warnings: vec![warning], ..Finding::default() }
         };
         if let Traffic::Application(placed, spec) = &self.traffic {
@@ -552,7 +552,9 @@ impl Simulation {
                 Ok(outcome) => {
                     let kept = Application::keeps_records(spec);
                     let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
-                    row = application_row(row, outcome.time(), &measured, explanation.as_ref());
+                    let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
+                    let each = payload as f64 / self.senders().len().max(1) as f64;
+                    row = application_row(row, outcome.time(), each, explanation.as_ref());
                     if let Some(explanation) = explanation {
                         explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
                         if self.traces_path {
@@ -561,7 +563,7 @@ impl Simulation {
                     }
                 }
                 Err(ranks) => {
-                    let found = stuck(stuck_warning(&ranks, &spec.schedule));
+                    let found = stuck(stuck_warning(&ranks, &spec.schedule), ranks.time);
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
@@ -574,7 +576,7 @@ impl Simulation {
                     row = collective_row(row, last - spec.start, bytes);
                 }
                 Err(hangs) => {
-                    let found = stuck(collective_warning(hangs));
+                    let found = stuck(collective_warning(hangs), engine.now());
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }

@@ -212,6 +212,12 @@ impl Workload {
         }
     }
 
+    /// Whether the message with this tag has no data of its own: it arranges one that has.
+    #[inline]
+    pub fn is_control(&self, tag: u64) -> bool {
+        matches!(self, Self::Application(_)) && Application::is_control(tag)
+    }
+
     /// The operations of the collective subnetwork, if there are any.
     pub fn collectives(&self) -> Option<&Collectives> {
         match self {

@@ -275,6 +275,7 @@ impl<'a> Terminals<'a> {
                 source: message.source,
                 destination: message.destination,
                 bytes: message.bytes,
+                is_control: false,
                 created: message.time,
                 completed: now + self.parameters.receive_overhead,
             }),

@@ -191,6 +191,7 @@ fn an_operation_that_begins_too_early_is_noticed() {
         source: 0,
         destination: 1,
         bytes: 8,
+        is_control: false,
         created,
         completed,
     };

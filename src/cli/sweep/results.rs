@@ -147,6 +147,7 @@ impl<'f> Results<'f> {
                 .iter()
                 .map(|&(point, found)| DeadlockNote::new(point, found))
                 .collect(),
+            over_bound: None,
         };
         if self.whole {
             summary.write(self.folder)?;

@@ -61,7 +61,6 @@ pub struct ApplicationState {
     /// By rank: when the last of its operations ended.
     finished: Vec<Picoseconds>,
     ended: u64,
-    begun: u64,
     /// When the latest of what happened so far did.
     latest: Picoseconds,
     records: Option<Records>,
@@ -162,7 +161,6 @@ impl Application {
                 order: Order::new(&pairs),
                 finished: vec![0; schedule.ranks() as usize],
                 ended: 0,
-                begun: 0,
                 latest: 0,
                 records: records.then(Records::default),
             },
@@ -295,6 +293,11 @@ impl Application {
         parts(tag).2 == LegKind::Data
     }
 
+    /// Whether a message asks whether a large one may come, or answers that it may.
+    pub(in crate::traffic) fn is_control(tag: u64) -> bool {
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
+    }
+
     /// A terminal's message has left.
     pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
         self.note(terminal, now, Happening::Left { tag })
@@ -414,11 +417,8 @@ impl Application {
                 }
                 self.state.streams.take_task(number);
                 let rank = self.state.streams.at(number).rank;
-                if task.kind == JobKind::Begin {
-                    self.state.begun += 1;
-                    if self.schedule.any_waits_for_begun() {
-                        self.free(task.operation, Until::Begun, rank, now);
-                    }
+                if task.kind == JobKind::Begin && self.schedule.any_waits_for_begun() {
+                    self.free(task.operation, Until::Begun, rank, now);
                 }
                 let busy = self.time_of(task);
                 if busy == 0 {
@@ -578,30 +578,44 @@ impl Application {
     /// # Errors
     /// If operations are left that can't go on.
     pub fn outcome<'a>(parts: impl Iterator<Item = &'a Self>) -> Result<Outcome, Stuck> {
-        let (mut outcome, mut stuck) = (Outcome::default(), Stuck::default());
-        let (mut operations, mut begun, mut ended) = (0, 0, 0);
-        for part in parts {
+        let mut outcome = Outcome::default();
+        let (mut receipts, mut messages) = (Vec::new(), Vec::new());
+        let (mut ended, mut latest) = (0, 0);
+        let parts: Vec<_> = parts.collect();
+        for part in &parts {
             let state = &part.state;
-            operations = state.waits.len() as u64;
-            begun += state.begun;
             ended += state.ended;
+            latest = latest.max(state.latest);
             outcome.finished.resize(state.finished.len(), 0);
             for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
                 *all = (*all).max(*own);
             }
-            stuck.receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
-            stuck.messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
+            receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
+            messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
             if let Some(records) = &state.records {
                 outcome.records.jobs.extend_from_slice(&records.jobs);
                 outcome.records.legs.extend_from_slice(&records.legs);
             }
         }
-        stuck.not_begun = operations - begun;
-        stuck.time = outcome.time();
-        if ended < operations || !stuck.messages.is_empty() {
-            return Err(stuck);
+        let Some(&Self { ref schedule, ref host, .. }) = parts.first().copied() else {
+            return Ok(outcome);
+        };
+        if ended == schedule.operations().len() as u64 && messages.is_empty() {
+            return Ok(outcome);
         }
-        Ok(outcome)
+        let mut stuck = Stuck { time: latest, receipts, messages, ..Stuck::new(schedule) };
+        for part in parts {
+            // What has happened at a terminal is known to its part alone.
+            for (all, &own) in stuck.waits.iter_mut().zip(&part.state.waits) {
+                *all = (*all).min(own);
+            }
+        }
+        let is_large = |&it: &u32| schedule.operation(it).amount > host.eager_limit.0;
+        stuck.unsent = stuck.messages.iter().copied().filter(is_large).collect();
+        for job in outcome.records.jobs.iter().filter(|job| job.kind == JobKind::Take) {
+            stuck.taken_by[job.cause as usize] = job.operation;
+        }
+        Err(stuck)
     }
 }
 

@@ -31,6 +31,7 @@ mod engines_agree;
 mod epoch;
 mod extension;
 mod figure_formats;
+mod figure_series;
 mod figures;
 mod first_steps;
 mod forwarding;

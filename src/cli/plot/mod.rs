@@ -131,7 +131,7 @@ impl Plot {
             rows.extend(result);
         }
         self.check_key(&rows)?;
-        look::check_series(&look, &rows).map_err(Failure::input)?;
+        self.look.check_series(&look, &rows).map_err(Failure::input)?;
         let wish = Wish {
             untitled: self.title.as_deref() == Some(""),
             title,

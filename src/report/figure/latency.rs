@@ -88,7 +88,7 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look)
     };
     let mut panel = Panel::new(Axis::of_time(&what, high, unit));
     for curve in &curves.curves {
-        let pen = of_series(curve.number);
+        let pen = curve.pen;
         if content == Content::MeanAndTail {
             let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
             let runs = runs(curve, &tail, false, size);
@@ -243,17 +243,17 @@ fn legend(curves: &Curves, content: Content) -> Legend {
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
-        legend.series(LegendSample::Series(of_series(curve.number)), label);
+        legend.series(LegendSample::Series(curve.pen), label);
     }
     if content == Content::MeanAndTail {
-        let colour = if single { of_series(curves.curves[0].number).colour } else { GREY };
+        let colour = if single { curves.curves[0].pen.colour } else { GREY };
         if !single {
             legend.key(LegendSample::Line(GREY), "mean");
         }
         legend.key(LegendSample::Dashed(colour), "99th percentile");
     }
-    if let Some(number) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
-        legend.key(LegendSample::Band(of_series(number).colour), INTERVAL);
+    if let Some(colour) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
+        legend.key(LegendSample::Band(colour), INTERVAL);
     }
     keys_of_ends(curves, curves.curves.len() <= FEW, &mut legend);
     legend

@@ -4,12 +4,13 @@ use super::super::saturation::SustainedLoads;
 use super::super::{Label, Point, Status, SustainedLoad};
 use super::axis::Axis;
 use super::bars::{self, BarChart};
-use super::curves::{Curves, Quantity, series_of};
+use super::curves::{Curves, Quantity};
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
 use super::look::LoadsIn;
 use super::names;
 use super::palette::BLACK;
+use super::style::Pens;
 
 /// What a whisker shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +59,8 @@ pub(super) fn sustained(
         };
         return SustainedLoads::of(found).into_iter().map(of_series).collect();
     }
-    let all = series_of(points.iter().map(|point| point.label.series.as_str()));
     let loads = if quantity == Quantity::Payload { LoadsIn::Payload } else { LoadsIn::Usual };
-    let curves = Curves::among(points, &all, loads).curves.into_iter();
+    let curves = Curves::among(points, &Pens::default(), loads).curves.into_iter();
     curves
         .map(|curve| {
             let label = points.iter().map(|point| &point.label);
@@ -106,12 +106,10 @@ pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
 ///
 /// Series are grouped by the figure that they belong to, else by the first part of their names if all
 /// combinations of first parts and others are there, such as patterns and routings.
-///
-/// `series` has all series, in the order from which their colours follow.
 pub(super) fn chart(
     sustained: &[Highest],
     quantity: Quantity,
-    series: &[String],
+    pens: &Pens,
     title: &str,
 ) -> BarChart {
     let mut legend = Legend::default();
@@ -122,7 +120,7 @@ pub(super) fn chart(
         whisker: it.whisker.map(|(_, ends)| ends),
     };
     let values: Vec<Value> = sustained.iter().map(value).collect();
-    let groups = groups(&values, series, &mut legend);
+    let groups = groups(&values, pens, &mut legend);
     let has = |shown: Whisker| {
         sustained.iter().any(|it| it.whisker.is_some_and(|(whisker, _)| whisker == shown))
     };
@@ -187,7 +185,7 @@ mod tests {
         let one = [row("a", 0.5, Status::NotSteady), row("b", 0.5, Status::Deadlock)];
         let found = sustained(&one, &[], Quantity::Load);
         assert!(has_bars(&found) && !is_sought(&found));
-        let chart = chart(&found, Quantity::Load, &[], "");
+        let chart = chart(&found, Quantity::Load, &Pens::default(), "");
         let bars: Vec<_> =
             chart.groups.iter().map(|it| (it.bars[0].value, it.bars[0].whisker)).collect();
         assert_eq!(bars, [(0.0, Some((0.0, 0.5))); 2]);
@@ -207,8 +205,8 @@ mod tests {
         let all: Vec<SustainedLoad> = names.iter().map(|name| found(name, 0.5)).collect();
         let groups = |found: &[SustainedLoad]| {
             let sustained = sustained(&[], found, Quantity::Load);
-            let series = series_of(sustained.iter().map(|it| it.series.as_str()));
-            chart(&sustained, Quantity::Load, &series, "").groups
+            let pens = Pens::new(sustained.iter().map(|it| it.series.as_str()));
+            chart(&sustained, Quantity::Load, &pens, "").groups
         };
         let grouped = groups(&all);
         assert_eq!((grouped.len(), grouped[0].bars.len()), (2, 2));
@@ -222,7 +220,8 @@ mod tests {
     #[test]
     fn repeated_searches_are_one_bar_with_its_interval() {
         let all = [found("ABR", 0.50), found("POR", 0.40), found("ABR", 0.54)];
-        let chart = chart(&sustained(&[], &all, Quantity::Load), Quantity::Load, &[], "");
+        let chart =
+            chart(&sustained(&[], &all, Quantity::Load), Quantity::Load, &Pens::default(), "");
         assert_eq!(chart.groups.len(), 2);
         let bar = &chart.groups[0].bars[0];
         assert!((bar.value - 0.52).abs() < 1e-9);

@@ -14,6 +14,8 @@ pub struct Way {
     pub virtual_channel: usize,
     /// When its flits may ask for the switch.
     pub asks_from: Picoseconds,
+    /// How many of them have won it.
+    pub sent: u32,
 }
 
 /// A queue of an input port: of a virtual channel, or of a virtual channel and an output.

@@ -247,6 +247,7 @@ impl Simulator<'_> {
         let arrives = now + channel.latency;
         channel.returning.push_back(Moving { arrives, content: queue.virtual_channel });
         self.due.insert(arrives);
+        queue.way.as_mut().expect("it has a virtual channel").sent += 1;
         if flit.index + 1 == self.packets[flit.packet].flits {
             queue.way = None;
             queue.free_from = taken_until;

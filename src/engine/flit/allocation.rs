@@ -211,11 +211,11 @@ impl FlitVisit<'_, '_> {
         state.stage = Stage::Sending;
         (state.output, state.lane) = (fitted!(output, u16), lane);
         state.held = fitted!(place, u32);
-        let input = usize::from(state.input);
+        let (input, flits) = (usize::from(state.input), state.left);
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(self.first_queue + queue, again);
         }
-        self.join_senders(input, output, now);
+        self.join_senders((input, output), flits, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
         self.contend(queue, again);

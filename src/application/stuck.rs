@@ -3,12 +3,13 @@
 use std::fmt;
 
 use super::schedule::Schedule;
+use crate::units::Picoseconds;
 
 /// Operations that can't go on: nothing is left that could free them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stuck {
-    /// When the last stream was free, in the units of the simulation: nanoseconds of LogGOPS, picoseconds of a network.
-    pub time: u64,
+    /// When the last stream was free.
+    pub time: Picoseconds,
     /// Receipts that were begun and got no message.
     pub receipts: Vec<u32>,
     /// Messages that were sent and never received.

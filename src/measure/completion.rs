@@ -148,8 +148,5 @@ fn busiest(
     let (bottleneck, busy) = candidates.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let hosts = parameters.send_overhead + parameters.receive_overhead;
     let time = busy * rounds + u128::from(hosts);
-    Some(CompletionBound {
-        time: Picoseconds::try_from(time).unwrap_or(Picoseconds::MAX),
-        bottleneck,
-    })
+    Some(CompletionBound { time: Picoseconds::from_wide(time), bottleneck })
 }

@@ -90,7 +90,8 @@ pub(super) fn application_row(
     Measured {
         completion_time: Some(completion),
         bandwidth: Some(
-            measured.bandwidth / 1e9 * measured.completion as f64 / completion.max(1) as f64,
+            measured.bandwidth / 1e9 * measured.completion.0 as f64
+                / completion.max(Picoseconds(1)).0 as f64,
         ),
         simulated_time: Some(completion),
         path_compute,
@@ -113,7 +114,7 @@ pub(super) fn application_row(
 pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64) -> Measured {
     Measured {
         completion_time: Some(completion),
-        bandwidth: Some(bytes as f64 / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         ..row
     }
 }
@@ -126,7 +127,7 @@ pub(super) fn remote_memory_row(
     initiators: usize,
 ) -> Measured {
     // Millions a second.
-    let all = measured.messages as f64 / measured.completion.max(1) as f64 * 1e6;
+    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
     let each = all / initiators.max(1) as f64;
     Measured {
         bandwidth: Some(each * bytes as f64 / 1e3),

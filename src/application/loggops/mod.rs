@@ -15,6 +15,7 @@ mod queue;
 use super::matching::Matching;
 use super::schedule::{Schedule, Until};
 use super::stuck::Stuck;
+use crate::units::Picoseconds;
 
 /// Which program's rules are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +147,7 @@ impl<'s> Hosts<'s> {
         let items = |matching: &Matching| matching.left().into_iter().map(|it| it.1).collect();
         let time = self.stream_free.iter().copied().max().unwrap_or(0);
         let stuck = Stuck {
-            time,
+            time: Picoseconds::NANOSECOND * time,
             receipts: items(&self.receipts),
             messages: items(&self.unexpected),
             not_begun: self.schedule.operations().len() as u64 - self.begun,

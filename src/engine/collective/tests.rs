@@ -38,7 +38,7 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
         members: Vec::new(),
         rounds,
         outstanding: rounds,
-        start: 0,
+        start: Picoseconds(0),
         load: None,
     }
 }
@@ -69,7 +69,7 @@ fn run(
     let mut at = 0;
     loop {
         at += 5_000_000;
-        let left = engine.run_until(at);
+        let left = engine.run_until(Picoseconds(at));
         if !left || has_load && engine.collectives_done() || at > 3_000_000_000 {
             break;
         }
@@ -111,7 +111,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             collective: CollectiveUnit {
                 together: random.random_bool(0.5),
                 open_operations: [1, 2, 3, 16][random.random_range(0..4)],
-                combining_latency: random.random_range(0..40_000),
+                combining_latency: Picoseconds(random.random_range(0..40_000)),
                 combining_rate: Rate([20, 60, 64, 200][random.random_range(0..4)] * 1_000_000_000),
             },
             buffer: 18 * random.random_range(2..9),
@@ -120,7 +120,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             } else {
                 Switching::VirtualCutThrough
             },
-            link_latency: random.random_range(5_000..200_000),
+            link_latency: Picoseconds(random.random_range(5_000..200_000)),
             ejection_rate: Rate([30, 64][random.random_range(0..2)] * 1_000_000_000),
             ..Parameters::default()
         };
@@ -187,7 +187,7 @@ fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters
         collective: CollectiveUnit {
             together: random.random_bool(0.5),
             open_operations: random.random_range(1..6),
-            combining_latency: random.random_range(0..40_000),
+            combining_latency: Picoseconds(random.random_range(0..40_000)),
             combining_rate: Rate(random.random_range(20..100) * 1_000_000_000),
         },
         buffer: 36,
@@ -257,7 +257,7 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
     let adaptive = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     for round in 0..9 {
         let (mut spec, parameters) = draw(&mut random, &fabric);
-        spec.start = 20_000_000;
+        spec.start = Picoseconds(20_000_000);
         // Data on the adaptive channel and its escape, or requests and responses, beyond what the network carries.
         let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
         let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };

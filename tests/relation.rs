@@ -7,6 +7,7 @@ use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRul
 use flitlab::routing::{Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
+use flitlab::units::Picoseconds;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -102,7 +103,7 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     // The way round that the proof names is that of destinations three ahead or three behind.
     let ahead = if port(cycle[0].channel) == 0 { 3 } else { 4 };
     let messages = (0..7).map(|source| Message {
-        time: 0,
+        time: Picoseconds::ZERO,
         source,
         destination: (source + ahead) % 7,
         bytes: 256 * 100,

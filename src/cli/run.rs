@@ -24,7 +24,7 @@ use flitlab::report::{
 use flitlab::scenario::Scenario;
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
-use flitlab::units::time_text;
+use flitlab::units::{Picoseconds, time_text};
 
 /// The file of the resolved scenario in the folder of its results.
 const SCENARIO: &str = "scenario.toml";
@@ -241,7 +241,7 @@ fn open_log(
     from: Option<&Checkpoint>,
     killed_early: bool,
 ) -> Result<DigestLog, Failure> {
-    match from.map(Checkpoint::now).or(killed_early.then_some(0)) {
+    match from.map(Checkpoint::now).or(killed_early.then_some(Picoseconds::ZERO)) {
         Some(time) => Ok(DigestLog::resume(path, time)?),
         None if path.exists() => Err(replaces(path)),
         None => Ok(DigestLog::create(path)?),

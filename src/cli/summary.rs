@@ -61,10 +61,10 @@ impl Expectation {
             hops_mean: outlook.hops_mean,
             hops_maximum: outlook.hops_maximum,
             zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
-            zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
+            zero_load_latency_maximum_ns: outlook.zero_load_maximum.0 as f64 / 1e3,
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
-            completion_bound_ns: completion.map(|bound| bound.time as f64 / 1e3),
+            completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
             forwarding_cycle: simulation.scenario().network.cycle(),
         }
     }

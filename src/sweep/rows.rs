@@ -91,7 +91,7 @@ pub(super) fn application_row(
     Measured {
         completion_time: Some(completion),
         // Bytes a picosecond are TB/s.
-        bandwidth: Some(payload / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         simulated_time: Some(completion),
         path_compute,
         path_host,
@@ -113,7 +113,7 @@ pub(super) fn application_row(
 pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64) -> Measured {
     Measured {
         completion_time: Some(completion),
-        bandwidth: Some(bytes as f64 / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         ..row
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn remote_memory_row(
     initiators: usize,
 ) -> Measured {
     // Millions a second.
-    let all = measured.messages as f64 / measured.completion.max(1) as f64 * 1e6;
+    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
     let each = all / initiators.max(1) as f64;
     Measured {
         bandwidth: Some(each * bytes as f64 / 1e3),

@@ -41,9 +41,9 @@ impl Queue {
             virtual_channel,
             flits: VecDeque::new(),
             way: None,
-            free_from: 0,
-            packet_asks_again: 0,
-            flit_asks_again: 0,
+            free_from: Picoseconds::ZERO,
+            packet_asks_again: Picoseconds::ZERO,
+            flit_asks_again: Picoseconds::ZERO,
             pointer: 0,
         }
     }

@@ -42,7 +42,7 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
         members: Vec::new(),
         rounds,
         outstanding: rounds,
-        start: 0,
+        start: Picoseconds(0),
         load: None,
     }
 }
@@ -73,7 +73,7 @@ fn run(
     let mut at = 0;
     loop {
         at += 5_000_000;
-        let left = engine.run_until(at);
+        let left = engine.run_until(Picoseconds(at));
         if !left || has_load && engine.collectives_done() || at > 3_000_000_000 {
             break;
         }
@@ -117,7 +117,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             collective: CollectiveUnit {
                 together: random.random_bool(0.5),
                 open_operations: [1, 2, 3, 16][random.random_range(0..4)],
-                combining_latency: random.random_range(0..40_000),
+                combining_latency: Picoseconds(random.random_range(0..40_000)),
                 combining_rate: Rate([20, 60, 64, 200][random.random_range(0..4)] * 1_000_000_000),
             },
             buffer: 18 * random.random_range(2..9),
@@ -126,7 +126,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             } else {
                 Switching::VirtualCutThrough
             },
-            link_latency: random.random_range(5_000..200_000),
+            link_latency: Picoseconds(random.random_range(5_000..200_000)),
             ejection_rate: Rate([30, 64][random.random_range(0..2)] * 1_000_000_000),
             ..Parameters::default()
         };
@@ -161,7 +161,7 @@ fn every_arbitration_serves_the_results_of_reduction_units() {
                 let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
                 let mut spec = CollectiveSpec { roots: vec![0, 5], ..spec(kind, bytes, 8) };
                 if loaded {
-                    spec.start = 2_000_000;
+                    spec.start = Picoseconds(2_000_000);
                 }
                 let run = |threads: usize| {
                     let load = loaded.then(|| background(&fabric, 0.9, &parameters, false));
@@ -220,7 +220,7 @@ fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters
         collective: CollectiveUnit {
             together: random.random_bool(0.5),
             open_operations: random.random_range(1..6),
-            combining_latency: random.random_range(0..40_000),
+            combining_latency: Picoseconds(random.random_range(0..40_000)),
             combining_rate: Rate(random.random_range(20..100) * 1_000_000_000),
         },
         buffer: 36,
@@ -292,7 +292,7 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
     for round in 0..9 {
         let (mut spec, mut parameters) = draw(&mut random, &fabric);
         parameters.arbitration = ARBITRATIONS[round / 3];
-        spec.start = 20_000_000;
+        spec.start = Picoseconds(20_000_000);
         // Data on the adaptive channel and its escape, or requests and responses, beyond what the network carries.
         let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
         let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };

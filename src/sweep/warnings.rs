@@ -1,7 +1,9 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
 use crate::application::{Schedule, Stuck};
-use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
+use crate::measure::{
+    Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS,
+};
 use crate::report::Measured;
 use crate::scenario::Scenario;
 use crate::traffic::{Application, ApplicationSpec};
@@ -57,7 +59,7 @@ pub(super) fn load_warnings(
             }
         ),
         Ending::SteadyImprecise => format!(
-            "{} {windows} windows: for more precision, try {longer}",
+            "{} {windows} windows{}, try {longer}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
                 "the mean latency has no confidence interval after".into(),
                 |(half, mean)| format!(
@@ -65,6 +67,8 @@ pub(super) fn load_warnings(
                     half as f64 / mean.max(1) as f64 * 100.0
                 )
             ),
+            few_effective(row.effective_windows)
+                .unwrap_or_else(|| ": for more precision".into()),
         ),
         Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
@@ -83,6 +87,15 @@ pub(super) fn load_warnings(
         )
     });
     [Some(warning), bound].into_iter().flatten().collect()
+}
+
+/// Says that windows are too much alike, or too uneven, for their interval to be relied on.
+fn few_effective(windows: Option<f64>) -> Option<String> {
+    let few = windows.filter(|windows| *windows < ENOUGH_EFFECTIVE_WINDOWS)?;
+    Some(format!(
+        ", which tell no more than {few:.1} independent ones, too few to rely on the \
+         mean or its interval: to measure longer"
+    ))
 }
 
 /// A load to try, of three digits and never 0.

@@ -447,12 +447,13 @@ fn a_run_in_which_no_packet_ever_gets_across_ends_as_a_livelock() {
 fn what_is_left_of_a_channels_rate_is_what_the_check_says() {
     for resend in RESENDS {
         for (rate, length) in [(1e-5, 0), (1e-4, 0), (0.0, 400_000)] {
+            let length = Picoseconds(length);
             let mut scenario = one_message(2, 6_000 * 256);
             scenario.parameters.buffer = 4_000;
-            let bursts = Bursts { interval: 2_000_000, length };
+            let bursts = Bursts { interval: Picoseconds(2_000_000), length };
             let errors = LinkErrors {
                 bit_error_rate: rate,
-                bursts: (length > 0).then_some(bursts),
+                bursts: (length > Picoseconds::ZERO).then_some(bursts),
                 resend,
                 retry: Retry::Store,
                 acknowledgements: Acknowledgements::Free,
@@ -463,9 +464,9 @@ fn what_is_left_of_a_channels_rate_is_what_the_check_says() {
             let parameters = &scenario.parameters;
             let passage = parameters.passage().unwrap();
             let found = run(&scenario, Some(errors), 1);
-            let time = found.log.messages[0].completed as f64;
+            let time = found.log.messages[0].completed.0 as f64;
             let flits = 6_000.0 * f64::from(parameters.maximum_packet());
-            let measured = flits * parameters.link_flit_time() as f64 / time;
+            let measured = flits * parameters.link_flit_time().0 as f64 / time;
             let off = (passage.rate - measured) / measured;
             assert!(off.abs() < 0.06, "{resend:?}, {rate:e}, {length}: {passage:?}, {measured}");
             let sendings = 1.0 + found.counters.packets_resent as f64 / 6_000.0;

@@ -19,7 +19,7 @@ use crate::common::random_scenario;
 use crate::common::workplace::Workplace;
 
 /// After so much simulated time a finite workload of this size would never end.
-const ENDLESS: Picoseconds = 100_000_000_000;
+const ENDLESS: Picoseconds = Picoseconds(100_000_000_000);
 
 /// After so much time on the clock.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -75,7 +75,7 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     let outcome = simulation.run(&mut patient());
     told(&outcome, &scenario);
     if let (Some(bound), Some(time)) = (bound, outcome.found.measured.completion_time) {
-        assert!(bound.time <= time, "bound {} ps, and it takes {time} ps", bound.time);
+        assert!(bound.time <= time, "bound {}, and it takes {time}", bound.time);
     }
     let threads = 2 + (seed % 2) as usize;
     let more = Simulation::new(&named).expect("it was set up before").on_threads(threads);
@@ -94,8 +94,8 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
 fn patient() -> impl FnMut(Progress) {
     let began = Instant::now();
     move |progress| {
-        assert!(progress.time < ENDLESS, "it goes on for ever: {} ps", progress.time);
-        assert!(began.elapsed() < PATIENCE, "it takes too long, at {} ps", progress.time);
+        assert!(progress.time < ENDLESS, "it goes on for ever: {}", progress.time);
+        assert!(began.elapsed() < PATIENCE, "it takes too long, at {}", progress.time);
     }
 }
 
@@ -184,7 +184,7 @@ fn logged(simulation: Simulation, whole: &Outcome) {
     }
     let latest = outcome.logged.packets.iter().map(|packet| packet.delivered).max();
     if let (Some(latest), Some(time)) = (latest, outcome.found.measured.completion_time) {
-        assert!(latest <= time, "a packet comes at {latest} ps, behind the end at {time} ps");
+        assert!(latest <= time, "a packet comes at {latest}, behind the end at {time}");
     }
 }
 
@@ -220,7 +220,7 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
                 Access::Write => Kind::Data,
                 Access::Read { request } => Kind::Read { request: request.0 as u32 },
             };
-            let step = if seed.is_multiple_of(4) { 0 } else { 400_000 };
+            let step = Picoseconds(if seed.is_multiple_of(4) { 0 } else { 400_000 });
             of_steps(&exchange.pattern, fabric, *seed, (exchange.message.0, kind, step))
         }
         WorkloadSpec::RemoteMemory(spec) => {
@@ -230,7 +230,7 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
                 RemoteOperation::Get => Kind::Read { request },
                 _ => Kind::Atomic { request },
             };
-            of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, 200_000))
+            of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
         }
         WorkloadSpec::Application(_) => return None,
     };
@@ -252,7 +252,7 @@ fn of_load(spec: &LoadSpec, fabric: &Fabric, parameters: &Parameters, seed: u64)
     for terminal in fabric.live_terminals() {
         let mut next = load.first(terminal);
         for _ in 0..20 {
-            let Some(time) = next.filter(|&time| time < Picoseconds::MAX / 2) else { break };
+            let Some(time) = next.filter(|&time| time < Picoseconds::LAST / 2) else { break };
             let (message, later) = load.create(terminal, time);
             messages.push(message);
             next = Some(later);

@@ -29,12 +29,12 @@ impl Parameters {
         let errors = self.errors.as_ref()?;
         let flits = f64::from(self.maximum_packet());
         let bits = flits * 8.0 * self.flit.0 as f64;
-        let sending = flits * self.link_flit_time() as f64;
+        let sending = flits * self.link_flit_time().0 as f64;
         let sound_bits = libm::exp(bits * libm::log1p(-errors.bit_error_rate));
         // That no burst lasts at any time of so long a stretch.
         let no_burst = |stretch: f64| {
             errors.bursts.map_or(1.0, |bursts| {
-                libm::exp(-(bursts.length as f64 + stretch) / bursts.interval as f64)
+                libm::exp(-(bursts.length.0 as f64 + stretch) / bursts.interval.0 as f64)
             })
         };
         let (most, sent) = self.packets_on_a_link()?;

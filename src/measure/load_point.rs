@@ -11,7 +11,7 @@ use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
 use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
-use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
+use super::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
@@ -114,8 +114,8 @@ pub struct LoadMeasurement {
     pub fairness: Option<f64>,
     pub packet_latency: Option<Distribution>,
     pub packet_latency_quantiles: Vec<Quantile>,
-    /// Half width of the 95% confidence interval of the mean packet latency, in picoseconds.
-    pub packet_latency_interval: Option<f64>,
+    /// What the windows tell of the mean packet latency, in picoseconds.
+    pub packet_latency_interval: Option<WindowInterval>,
     /// Mean latency from injection, in picoseconds.
     pub network_latency: Option<f64>,
     pub message_latency: Option<Distribution>,
@@ -361,7 +361,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 continue;
             }
             let growth = self.standing.growth.as_ref().expect("the measurement has begun");
-            interval = half_width_95_of_windows(&batches);
+            interval = interval_95_of_windows(&batches);
             finding = growth.finding(settings.growth * self.offered.flits);
             let known = match finding {
                 Finding::Grows { .. } => true,
@@ -427,9 +427,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
     }
 
-    fn precise(&mut self, interval: Option<f64>, settings: &Settings) -> bool {
+    fn precise(&mut self, interval: Option<WindowInterval>, settings: &Settings) -> bool {
         let total = self.engine.observer().total;
-        interval.is_some_and(|half| {
+        interval.and_then(|it| it.half_width).is_some_and(|half| {
             half * total.packets as f64 <= settings.precision * total.latency as f64
         })
     }
@@ -440,7 +440,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         ending: Ending,
         start: Picoseconds,
         windows: u32,
-        interval: Option<f64>,
+        interval: Option<WindowInterval>,
         senders: &[u32],
     ) -> LoadMeasurement {
         let history = std::mem::take(&mut self.standing.history);

@@ -29,7 +29,9 @@ pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::{Activity, Explanation, Spent, Stretch, Times, explain};
 pub use finite::{FiniteMeasurement, measure_finite};
 pub use interruption::{Recovery, measure_interruption};
-pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
+pub use interval::{
+    ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
+};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,

@@ -227,6 +227,9 @@ table! {
         warm_up: Option<Picoseconds> as Microseconds, "warm_up_us", "warm-up", Count, more;
         /// Windows measured after the warm-up.
         windows: Option<u32> as Count<u32>, "windows", "windows", Count, more;
+        /// Independent windows that would tell the mean packet latency as exactly. With fewer than ten its confidence
+        /// interval can't be relied on.
+        effective_windows: Option<f64> as Number, "effective_windows", "effective windows", Count, more;
         /// Channels granted to packets, those of terminals included (until results version 5, events of all kinds).
         events: u64 as Given<Count<u64>>, "events", "events", Count, more;
         /// Digest of all grants: equal for equal runs.

@@ -329,6 +329,7 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         // Bytes a picosecond are TB/s.
         let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
+        let interval = measured.packet_latency_interval;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
@@ -338,7 +339,8 @@ impl Simulation {
             accepted_payload: Some(measured.accepted_payload / 1e9),
             accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
             jain_fairness: measured.fairness,
-            packet_latency_mean_ci95: measured.packet_latency_interval.map(whole),
+            packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
+            effective_windows: interval.map(|it| it.effective_windows),
             network_latency_mean: measured.network_latency.map(whole),
             hops_mean: measured.hops,
             simulated_time: Some(measured.warm_up + measured.measured),

@@ -3,7 +3,8 @@
 use crate::application::{Schedule, Stuck};
 use crate::engine::Parameters;
 use crate::measure::{
-    Cause, Doubt, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement, MOST_WINDOWS,
+    Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
+    MOST_WINDOWS,
 };
 use crate::report::Measured;
 use crate::scenario::Scenario;
@@ -60,7 +61,7 @@ pub(super) fn load_warnings(
             }
         ),
         Ending::SteadyImprecise => format!(
-            "{} {windows} windows: for more precision, try {longer}",
+            "{} {windows} windows{}, try {longer}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
                 "the mean latency has no confidence interval after".into(),
                 |(half, mean)| format!(
@@ -68,6 +69,8 @@ pub(super) fn load_warnings(
                     half.0 as f64 / mean.max(Picoseconds(1)).0 as f64 * 100.0
                 )
             ),
+            few_effective(row.effective_windows)
+                .unwrap_or_else(|| ": for more precision".into()),
         ),
         Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
@@ -105,6 +108,15 @@ pub(super) fn livelock_warning(livelock: Livelock, parameters: &Parameters) -> S
         }
     };
     format!("livelock: {livelock}{way_out}")
+}
+
+/// Says that windows are too much alike, or too uneven, for their interval to be relied on.
+fn few_effective(windows: Option<f64>) -> Option<String> {
+    let few = windows.filter(|windows| *windows < ENOUGH_EFFECTIVE_WINDOWS)?;
+    Some(format!(
+        ", which tell no more than {few:.1} independent ones, too few to rely on the \
+         mean or its interval: to measure longer"
+    ))
 }
 
 /// A load to try, of three digits and never 0.

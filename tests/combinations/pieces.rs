@@ -65,11 +65,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
     (
         "kautz",
-        &[
-            "topology.kautz.degree = 2",
-            "topology.kautz.length = 2",
-            "topology.kautz.terminals = 2",
-        ],
+        &["topology.kautz.degree = 2", "topology.kautz.length = 2", "topology.kautz.terminals = 2"],
     ),
     (
         "dragonfly",
@@ -99,10 +95,7 @@ pub const BASES: &[(&str, &[&str])] = &[
             "topology.director_tree.all_terminals = 10",
         ],
     ),
-    (
-        "hyperx",
-        &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"],
-    ),
+    ("hyperx", &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"]),
     ("slim_fly", &["topology.slim_fly.prime = 5"]),
     ("netlist", &["topology.netlist.path = \"../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
@@ -127,10 +120,7 @@ pub const BASES: &[(&str, &[&str])] = &[
         ],
     ),
     ("collective", &["collective.operation = \"all-reduce\"", "collective.rounds = 3"]),
-    (
-        "application",
-        &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"],
-    ),
+    ("application", &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"]),
 ];
 
 /// One feature.
@@ -146,7 +136,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    fn new(axis: &'static str, text: &'static str) -> Self {
+    pub fn new(axis: &'static str, text: &'static str) -> Self {
         let lines: Vec<&str> = text.split('\n').map(str::trim).collect();
         let mut tables = TABLES.map(|group| (1 << group.len()) - 1);
         for name in lines.iter().filter_map(|line| named(line)) {
@@ -160,13 +150,13 @@ impl Piece {
         Self { axis, lines, with: Vec::new(), tables }
     }
 
-    fn with(mut self, text: &'static str) -> Self {
+    pub fn with(mut self, text: &'static str) -> Self {
         self.with.extend(text.split('\n').map(str::trim));
         self
     }
 
     /// Only beside these tables of a group.
-    fn among(mut self, names: &[&str]) -> Self {
+    pub fn among(mut self, names: &[&str]) -> Self {
         restrict(&mut self.tables, names);
         self
     }
@@ -226,7 +216,7 @@ fn named(line: &'static str) -> Option<&'static str> {
 }
 
 /// One of each that a scenario can name on an axis.
-fn each(axis: &'static str, texts: &[&'static str]) -> impl Iterator<Item = Piece> {
+pub fn each(axis: &'static str, texts: &[&'static str]) -> impl Iterator<Item = Piece> {
     texts.iter().map(move |text| Piece::new(axis, text)).collect::<Vec<_>>().into_iter()
 }
 
@@ -237,7 +227,7 @@ pub fn pieces() -> Vec<Piece> {
     routings(&mut all);
     links(&mut all);
     routers(&mut all);
-    workloads(&mut all);
+    super::workloads::add(&mut all);
     all
 }
 
@@ -415,7 +405,10 @@ fn links(all: &mut Vec<Piece>) {
     of_errors("errors: retry", &["link.errors.retry = \"store\""]);
     of_errors("errors: resend", &["link.errors.resend = \"selective\""]);
     of_errors("errors: acknowledgements", &["link.errors.acknowledgements = \"free\""]);
-    of_errors("errors: numbers", &["link.errors.sequence_bits = 1", "link.errors.sequence_bits = 3"]);
+    of_errors(
+        "errors: numbers",
+        &["link.errors.sequence_bits = 1", "link.errors.sequence_bits = 3"],
+    );
     of_errors("errors: replay", &["link.errors.replay_buffer = \"80 flits\""]);
     of_errors("errors: time-out", &["link.errors.time_out = \"9 us\""]);
     let cables = "link.errors.cables = [{ switch = 0, port = 1 }]";
@@ -457,10 +450,7 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
-    let presets = [
-        "router.preset = \"infiniband-4xqdr\"",
-        "router.preset = \"angara\"",
-    ];
+    let presets = ["router.preset = \"infiniband-4xqdr\"", "router.preset = \"angara\""];
     all.extend(each("preset", &presets));
     all.extend(each("bubble", &["router.bubble = false"]));
     let speedups = ["router.crossbar_speedup = 2", "router.crossbar_speedup = 3"];
@@ -471,10 +461,7 @@ fn routers(all: &mut Vec<Piece>) {
     ];
     all.extend(each("router latencies", &latencies));
     all.extend(each("flit", &["router.flit = \"8 B\"", "router.flit = \"100 B\""]));
-    let around = [
-        "router.header_flits = 0",
-        "router.header_flits = 3\nrouter.checksum_flits = 2",
-    ];
+    let around = ["router.header_flits = 0", "router.header_flits = 3\nrouter.checksum_flits = 2"];
     all.extend(each("header", &around));
     let payloads = ["router.maximum_payload = \"60 B\"", "router.maximum_payload = \"1000 B\""];
     all.extend(each("payload", &payloads));
@@ -503,141 +490,6 @@ fn routers(all: &mut Vec<Piece>) {
         "adapter.send_overhead = \"2 us\"",
     ];
     all.extend(each("hosts", &hosts));
-    let measures = [
-        "measure.window = \"auto\"",
-        "measure.precision = 0.5",
-        "measure.growth = 0.5",
-    ];
+    let measures = ["measure.window = \"auto\"", "measure.precision = 0.5", "measure.growth = 0.5"];
     all.extend(each("measure", &measures).map(|piece| piece.among(&["traffic"])));
-}
-
-fn workloads(all: &mut Vec<Piece>) {
-    let workloads = ["exchange.rounds = 1", "remote_memory.operation = \"put\""];
-    all.extend(each("workload", &workloads));
-    let patterns = [
-        "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
-        "{traffic|exchange|remote_memory}.pattern = \"transpose-linear\"",
-        "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
-        "{traffic|exchange|remote_memory}.pattern = \"tornado\"",
-        "{traffic|exchange|remote_memory}.pattern = \"bit-reverse\"",
-        "{traffic|exchange|remote_memory}.pattern = \"bit-complement\"",
-        "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
-        "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",
-        "{traffic|exchange|remote_memory}.pattern = \"random-permutation\"",
-        "{traffic|exchange|remote_memory}.pattern = \"all-to-all\"",
-        "{traffic|exchange|remote_memory}.pattern = { pairs = { list = [[0, 5], [0, 6], [7, 0], [1, 0]] } }",
-        "traffic.pattern = { uniform = { include_self = true } }",
-        "traffic.pattern = { hotspot = { nodes = [2], share = 0.2 } }",
-        "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
-    ];
-    all.extend(each("pattern", &patterns));
-    let transpose = "{traffic|exchange|remote_memory}.pattern = \"transpose-3d\"";
-    let cube = "topology.torus.dimensions = [2, 2, 2]";
-    all.push(Piece::new("pattern", transpose).with(cube).among(&["torus"]));
-    let loads = ["traffic.load = 1.1", "traffic.load = 0.01", "traffic.load = \"500 MB/s\""];
-    all.extend(each("load", &loads));
-    let processes = [
-        "traffic.process = \"periodic\"",
-        "traffic.process = { periodic = { in_step = true } }",
-        "traffic.process = { burst = { packets = 5 } }",
-    ];
-    all.extend(each("process", &processes));
-    let messages = [
-        "{traffic|exchange|remote_memory|collective}.message = \"0 B\"",
-        "{traffic|exchange|remote_memory|collective}.message = \"8 B\"",
-        "{traffic|exchange|remote_memory|collective}.message = \"300 B\"",
-        "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
-    ];
-    all.extend(each("message", &messages));
-    let reads = [
-        "{traffic|exchange}.read = {}",
-        "{traffic|exchange}.read = { request = \"700 B\" }",
-    ];
-    all.extend(each("read", &reads));
-    let steps = [
-        "exchange.between_steps = \"nothing\"",
-        "exchange.between_steps = { barrier = { latency = \"400 ns\" } }",
-        "exchange.between_steps = \"barrier\"",
-    ];
-    all.extend(each("between steps", &steps));
-    all.extend(each("rounds", &["{exchange|collective}.rounds = 4"]));
-    let operations = [
-        "remote_memory.operation = \"get\"",
-        "remote_memory.operation = \"add\"",
-        "remote_memory.operation = \"xor\"",
-        "remote_memory.operation = \"compare-and-swap\"",
-    ];
-    all.extend(each("operation", &operations));
-    let outstanding = [
-        "remote_memory.outstanding = 4\nremote_memory.flush_every = 3",
-        "collective.outstanding = 2",
-    ];
-    all.extend(each("outstanding", &outstanding));
-    let processes = [
-        "remote_memory.processes = 3",
-        "remote_memory.adapter_outstanding = 1\nremote_memory.processes = 2",
-    ];
-    all.extend(each("processes", &processes));
-    collectives(all);
-    applications(all);
-}
-
-fn collectives(all: &mut Vec<Piece>) {
-    let operations = [
-        "collective.operation = \"broadcast\"",
-        "collective.operation = \"reduce\"",
-        "collective.operation = \"all-reduce\"",
-        "collective.operation = \"barrier\"",
-    ];
-    all.extend(each("operation", &operations));
-    let roots = ["collective.roots = [0, 5]", "collective.members = [0, 1, 2, 5, 6]"];
-    all.extend(each("roots", &roots));
-    let units = [
-        "collective.open_operations = 1",
-        "collective.combining_latency = \"100 ns\"\ncollective.combining_rate = \"20 Gb/s\"",
-    ];
-    all.extend(each("units", &units));
-    all.extend(each("replication", &["collective.replication = \"together\""]));
-    let load = "traffic.pattern = \"uniform\"\ntraffic.load = 0.4";
-    all.push(Piece::new("beside", "collective.start = \"3 us\"").with(load));
-}
-
-fn applications(all: &mut Vec<Piece>) {
-    let schedules = [
-        "application.schedule = { broadcast = { ranks = 8, bytes = \"2 KiB\", root = 3 } }",
-        "application.schedule = { reduce = { ranks = 8, bytes = \"2 KiB\", combine_ns_per_byte = 0.1 } }",
-        "application.schedule = { all-reduce = { ranks = 8, bytes = \"20 KiB\", algorithm = \"ring\" } }",
-        "application.schedule = { all-gather = { ranks = 8, bytes = \"2 KiB\" } }",
-        "application.schedule = { reduce-scatter = { ranks = 8, bytes = \"2 KiB\" } }",
-        "application.schedule = { all-to-all = { ranks = 8, bytes = \"70 KiB\" } }",
-        "application.schedule = { gather = { ranks = 8, bytes = \"1 KiB\" } }",
-        "application.schedule = { scatter = { ranks = 8, bytes = \"1 KiB\" } }",
-        "application.schedule = { barrier = { ranks = 8 } }",
-        "application.schedule = { npb = { benchmark = \"is\", class = \"S\", ranks = 4, iterations = 1 } }",
-        "application.schedule = { npb = { benchmark = \"lu\", class = \"S\", ranks = 4, iterations = 1, flops_per_second = 1e9 } }",
-        "application.schedule = { halo3d = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
-        "application.schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } }",
-        "application.schedule = { fft3d = { ranks = 8, points = [8, 8, 8], iterations = 1 } }",
-        "application.file = \"../goal/dissemination_16.goal\"",
-    ];
-    all.extend(each("schedule", &schedules));
-    let placements = ["application.placement = \"random\"", "application.placement = \"round-robin\""];
-    all.extend(each("placement", &placements));
-    all.extend(each("ranks a node", &["application.ranks_per_node = 2"]));
-    let protocols = [
-        "application.eager_limit = \"0 B\"",
-        "application.eager_limit = \"1 KiB\"\napplication.rendezvous = \"processor\"",
-    ];
-    all.extend(each("protocol", &protocols));
-    let hosts = [
-        "application.overhead_per_byte = 0.2\napplication.gap = \"100 ns\"",
-        "application.copy_rate = \"10 Gb/s\"",
-        "application.control_message = \"0 B\"",
-    ];
-    all.extend(each("host", &hosts));
-    let networks = [
-        "application.network = \"loggops\"",
-        "application.network = { loggops = { dialect = \"atlahs\" } }",
-    ];
-    all.extend(each("network", &networks));
 }

@@ -21,7 +21,7 @@ use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
     Row, RowWriter, Status,
 };
-use flitlab::scenario::Scenario;
+use flitlab::scenario::{Deadlock, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
@@ -84,7 +84,9 @@ impl Run {
         let begun = results.join(SCENARIO).exists();
         if begun && from.is_none() {
             let place = results.display();
-            bar.above(|| say(&format!("note: the run that began in {place} was killed; it begins anew")));
+            bar.above(|| {
+                say(&format!("note: the run that began in {place} was killed; it begins anew"))
+            });
         }
         let log_of_it = begun && keeper.is_some();
         let open = |path| open_log(path, from.as_ref(), log_of_it);
@@ -107,8 +109,8 @@ impl Run {
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
         }
-        if let Some(cycle) = scenario.network.cycle() {
-            bar.above(|| say(&format!("warning: the forwarding table is not safe: {cycle}")));
+        if let Deadlock::Possible { how, .. } = scenario.deadlock() {
+            bar.above(|| say(&format!("warning: {how}")));
         }
 
         if let Some(checkpoint) = &from {

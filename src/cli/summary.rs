@@ -10,7 +10,7 @@ use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
-use flitlab::scenario::{Point, WorkloadSpec};
+use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// What is known of a scenario before it runs.
@@ -34,7 +34,7 @@ pub(super) struct Expectation {
     /// Of an exchange: it takes this long at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_bound_ns: Option<f64>,
-    /// Channels at which packets can wait for each other for ever under a forwarding table.
+    /// Channels at which packets can wait for each other for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarding_cycle: Option<String>,
 }
@@ -65,7 +65,10 @@ impl Expectation {
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
             completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
-            forwarding_cycle: simulation.scenario().network.cycle(),
+            forwarding_cycle: match simulation.scenario().deadlock() {
+                Deadlock::Possible { how, .. } => Some(how),
+                Deadlock::Never(_) | Deadlock::Rarely { .. } => None,
+            },
         }
     }
 }

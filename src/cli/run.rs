@@ -21,7 +21,7 @@ use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
     Row, RowWriter, Status,
 };
-use flitlab::scenario::Scenario;
+use flitlab::scenario::{Deadlock, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
@@ -109,8 +109,8 @@ impl Run {
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
         }
-        if let Some(cycle) = scenario.network.cycle() {
-            bar.above(|| say(&format!("warning: the forwarding table is not safe: {cycle}")));
+        if let Deadlock::Possible { how, .. } = scenario.deadlock() {
+            bar.above(|| say(&format!("warning: {how}")));
         }
 
         if let Some(checkpoint) = &from {

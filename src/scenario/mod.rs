@@ -25,6 +25,7 @@
 //! ```
 
 mod checks;
+mod deadlock;
 mod difference;
 mod document;
 mod features;
@@ -46,6 +47,7 @@ mod topology;
 pub use crate::document::{
     Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
+pub use deadlock::Deadlock;
 pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
 use features::Features;
@@ -66,7 +68,7 @@ use std::sync::Arc;
 
 use crate::{
     document::{Hints, Missed, Reader},
-    engine::{Parameters, Switching},
+    engine::Parameters,
     measure::Settings,
     traffic::{
         Access, ApplicationSpec, CollectiveSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners,
@@ -191,56 +193,6 @@ impl Scenario {
             _ => {}
         }
         scenario
-    }
-
-    /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
-    pub fn deadlock_advice(&self) -> Option<String> {
-        match &self.network.routing {
-            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
-                "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
-                 routing.agnostic.algorithm=nue",
-                algorithm.name
-            )),
-            RoutingSpec::OpenSm(_) => Some(
-                "the forwarding table that was read can deadlock; try one that can't: --set \
-                 'routing={ agnostic = { algorithm = \"nue\" } }'"
-                    .into(),
-            ),
-            RoutingSpec::Relation(spec) => Some(format!(
-                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
-                 routing.relation.rule=up-down",
-                spec.rule.name
-            )),
-            routing
-                if routing.is_of_any_fabric()
-                    || routing.has_dateline()
-                    || self.parameters.bubble =>
-            {
-                None
-            }
-            RoutingSpec::DirectionOrder(_) if !self.can_keep_bubbles() => {
-                let least = if self.workload.reads() { 4 } else { 2 };
-                let channels = match self.parameters.virtual_channels < least {
-                    true => format!(" --set router.virtual_channels={least}"),
-                    false => String::new(),
-                };
-                Some(format!(
-                    "nothing keeps rings from deadlock; try --set routing.direction_order.dateline=true{channels}"
-                ))
-            }
-            _ if self.can_keep_bubbles() => Some(
-                "the bubble rule is switched off, and rings deadlock without it; try --set \
-                 router.bubble=true"
-                    .into(),
-            ),
-            _ => None,
-        }
-    }
-
-    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms, and buffers hold two.
-    fn can_keep_bubbles(&self) -> bool {
-        let Parameters { switching, buffer, .. } = self.parameters;
-        switching != Switching::Wormhole && buffer >= 2 * self.parameters.maximum_packet()
     }
 
     fn read_with(

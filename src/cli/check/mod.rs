@@ -15,7 +15,8 @@ use super::{terminal, text};
 use flitlab::application::Action;
 use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
-use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::routing::Freedom;
+use flitlab::scenario::{self, Deadlock, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
 use flitlab::traffic::{ApplicationSpec, CollectiveSpec, RemoteMemorySpec};
@@ -23,8 +24,8 @@ use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
-/// Reports every mistake of the file at once, those of all points of its [sweep] included, and forwarding tables
-/// that can deadlock (exit code 4). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
+/// Reports every mistake of the file at once, those of all points of its [sweep] included, and whether packets can
+/// deadlock (exit code 4 if they can). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
 /// that left out is said.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab check scenarios/desmos/desmos-uniform.toml\n  \
@@ -175,19 +176,10 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if let Some(passage) = parameters.passage() {
         line("getting across", passage_text(&passage));
     }
-    if scenario.network.forwarding_proof().is_some() {
-        let deadlock = expectation.forwarding_cycle.clone();
-        let deadlock =
-            deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
-        line("forwarding table", deadlock);
+    if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
+        line("forwarding table", format!("by {}: {}", algorithm.name, algorithm.doc));
     }
-    if let RoutingSpec::Relation(spec) = &scenario.network.routing {
-        let proved = match spec.unproved {
-            true => "not proved to be free of deadlock",
-            false => "no packets can wait for each other for ever",
-        };
-        line("routing relation", proved.into());
-    }
+    line("deadlock", deadlock_text(&scenario.deadlock()));
     if let Some(capacity) = expectation.capacity_payload {
         let flits = simulation.fabric().capacity();
         let text =
@@ -272,6 +264,31 @@ fn passage_text(passage: &Passage) -> String {
         passage.sendings(),
         100.0 * passage.rate
     )
+}
+
+/// Whether packets can wait for each other for ever, and why not.
+fn deadlock_text(deadlock: &Deadlock) -> String {
+    let none = "no packets can wait for each other for ever";
+    match deadlock {
+        Deadlock::Never(Freedom::NoCircle) => {
+            format!("{none}: what waits for what leads in no circle")
+        }
+        Deadlock::Never(Freedom::Escape) => {
+            format!("{none}: all have an escape, and these lead in no circle")
+        }
+        Deadlock::Never(Freedom::Bubble) => {
+            format!("{none}: rings keep a bubble, and packets have one size")
+        }
+        Deadlock::Rarely { advice } => {
+            let advice =
+                advice.as_ref().map_or(String::new(), |set| format!("; {set} rules it out"));
+            format!(
+                "hardly ever: rings keep a bubble, which small packets can split among buffers, so packets of several sizes \
+                 have deadlocked (docs/model.md){advice}"
+            )
+        }
+        Deadlock::Possible { how, .. } => how.clone(),
+    }
 }
 
 /// What routers do along trees, in numbers.

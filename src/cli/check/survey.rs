@@ -1,4 +1,4 @@
-//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of its tables can deadlock.
+//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of them can deadlock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::terminal;
 use crate::cli::text::duration;
-use flitlab::scenario::{Network, Point, Scenario, Sweep};
+use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep};
 use flitlab::sweep::Simulation;
 
 /// How long tables are made.
@@ -34,7 +34,7 @@ pub(super) struct Survey {
     pub advice: Option<String>,
 }
 
-/// A forwarding table under which packets can wait for each other for ever.
+/// A series whose packets can wait for each other for ever.
 #[derive(Debug, Serialize)]
 pub(super) struct CanDeadlock {
     series: String,
@@ -49,7 +49,10 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
     let mut firsts: Vec<&Point> = Vec::new();
     let mut series: Vec<&str> = Vec::new();
     for point in &sweep.points {
-        let same = |other: &&Point| Arc::ptr_eq(&other.scenario.network, &point.scenario.network);
+        let same = |other: &&Point| {
+            Arc::ptr_eq(&other.scenario.network, &point.scenario.network)
+                && other.scenario.flow_control() == point.scenario.flow_control()
+        };
         // Points of one network mostly follow each other.
         if !firsts.iter().rev().any(same) {
             firsts.push(point);
@@ -80,8 +83,8 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         }
         Simulation::new(&point.scenario)?;
         survey.networks_looked_at += 1;
-        if let Some(cycle) = network.cycle() {
-            survey.advice = survey.advice.or_else(|| point.scenario.deadlock_advice());
+        if let Deadlock::Possible { how: cycle, advice } = point.scenario.deadlock() {
+            survey.advice = survey.advice.or(advice);
             survey.can_deadlock.push(CanDeadlock { series: point.series.clone(), cycle });
         }
     }
@@ -107,7 +110,7 @@ pub(super) fn text(survey: &Survey) -> String {
     };
     let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
     for found in survey.can_deadlock.iter().take(MOST_TOLD) {
-        let name = if found.series.is_empty() { "the table" } else { &found.series };
+        let name = if found.series.is_empty() { "the scenario" } else { &found.series };
         text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);
     }
     if survey.can_deadlock.len() > MOST_TOLD {

@@ -42,8 +42,9 @@ const SHOWN: usize = 10;
 pub(super) struct Route {
     #[command(flatten)]
     input: Option<Input>,
-    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and
-    /// nue-balanced elsewhere. `sssp` is Angara's on a torus, unless the scenario has [routing.agnostic]
+    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and what a
+    /// scenario of that fabric takes by itself elsewhere. `sssp` is Angara's on a torus, unless the scenario has
+    /// [routing.agnostic]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
     /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
@@ -149,7 +150,7 @@ impl Route {
             }
             (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
             (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, of_angara),
-            (None, _) => self.agnostic(agnostic::Algorithm::NUE_BALANCED, parameters)?,
+            (None, _) => self.agnostic(network.usual_algorithm(), parameters)?,
             (Some(name), routing) => {
                 let angara = tables::ALGORITHMS.into_iter().find(|other| other.name == name);
                 let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });

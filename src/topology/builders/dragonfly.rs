@@ -2,8 +2,8 @@
 //! topology", ISCA 2008).
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, join_all, pairs,
-    populate, product, refuse,
+    BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
+    join_all, pairs, populate, product, refuse,
 };
 use crate::narrow::narrow;
 
@@ -12,6 +12,7 @@ pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
     doc: "A dragonfly: groups of switches all joined with each other, and cables between any two \
              groups.",
     known_as: &[],
+    usual_table: DRAGONFLY_TABLE,
     read,
 };
 

@@ -1,14 +1,15 @@
 //! Kautz graphs (W. H. Kautz, "Bounds on directed (d, k) graphs", 1968), each arc a cable.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, populate, product,
-    refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
+    populate, product, refuse,
 };
 
 pub(super) static KAUTZ: BuilderKind = BuilderKind {
     name: "kautz",
     doc: "A Kautz graph, each of its arcs a cable.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 

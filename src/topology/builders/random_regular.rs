@@ -7,7 +7,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 use crate::narrow::narrow;
 
@@ -15,6 +16,7 @@ pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
     name: "random_regular",
     doc: "A random graph in which every switch has as many cables (Jellyfish).",
     known_as: &["jellyfish"],
+    usual_table: ANY_TABLE,
     read,
 };
 

@@ -34,6 +34,19 @@ impl Sizes<'_, '_> {
         narrow(self.reader.value("terminals", &TERMINALS, default.into(), doc))
     }
 
+    /// Terminals of each switch of a HyperX, and cables between two switches: as many terminals as cables along the
+    /// shortest dimension, a switch's own place counted, so that uniform traffic just fills it (a flattened butterfly's
+    /// concentration).
+    pub(super) fn terminals_of_hyperx(&mut self, dimensions: Option<&[u32]>) -> (u32, u32) {
+        let redundancy = self.redundancy("Cables between two switches of a dimension.");
+        let joined = dimensions.unwrap_or_default().iter().filter(|&&size| size > 1);
+        let usual = joined.min().map_or(1, |&size| size.saturating_mul(redundancy));
+        let doc = "Terminals of each switch. By itself as many as uniform traffic at load 1 just fills the cables with.";
+        let from = "the shortest dimension above 1, times redundancy";
+        let usual = usual.min(1 << 20).into();
+        (narrow(self.reader.value_from("terminals", &TERMINALS, usual, from, doc)), redundancy)
+    }
+
     /// What a fabric is drawn from.
     pub(super) fn seed(&mut self) -> u64 {
         let (from, doc) = ("the scenario's seed", "What decides which switches are joined.");

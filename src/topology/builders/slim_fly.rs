@@ -2,13 +2,15 @@
 //! McKay-Miller-Siran graphs of diameter 2.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 
 pub(super) static SLIM_FLY: BuilderKind = BuilderKind {
     name: "slim_fly",
     doc: "A Slim Fly: no switch is farther than two hops from another.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 

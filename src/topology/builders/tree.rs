@@ -2,8 +2,8 @@
 //! architectures", IPPS 1997).
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, populate, product,
-    refuse,
+    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TREE_TABLE, TopologyError, begin,
+    populate, product, refuse,
 };
 use crate::narrow::narrow;
 
@@ -11,6 +11,7 @@ pub(super) static TREE: BuilderKind = BuilderKind {
     name: "tree",
     doc: "A k-ary n-tree: a fat tree of levels that are alike.",
     known_as: &["fattree", "k_ary_n_tree"],
+    usual_table: TREE_TABLE,
     read,
 };
 

@@ -43,6 +43,12 @@ pub(super) struct Trace {
 }
 
 impl Trace {
+    /// When a packet was granted the latest of its channels here, and which.
+    pub fn latest(&self, (source, sequence): (u32, u32)) -> Option<(Picoseconds, u32)> {
+        let own = self.grants.iter().rev().filter(|it| (it.3, it.4) == (source, sequence));
+        own.map(|it| (it.0, it.2)).max()
+    }
+
     /// Notes a grant if the packet is one of those.
     #[inline]
     pub(super) fn add(

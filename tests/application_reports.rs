@@ -227,3 +227,58 @@ fn a_load_beside_collective_operations_is_measured_while_they_go_on() {
     let text = place.run(&["run", "x.toml", "--out", "text"]);
     assert!(text.contains("measured          all from 5.000 to "), "{text}");
 }
+
+#[test]
+fn files_of_other_programs_are_named_with_a_way_out() {
+    let place = Workplace::new("other-programs");
+    two_ranks(&place, "rank 0 {\ns: send 8b to 1\n}\nrank 1 {\nr: recv 8b from 0\nc: calc 7\n}\n");
+    let (code, errors) = place.fail(&["run", "x.goal"]);
+    assert_eq!(code, 2);
+    assert!(errors.starts_with("error: x.goal is a GOAL schedule, no scenario"), "{errors}");
+    assert!(errors.contains("file = \"x.goal\"") && errors.lines().count() == 2, "{errors}");
+    // What it says can be done: the scenario beside it runs.
+    place.run(&["run", "x.toml"]);
+    assert!(place.run(&["schedule", "check", "x.goal"]).contains("0 ns to 7 ns, mean 3.5 ns"));
+    let simgrid = "0 init\n0 send 1 0 8\n1 init\n1 recv 0 0 8\n";
+    for (file, text, name) in [
+        ("ti.txt", simgrid, "a time-independent trace of SimGrid"),
+        ("perm.cm", "Nodes 4\nConnections 2\n0->1 id 1 size 100\n", "a connection matrix of htsim"),
+        ("dumpi-1.meta", "hostname=n1\nnumprocs=2\n", "a DUMPI trace"),
+        ("all_reduce.0.et", "\u{7}\n\u{5}0.0.4A\u{12}", "an execution trace of Chakra"),
+    ] {
+        place.write(file, text);
+        for arguments in [&["schedule", "check", file][..], &["run", file]] {
+            let (code, errors) = place.fail(arguments);
+            assert_eq!(code, 2, "{errors}");
+            assert!(errors.contains(name) && errors.contains("help: "), "{arguments:?}: {errors}");
+            assert!(errors.lines().count() <= 4, "{errors}");
+        }
+    }
+    place.write("c.goal", "num_ranks 1\nrank 0 {\nk: coll allreduce 4096b 0 0 -1 cpu 1 nic 1\n}\n");
+    let (_, errors) = place.fail(&["schedule", "check", "c.goal"]);
+    assert!(errors.contains("flitlab schedule all-reduce") && !errors.contains("calc`?"), "{errors}");
+}
+
+#[test]
+fn a_binary_of_loggopsim2_is_named() {
+    let place = Workplace::new("loggopsim2");
+    // One rank with one computation, each of whose operations has 65 bytes more than LogGOPSim's.
+    let mut bytes = 4223u64.to_le_bytes().to_vec();
+    bytes.extend(1u32.to_le_bytes());
+    bytes.extend([0, 0]);
+    let length: u64 = 8 + 4 + 104;
+    bytes.extend(22u64.to_le_bytes());
+    bytes.extend((22 + length).to_le_bytes());
+    bytes.extend([1u32, 1, 0].iter().flat_map(|it| it.to_le_bytes()));
+    let mut operation = [0u8; 104];
+    operation[4] = 3;
+    bytes.extend(operation);
+    std::fs::write(place.0.join("two.bin"), &bytes).unwrap();
+    let (code, errors) = place.fail(&["schedule", "check", "two.bin"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("is a GOAL binary of LogGOPSim2"), "{errors}");
+    assert!(!errors.contains("cut off"), "{errors}");
+    // One that is cut off is none.
+    std::fs::write(place.0.join("cut.bin"), &bytes[..60]).unwrap();
+    assert!(place.fail(&["schedule", "check", "cut.bin"]).1.contains("cut off"));
+}

@@ -140,6 +140,7 @@ fn the_channel_that_is_too_narrow_holds_the_critical_path_up() {
         let channel = first[column("channel")];
         assert!(channel.contains("s1") && channel.contains("s2"), "{sharing}: {rows}");
         let held: f64 = first[column("held_up_us")].parse().unwrap();
+        assert_eq!(found["path_channels"][0]["channel"], channel);
         assert!(held > 0.8 * value("path_queueing_us"), "{sharing}: {rows}");
         // Looking changes nothing, on any number of threads.
         let other = format!("{number}-on-two");
@@ -149,6 +150,8 @@ fn the_channel_that_is_too_narrow_holds_the_critical_path_up() {
     }
     let text = place.run(&["run", "x.toml", "--trace-path", "--out", "text"]);
     assert!(text.contains("path held up by"), "{text}");
+    place.run(&["report", "text"]);
+    assert!(place.read("text/report.html").contains("critical path held up by"));
 }
 
 #[test]

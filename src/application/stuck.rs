@@ -8,12 +8,13 @@ use std::fmt;
 
 use super::schedule::{ANY, Action, Operation, Schedule, Until};
 use crate::narrow::narrow;
+use crate::units::Picoseconds;
 
 /// Operations that can't go on: nothing is left that could free them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stuck {
-    /// When the last thing happened, in the units of the simulation: nanoseconds of LogGOPS, picoseconds of a network.
-    pub time: u64,
+    /// When the last thing happened.
+    pub time: Picoseconds,
     /// Receipts that were begun and got no message.
     pub receipts: Vec<u32>,
     /// Messages that were sent and never received.

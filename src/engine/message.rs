@@ -91,7 +91,7 @@ pub(super) struct RoomWaits {
 }
 
 impl RoomWaits {
-    pub(super) const NONE: Self = Self { ended: 0, since: Picoseconds::MAX };
+    pub(super) const NONE: Self = Self { ended: Picoseconds::ZERO, since: Picoseconds::NEVER };
 
     /// It waits from now on, if it does not already.
     pub(super) fn begin(&mut self, now: Picoseconds) {
@@ -100,7 +100,7 @@ impl RoomWaits {
 
     pub(super) fn end(&mut self, now: Picoseconds) {
         self.ended = self.until(now);
-        self.since = Picoseconds::MAX;
+        self.since = Picoseconds::NEVER;
     }
 
     /// All until now.
@@ -110,7 +110,7 @@ impl RoomWaits {
 
     /// Whether it waits.
     pub(super) fn is_on(&self) -> bool {
-        self.since != Picoseconds::MAX
+        self.since != Picoseconds::NEVER
     }
 }
 

@@ -327,7 +327,7 @@ impl Model<'_> {
             let number =
                 terminal * self.whole.parameters.injection_channels + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
-            let waited_before = waits.map_or(0, |waits| waits.until(now));
+            let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
             let of_message = Note { started, role, tag, arrival: NONE, waited_before };
             note = self.sources.notes.insert(of_message);
         }

@@ -658,7 +658,6 @@ fn longest(
     in_steps: Option<u128>,
 ) -> CompletionBound {
     let hosts = u128::from(send) + u128::from(receive);
-    let time = |time: u128| Picoseconds::try_from(time).unwrap_or(Picoseconds::MAX);
     let with_hosts = |of: &Longest| if of.time > 0 { of.time + hosts } else { 0 };
     let [by_rates, by_credits] = [&rates, &credits].map(with_hosts);
     let by_steps = in_steps.unwrap_or(0);
@@ -667,10 +666,10 @@ fn longest(
     all.add(by_credits, || credits.of);
     all.add(by_steps, || "the steps, each of which waits for the one before it".into());
     CompletionBound {
-        time: time(all.time),
+        time: Picoseconds::from_wide(all.time),
         bottleneck: all.of,
-        by_rates: time(by_rates),
-        by_credits: time(by_credits),
-        by_steps: time(by_steps),
+        by_rates: Picoseconds::from_wide(by_rates),
+        by_credits: Picoseconds::from_wide(by_credits),
+        by_steps: Picoseconds::from_wide(by_steps),
     }
 }

@@ -7,7 +7,6 @@ use super::table::{Count, Given, Microseconds, Text, table};
 use crate::application::Schedule;
 use crate::engine::Grant;
 use crate::measure::{Explanation, Spent, Times};
-use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 table! {
@@ -100,11 +99,11 @@ impl PathChannelRow {
         for channel in held_up {
             let row = rows.entry(channel).or_default();
             row.channel.clone_from(channel);
-            row.held_up += 1;
+            row.held_up += Picoseconds(1);
         }
         for row in rows.values_mut() {
             let share = u128::from(row.held_up) * u128::from(waited);
-            row.held_up = narrow(share / held_up.len() as u128);
+            row.held_up = Picoseconds::from_wide(share / held_up.len() as u128);
         }
         for grant in grants {
             let row = rows.entry(&grant.channel).or_default();
@@ -120,15 +119,15 @@ impl PathChannelRow {
 
 fn row(
     (first_rank, last_rank): (u32, u32),
-    (start, end): (u64, u64),
+    (start, end): (Picoseconds, Picoseconds),
     times: &Times,
 ) -> ActivityRow {
     let [compute, host, partner, injection, queueing, flight] = *times;
     ActivityRow {
         first_rank,
         last_rank,
-        start,
-        end,
+        start: start,
+        end: end,
         compute,
         host,
         partner,
@@ -150,7 +149,9 @@ impl ActivityRow {
     /// What each rank did, from the start to when it was done.
     fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
         let ranks = (0..).zip(finished).zip(&explanation.ranks);
-        ranks.map(|((rank, &end), times)| row((rank, rank), (0, end), times)).collect()
+        ranks
+            .map(|((rank, &end), times)| row((rank, rank), (Picoseconds::ZERO, end), times))
+            .collect()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Packets and messages, a row each: the files of `flitlab run --log-packets` and `--log-messages`.
 
-use super::csv::Row;
 use super::table::{Count, Given, Nanoseconds, Text, table};
 use crate::engine::{CompletedMessage, DeliveredPacket};
 use crate::units::Picoseconds;
@@ -48,9 +47,6 @@ table! {
         completed: Picoseconds as Given<Nanoseconds>, "completed_ns", "completed", Label, usual;
     }
 }
-
-impl Row for PacketRow {}
-impl Row for MessageRow {}
 
 impl From<&DeliveredPacket> for PacketRow {
     fn from(packet: &DeliveredPacket) -> Self {

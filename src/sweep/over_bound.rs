@@ -31,16 +31,16 @@ impl OverBound {
         measured: &Measured,
         channels: &[ChannelRow],
     ) -> Option<Self> {
-        let bound = simulation.completion_bound().filter(|bound| bound.time > 0)?;
+        let bound = simulation.completion_bound().filter(|bound| bound.time > Picoseconds::ZERO)?;
         let completion = measured.completion_time?;
-        let ratio = completion as f64 / bound.time as f64;
+        let ratio = completion.0 as f64 / bound.time.0 as f64;
         let mut why = Vec::new();
         if ratio >= WORTH_TELLING {
             why.extend(steps(simulation, (bound.by_steps, bound.by_rates), completion));
             why.extend(busiest(channels, completion));
             why.extend(stalls(channels));
         }
-        let bound_us = bound.time as f64 / 1e6;
+        let bound_us = bound.time.0 as f64 / 1e6;
         Some(Self { ratio, bound_us, bottleneck: bound.bottleneck, why })
     }
 }
@@ -57,7 +57,7 @@ fn steps(
             if all < 2 {
                 return None;
             }
-            let each = time_text(completion / Picoseconds::from(all) / 1000 * 1000);
+            let each = time_text(completion / u64::from(all) / 1000 * 1000);
             let waits = match spec.between {
                 Between::Barrier { .. } => "all nodes wait for the slowest one in each",
                 _ => "in each a node waits for its partners",
@@ -65,8 +65,8 @@ fn steps(
             Some(format!(
                 "lock step: {all} steps of {each} in the mean, and {waits}; one after the other they take {:.3} us at \
                  least, the channels {:.3} us (exchange.between_steps = \"nothing\" lets nodes go on)",
-                by_steps as f64 / 1e6,
-                by_rates as f64 / 1e6
+                by_steps.0 as f64 / 1e6,
+                by_rates.0 as f64 / 1e6
             ))
         }
         WorkloadSpec::RemoteMemory(spec) => Some(format!(
@@ -88,7 +88,7 @@ fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
     Some(format!(
         "the busiest channel, {}, carried flits for {:.3} us, {:.1}% of the time",
         busiest.channel,
-        busiest.utilisation * completion as f64 / 1e6,
+        busiest.utilisation * completion.0 as f64 / 1e6,
         100.0 * busiest.utilisation
     ))
 }

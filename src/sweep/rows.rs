@@ -91,7 +91,7 @@ pub(super) fn application_row(
     Measured {
         completion_time: Some(completion),
         // Bytes a picosecond are TB/s.
-        bandwidth: Some(payload / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         simulated_time: Some(completion),
         path_compute,
         path_host,
@@ -122,7 +122,7 @@ pub(super) fn collective_row(
         completion_time: Some(completion),
         warm_up: has_load.then_some(start),
         simulated_time: if has_load { Some(end) } else { row.simulated_time },
-        bandwidth: Some(bytes as f64 / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         ..row
     }
 }
@@ -135,7 +135,7 @@ pub(super) fn remote_memory_row(
     initiators: usize,
 ) -> Measured {
     // Millions a second.
-    let all = measured.messages as f64 / measured.completion.max(1) as f64 * 1e6;
+    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
     let each = all / initiators.max(1) as f64;
     Measured {
         bandwidth: Some(each * bytes as f64 / 1e3),

@@ -299,7 +299,8 @@ impl Simulation {
         let mut parameters = self.scenario.parameters.clone();
         if let Traffic::Application(..) = self.traffic {
             // The ranks' streams are busy for so long, which the engine knows nothing of.
-            (parameters.send_overhead, parameters.receive_overhead) = (0, 0);
+            (parameters.send_overhead, parameters.receive_overhead) =
+                (Picoseconds::ZERO, Picoseconds::ZERO);
         }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         Engine::interrupted(
@@ -340,7 +341,7 @@ impl Simulation {
         let to_fraction = 1.0 / capacity;
         let parameters = &self.scenario.parameters;
         // Bytes a picosecond are TB/s.
-        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time() as f64 * 1e3;
+        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
@@ -371,8 +372,8 @@ impl Simulation {
         let latencies = latency_rows(quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
             accepted_load: Some(
-                window.delivered.flits as f64 * offered.flit_time as f64
-                    / window.length() as f64
+                window.delivered.flits as f64 * offered.flit_time.0 as f64
+                    / window.length().0 as f64
                     / senders.len().max(1) as f64
                     * to_fraction,
             ),
@@ -441,7 +442,7 @@ impl Simulation {
     fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
-        let all = senders as f64 / flit_time as f64;
+        let all = senders as f64 / flit_time.0 as f64;
         let flits = load.offered_flits * all;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
@@ -460,7 +461,7 @@ impl Simulation {
                 .injection_flit_time()
                 .max(flit_time)
                 .max(parameters.ejection_flit_time());
-            ZeroLoad { packet, message: packet.saturating_add(behind.saturating_mul(slowest)) }
+            ZeroLoad { packet, message: packet + slowest * behind }
         });
         Offered {
             flits,
@@ -529,8 +530,8 @@ impl Simulation {
         }
         let mut engine = self.engine_without_logs(self.workload(), None);
         engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
-        let all: Picoseconds = legs.iter().map(|(start, end, _)| end - start).sum();
-        let apart = all.div_ceil(LOOKS).max(1);
+        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
+        let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
         let mut held_up = Vec::new();
         // From one message on to the next, the first look half as far from the start.
         let mut next = apart / 2;
@@ -542,7 +543,7 @@ impl Simulation {
             }
             next -= end - start;
         }
-        engine.run_until(Picoseconds::MAX);
+        engine.run_until(Picoseconds::NEVER);
         let waited = explanation.path_times()[Spent::Queueing as usize];
         PathChannelRow::of(&engine.traced(), &held_up, waited)
     }

@@ -148,7 +148,7 @@ impl<'a> Terminals<'a> {
             payload: 0,
             created: now,
             sequence: u32::MAX,
-            injected: Picoseconds::MAX,
+            injected: Picoseconds::NEVER,
             ports: route.ports().collect(),
             lanes: Vec::new(),
             datelines: BTreeSet::new(),

@@ -12,6 +12,7 @@ use crate::engine::way::{Address, MOST_WORDS, Way};
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
+use crate::units::Picoseconds;
 
 /// A packet that a source has put together.
 pub(in crate::engine) struct NewPacket {
@@ -92,7 +93,7 @@ impl Model<'_> {
         let time = self.time(now);
         if let Some(waits) = self.sources.waits.get(number as usize) {
             let waited = waits.until(time) - note.waited_before;
-            if waited > 0 {
+            if waited > Picoseconds::ZERO {
                 self.workload.waited_for_room(note.tag, waited);
             }
         }
@@ -208,7 +209,7 @@ impl Model<'_> {
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
         let started = message.created - self.whole.parameters.send_overhead;
-        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE, waited_before: 0 };
+        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE, waited_before: Picoseconds::ZERO };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
             let way = self.way_of_next(message.note, slot.is_some());

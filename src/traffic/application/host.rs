@@ -21,9 +21,6 @@ use crate::prefetch::{Stage, prefetch};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
 
-/// Picoseconds of a nanosecond.
-const NANOSECOND: Picoseconds = 1000;
-
 /// Of more operations it is not kept when they were done: it would fill the memory.
 const MOST_RECORDED: usize = 20_000_000;
 
@@ -99,7 +96,9 @@ fn parts(tag: u64) -> (u32, u32, LegKind) {
 
 /// What so many bytes take at a rate; nothing without one.
 fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
-    rate.map_or(0, |rate| narrow(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0)))
+    rate.map_or(Picoseconds::ZERO, |rate| {
+        Picoseconds::from_wide(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0))
+    })
 }
 
 impl Application {
@@ -127,7 +126,7 @@ impl Application {
         let host = Host {
             agenda: Agenda::default(),
             outbox: Line::EMPTY,
-            send_free: 0,
+            send_free: Picoseconds::ZERO,
             streams: 0,
             idle: 0,
         };
@@ -159,9 +158,9 @@ impl Application {
                 receipts,
                 promised: HashMap::default(),
                 order: Order::new(&pairs),
-                finished: vec![0; schedule.ranks() as usize],
+                finished: vec![Picoseconds::ZERO; schedule.ranks() as usize],
                 ended: 0,
-                latest: 0,
+                latest: Picoseconds::ZERO,
                 records: records.then(Records::default),
             },
             pairs: pairs.into(),
@@ -226,13 +225,13 @@ impl Application {
                 if self.schedule.waits(number) == 0 {
                     let stream = u32::from(self.schedule.operation(number).stream);
                     let stream = self.first_stream[rank as usize] + stream;
-                    self.state.streams.add(stream, Task::begin(number, ANY, 0));
+                    self.state.streams.add(stream, Task::begin(number, ANY, Picoseconds::ZERO));
                     any = true;
                 }
             }
         }
-        self.run_streams(terminal, 0);
-        any.then_some(0)
+        self.run_streams(terminal, Picoseconds::ZERO);
+        any.then_some(Picoseconds::ZERO)
     }
 
     /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to ask again.
@@ -435,7 +434,7 @@ impl Application {
                     self.free(task.operation, Until::Begun, rank, now);
                 }
                 let busy = self.time_of(task);
-                if busy == 0 {
+                if busy == Picoseconds::ZERO {
                     self.finish(terminal, rank, task, now, now);
                     continue;
                 }
@@ -455,18 +454,19 @@ impl Application {
         let host = &self.host;
         let operation = self.schedule.operation(task.operation);
         let per_byte = |bytes: u64| match host.overhead_per_byte {
-            0.0 => 0,
+            0.0 => Picoseconds::ZERO,
             each => rounded::<Picoseconds>(bytes.saturating_sub(1) as f64 * each),
         };
         match task.kind {
             JobKind::Begin => match operation.action {
-                Action::Compute => operation.amount.saturating_mul(NANOSECOND),
+                Action::Compute => Picoseconds::NANOSECOND * operation.amount,
                 Action::Send => host.send_overhead + per_byte(operation.amount),
-                Action::Receive => 0,
+                Action::Receive => Picoseconds::ZERO,
             },
             JobKind::Take => {
                 let bytes = self.schedule.operation(task.cause).amount;
-                let copy = if task.is_copy { time_of(bytes, host.copy_rate) } else { 0 };
+                let copy =
+                    if task.is_copy { time_of(bytes, host.copy_rate) } else { Picoseconds::ZERO };
                 host.receive_overhead + per_byte(bytes) + copy
             }
             JobKind::Answer | JobKind::Go => host.send_overhead,
@@ -601,13 +601,13 @@ impl Application {
     pub fn outcome<'a>(parts: impl Iterator<Item = &'a Self>) -> Result<Outcome, Stuck> {
         let mut outcome = Outcome::default();
         let (mut receipts, mut messages) = (Vec::new(), Vec::new());
-        let (mut ended, mut latest) = (0, 0);
+        let (mut ended, mut latest) = (0, Picoseconds::ZERO);
         let parts: Vec<_> = parts.collect();
         for part in &parts {
             let state = &part.state;
             ended += state.ended;
             latest = latest.max(state.latest);
-            outcome.finished.resize(state.finished.len(), 0);
+            outcome.finished.resize(state.finished.len(), Picoseconds::ZERO);
             for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
                 *all = (*all).max(*own);
             }
@@ -644,7 +644,7 @@ impl Application {
 impl Outcome {
     /// When the last operation of all ended.
     pub fn time(&self) -> Picoseconds {
-        self.finished.iter().copied().max().unwrap_or(0)
+        self.finished.iter().copied().max().unwrap_or(Picoseconds::ZERO)
     }
 }
 

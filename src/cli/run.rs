@@ -156,6 +156,7 @@ impl Run {
             warnings,
             deadlocks: note.into_iter().collect(),
             over_bound: OverBound::new(&simulation, measured, channels),
+            path_channels: text::held_up(&rows.points[0].explained.channels),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {

@@ -9,7 +9,7 @@ use super::{Failure, text};
 use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
-use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
+use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
 use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
@@ -147,6 +147,9 @@ pub(super) struct Summary<'r> {
     /// Of a run of something that ends: how far it stayed from its bound, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_bound: Option<OverBound>,
+    /// The channels that held a critical path up longest, if that was asked for.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub path_channels: &'r [PathChannelRow],
 }
 
 impl Summary<'_> {

@@ -19,7 +19,7 @@ use flitlab::routing::Freedom;
 use flitlab::scenario::{self, Deadlock, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
-use flitlab::traffic::{ApplicationSpec, CollectiveSpec, RemoteMemorySpec};
+use flitlab::traffic::{ApplicationSpec, Carrier, CollectiveSpec, RemoteMemorySpec};
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
@@ -190,10 +190,15 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         let (fraction, payload) = (load.offered_fraction, load.offered_payload / 1e9);
         line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
+    let is_loggops = matches!(
+        &scenario.workload,
+        WorkloadSpec::Application(spec) if spec.carrier != Carrier::Flits
+    );
     let completion = || match (expectation.completion_bound_ns, &expectation.bottleneck) {
         (Some(bound), Some(bottleneck)) => {
             format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
         }
+        _ if is_loggops => "no bound computed: LogGOPS knows no channels".into(),
         _ => "no bound computed: too many messages to look at".into(),
     };
     match &scenario.workload {

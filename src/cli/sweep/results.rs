@@ -148,6 +148,7 @@ impl<'f> Results<'f> {
                 .map(|&(point, found)| DeadlockNote::new(point, found))
                 .collect(),
             over_bound: None,
+            path_channels: &[],
         };
         if self.whole {
             summary.write(self.folder)?;

@@ -10,6 +10,7 @@
 //! | [`memory`] | memory that something will take, compared with what there is |
 //! | [`printable`] | text of anybody, without control characters |
 //! | [`text_file`] | files of users, read with a limit |
+//! | `foreign` | files of other kinds, told by how they begin |
 //! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
 //! | [`document`] | TOML texts with places, and the reading of their keys |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
@@ -61,6 +62,7 @@ pub mod application;
 pub mod document;
 pub mod engine;
 mod file_error;
+mod foreign;
 mod invalid_line;
 pub mod measure;
 pub mod memory;

@@ -3,11 +3,12 @@
 //! Places survive overriding: a value given by `--set` or by a sweep points at the text that gave it.
 
 use std::{
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use crate::foreign::{Foreign, START};
 use crate::printable::without_error_numbers;
 use crate::text_file::read_small_text;
 
@@ -99,13 +100,34 @@ fn meant(path: &Path) -> Option<PathBuf> {
     near.map(|name| path.with_file_name(name))
 }
 
+/// The first bytes of an ordinary file; none of what can't be read.
+fn start_of_file(path: &Path) -> Vec<u8> {
+    let mut start = Vec::new();
+    if path.is_file()
+        && let Ok(file) = std::fs::File::open(path)
+    {
+        let _ = file.take(START as u64).read_to_end(&mut start);
+    }
+    start
+}
+
 impl Toml {
     /// Reads a file.
     ///
     /// # Errors
     /// If the file can't be read, is no text, or is larger than any scenario.
     pub fn open(path: &Path) -> Result<Self, Diagnostics> {
-        match read_small_text(path) {
+        let read = read_small_text(path);
+        let start = match &read {
+            Ok(text) => text.as_bytes()[..text.len().min(START)].to_vec(),
+            Err(_) => start_of_file(path),
+        };
+        if let Some(other) = Foreign::of(path, &start) {
+            let message = format!("{} is {}, not a scenario", path.display(), other.name());
+            let problem = Diagnostic::unplaced(message).help(other.help(path));
+            return Err(Diagnostics::check(vec![problem]).expect_err("there is one"));
+        }
+        match read {
             Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
             Err(error) => {
                 let missing = error.kind() == io::ErrorKind::NotFound;

@@ -39,6 +39,13 @@ impl Flaw {
     }
 }
 
+impl Flaw {
+    /// Whether the file ends too early, rather than having something else in it.
+    pub(super) fn is_early_end(&self) -> bool {
+        self.message.starts_with("the file ends")
+    }
+}
+
 impl Display for Flaw {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "at byte {} {}", self.at, self.message)

@@ -19,10 +19,8 @@ use std::path::Path;
 
 use super::Schedule;
 use crate::document::{Diagnostic, Diagnostics};
+use crate::foreign::{Foreign, GOAL_COOKIE as COOKIE, START};
 use crate::memory::claim;
-
-/// The first eight bytes of a binary file, as a number.
-const COOKIE: u64 = 4223;
 
 /// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
 const DESTROYED: u64 = 2342;
@@ -58,9 +56,20 @@ pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
         complaints::of_file(problem.help(shortage.help()))
     })?;
     let mut start = Vec::new();
-    Read::by_ref(&mut file).take(8).read_to_end(&mut start).map_err(unreadable)?;
+    Read::by_ref(&mut file).take(START as u64).read_to_end(&mut start).map_err(unreadable)?;
+    if let Some(other) = Foreign::of(path, &start).filter(|kind| *kind != Foreign::Goal) {
+        let problem = Diagnostic::unplaced(format!("{name} is {}, no GOAL schedule", other.name()));
+        return Err(complaints::of_file(problem.help(other.help_for_schedules())));
+    }
     let rest = BufReader::with_capacity(1 << 20, file);
     read_from(&name, &mut start.as_slice().chain(rest))
+}
+
+/// Whether a file is empty or looks like GOAL, so that a new schedule may replace it.
+pub fn is_goal(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START as u64).read_to_end(&mut start));
+    read.is_ok() && (start.is_empty() || Foreign::of(path, &start) == Some(Foreign::Goal))
 }
 
 /// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
@@ -76,8 +85,13 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
     match <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes) {
         Ok(COOKIE) => binary::read(input).map_err(|flaw| {
             let problem = Diagnostic::unplaced(format!("{name} is no GOAL binary: {flaw}"));
-            let help =
-                "a file that was cut off while it was copied or written ends early: make it again";
+            let help = match flaw.is_early_end() {
+                true => "a file that was cut off while it was copied or written ends early: make it again",
+                false => {
+                    "LogGOPSim2 begins its binaries as LogGOPSim does and goes on otherwise: give the text that it was \
+                     made of"
+                }
+            };
             complaints::of_file(problem.help(help))
         }),
         Ok(DESTROYED) => {

@@ -132,6 +132,9 @@ impl Plot {
         }
         self.check_key(&rows)?;
         look::check_series(&look, &rows).map_err(Failure::input)?;
+        for vain in self.look.vain_names(&rows) {
+            say(&format!("note: {vain}"));
+        }
         let wish = Wish {
             untitled: self.title.as_deref() == Some(""),
             title,
@@ -147,6 +150,9 @@ impl Plot {
         drop(claim);
         if files.written.is_empty() && files.kept.is_empty() {
             return Err(Failure::input(self.nothing(&rows)));
+        }
+        if let Some(vain) = look::vain_limits(&self.look, &files.written) {
+            say(&format!("note: {vain}"));
         }
         self.show(&files)
     }

@@ -12,6 +12,8 @@ const LOOKED_AT: u64 = 4096;
 pub enum Format {
     /// A GOAL schedule, text or binary.
     Goal,
+    /// A platform of `SimGrid`, in XML.
+    SimGridPlatform,
     /// Time-independent traces of `SimGrid`.
     SimGrid,
     /// A trace of DUMPI, its metafile, or what dumpi2ascii makes of it.
@@ -44,6 +46,9 @@ impl Format {
             let is_dumpi = file.starts_with("dumpi-") && file.ends_with(".bin");
             return is_dumpi.then_some(Self::Dumpi);
         };
+        if text.contains("<platform") || text.contains("simgrid.dtd") {
+            return Some(Self::SimGridPlatform);
+        }
         let is_comment = |line: &&str| {
             !line.is_empty() && !["//", "/*", "*", "#"].iter().any(|it| line.starts_with(it))
         };
@@ -80,6 +85,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Goal => "a GOAL schedule",
+            Self::SimGridPlatform => "a platform of SimGrid",
             Self::SimGrid => "a time-independent trace of SimGrid",
             Self::Dumpi => "a DUMPI trace",
             Self::Liballprof => "a trace of liballprof",
@@ -97,6 +103,8 @@ impl Format {
                  `[application]` with `file = \"{name}\"` (`flitlab init` makes a scenario to begin with; \
                  `flitlab schedule check {name}` says what is in the schedule)"
             ),
+            Self::SimGridPlatform => "fabrics are described by [topology], or by a netlist of InfiniBand (docs/fabrics.md)"
+                .into(),
             Self::SimGrid => "flitlab reads schedules in GOAL: a rank's `send`, `recv` and `compute` become lines \
                               `send 8b to 1`, `recv 8b from 0` and `calc 1500` (nanoseconds), and \
                               `flitlab schedule --help` lists the collective operations that it makes"
@@ -166,13 +174,20 @@ fn is_chakra(start: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Format::{self, Chakra, Dumpi, Ember, Goal, Htsim, Liballprof, SimGrid};
+    use super::Format::{
+        self, Chakra, Dumpi, Ember, Goal, Htsim, Liballprof, SimGrid, SimGridPlatform,
+    };
 
     #[test]
     fn files_of_others_are_known_by_their_first_bytes() {
-        let cases: [(&str, &[u8], Option<Format>); 16] = [
+        let cases: [(&str, &[u8], Option<Format>); 17] = [
             ("x.goal", b"// made by hand\n\nnum_ranks 2\nrank 0 {", Some(Goal)),
             ("x.bin", b"\x7f\x10\0\0\0\0\0\0\x02\0\0\0", Some(Goal)),
+            (
+                "a.xml",
+                b"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"x\">\n<platform version=\"4.1\">",
+                Some(SimGridPlatform),
+            ),
             ("actions.txt", b"0 init\n1 init\n", Some(SimGrid)),
             ("actions0.txt", b"p3 compute 1e9\n", Some(SimGrid)),
             ("t.trace", b"0 allReduce 4 0\n", Some(SimGrid)),

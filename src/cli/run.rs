@@ -10,6 +10,7 @@ use super::folder::{Claim, Output};
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
@@ -68,6 +69,15 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let files = [
+            ("SCENARIO", Some(self.input.path.as_path())),
+            ("--checkpoint", self.keeping.path()),
+            ("--log", self.log.as_deref()),
+            ("--log-packets", self.log_packets.as_deref()),
+            ("--log-messages", self.log_messages.as_deref()),
+        ];
+        refuse_same(&files, ("--out", None))?;
+        refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
         let identity = || Scenario::identity(&document).map_err(|found| reject(&found));
@@ -108,6 +118,9 @@ impl Run {
         let headline = text::headline(&simulation);
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
+        }
+        for note in text::far_rates([&scenario.parameters]) {
+            bar.above(|| say(&format!("warning: {note}")));
         }
         if let Deadlock::Possible { how, .. } = scenario.deadlock() {
             bar.above(|| say(&format!("warning: {how}")));

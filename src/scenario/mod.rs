@@ -59,7 +59,8 @@ pub use relation::{PathsSpec, RelationSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
-    Figures, Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name,
+    Figures, Point, Saturation, SlurmSettings, Sweep, Unasked, check_sbatch_option,
+    check_slurm_name,
 };
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 
@@ -265,6 +266,9 @@ impl Reading {
         if problems.is_empty() {
             problems.append(&mut reader.held);
         }
+        // Of what is wrong anyhow no tables are made, which can take long.
+        let mut without_tables = Fabrics::without_tables();
+        let fabrics = if problems.is_empty() { fabrics } else { &mut without_tables };
         let (network, broken_rules) =
             checks::run(document, &reader.broken, &draft, fabrics, purpose);
         problems.extend(broken_rules);

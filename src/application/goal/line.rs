@@ -209,6 +209,11 @@ impl<'l> Cursor<'l> {
             let word = self.word();
             let Some(word @ Word { text: "send" | "recv" | "calc", .. }) = word else {
                 let span = word.as_ref().map_or_else(|| self.here(), Word::span);
+                if word.as_ref().is_some_and(|word| word.text == "coll") {
+                    let flaw = Flaw::new(span, "collective operations in GOAL are not read");
+                    let help = "`flitlab schedule all-reduce --algorithm ...` and the like write out their messages";
+                    return Err((Some(label), flaw.help(help)));
+                }
                 let flaw = Flaw::new(span, "behind a label stands `send`, `recv` or `calc`");
                 let is_coll = word.as_ref().is_some_and(|word| word.text == "coll");
                 let near = word.and_then(|word| nearest(word.text, FIRST_WORDS));

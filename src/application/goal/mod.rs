@@ -66,6 +66,12 @@ pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
     read_from(&name, &mut start.as_slice().chain(rest))
 }
 
+/// Whether a file is empty or looks like GOAL, so that a new schedule may replace it.
+pub fn is_goal(path: &Path) -> bool {
+    let is_empty = path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+    is_empty || Format::of_file(path) == Some(Format::Goal)
+}
+
 /// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
 ///
 /// # Errors

@@ -16,11 +16,11 @@ use flitlab::application::Action;
 use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::routing::Freedom;
-use flitlab::scenario::{self, Deadlock, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
 use flitlab::traffic::{ApplicationSpec, Carrier, CollectiveSpec, RemoteMemorySpec};
-use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
+use flitlab::units::{bytes_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
@@ -74,6 +74,9 @@ impl Check {
             (Ok(scenario), _) => scenario,
             // What only the sweep gives, its first point has.
             (Err(_), Some(sweep)) => {
+                if let Some(found) = Sweep::mistakes_of_run(&document) {
+                    bar.above(|| say(&refused_by_run(&found)));
+                }
                 Scenario::read(&sweep.points[0].document).map_err(|found| reject(&found))?
             }
             (Err(found), None) => return Err(reject(&found)),
@@ -111,6 +114,19 @@ impl Check {
         let help = advice.map_or_else(String::new, |advice| format!("\nhelp: {advice}"));
         Err(Failure::Check(format!("error: packets can wait for each other for ever{help}")))
     }
+}
+
+/// That the sweep is right, and the scenario on its own is not.
+fn refused_by_run(found: &Diagnostics) -> String {
+    let first = found.iter().next().expect("never empty");
+    let place = first
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!(" ({}:{})", place.source.name, place.line()));
+    format!(
+        "note: flitlab run, which leaves [sweep] out, would refuse this scenario: {}{place}",
+        first.message
+    )
 }
 
 /// Prints the reference, or the part of it that is about a word.
@@ -394,24 +410,6 @@ fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str>
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off.
 fn rounding(parameters: &Parameters) -> String {
-    let rates: [(&str, Rate); 3] = [
-        ("link.rate", parameters.link_rate),
-        ("adapter.injection_rate", parameters.injection_rate),
-        ("adapter.ejection_rate", parameters.ejection_rate),
-    ];
-    rates
-        .iter()
-        .filter_map(|&(key, rate)| {
-            let (time, error) = flit_time(parameters.flit, rate);
-            (error != 0.0).then(|| {
-                let value = format!(
-                    "{key} = {}: a flit takes {} (rounded, {:+.4}%)",
-                    rate_text(rate),
-                    time_text(time),
-                    error * 100.0
-                );
-                terminal::fact("rounding", &value, 21)
-            })
-        })
-        .collect()
+    let rounded = text::rounded_rates(parameters, 0.0);
+    rounded.iter().map(|value| terminal::fact("rounding", value, 21)).collect()
 }

@@ -9,7 +9,8 @@ use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::terminal;
 use crate::cli::text::duration;
-use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep};
+use crate::cli::unasked;
+use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked};
 use flitlab::sweep::Simulation;
 
 /// How long tables are made.
@@ -29,7 +30,10 @@ pub(super) struct Survey {
     networks_looked_at: usize,
     /// By the first series that has such a table.
     pub can_deadlock: Vec<CanDeadlock>,
-    /// What helps the first of them.
+    /// Series whose routers, links and adapters differ though the sweep does not say so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<Unasked>,
+    /// What helps the first table that can deadlock.
     #[serde(skip)]
     pub advice: Option<String>,
 }
@@ -69,6 +73,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         networks: firsts.len(),
         networks_looked_at: 0,
         can_deadlock: Vec::new(),
+        unasked: sweep.unasked.clone(),
         advice: None,
     };
     let begun = Instant::now();
@@ -109,6 +114,9 @@ pub(super) fn text(survey: &Survey) -> String {
         ),
     };
     let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
+    if let Some(differ) = unasked::text(&survey.unasked) {
+        text += &terminal::fact("compared", &differ, 21);
+    }
     for found in survey.can_deadlock.iter().take(MOST_TOLD) {
         let name = if found.series.is_empty() { "the scenario" } else { &found.series };
         text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);

@@ -132,6 +132,9 @@ impl Plot {
         }
         self.check_key(&rows)?;
         self.look.check_series(&look, &rows).map_err(Failure::input)?;
+        for vain in self.look.vain_names(&rows) {
+            say(&format!("note: {vain}"));
+        }
         let wish = Wish {
             untitled: self.title.as_deref() == Some(""),
             title,
@@ -153,6 +156,9 @@ impl Plot {
             if !{ stems }.any(|stem| kind.names_stem(stem)) {
                 say(&format!("note: no {} is drawn: {}", kind.name(), no_columns(&columns)));
             }
+        }
+        if let Some(vain) = look::vain_limits(&self.look, &files.written) {
+            say(&format!("note: {vain}"));
         }
         self.show(&files)
     }

@@ -33,7 +33,9 @@ pub(super) fn agnostic<'v, 'd>(
         };
         let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
         let choice = Choice::usual("algorithm", "algorithm", usual, doc);
-        let named = features.algorithms().map(|it| plain(it.name, it, it.doc));
+        let named = features.algorithms().map(|it| {
+            plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
+        });
         let algorithm = reader.choice(&choice, named.collect());
         let lanes = narrow(reader.value_from(
             "lanes",
@@ -50,7 +52,22 @@ pub(super) fn agnostic<'v, 'd>(
         let parameters = Parameters { lanes, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
-    .known_as(features.algorithms().map(|it| (it.name, in_table("agnostic", it.name))))
+    .known_as(features.algorithms().flat_map(|it| {
+        let names = std::iter::once(it.name).chain(elsewhere(it.name).iter().copied());
+        names.map(move |name| (name, in_table("agnostic", it.name)))
+    }))
+}
+
+/// What an algorithm is called elsewhere, above all by OpenSM.
+fn elsewhere(name: &str) -> &'static [&'static str] {
+    match name {
+        "min-hop" => &["minhop", "minimal"],
+        "up-down" => &["updn"],
+        "d-mod-k" => &["ftree", "fattree", "fat-tree"],
+        // For routings of tori `dor` is direction order.
+        "dimension-order" => &["dor-table"],
+        _ => &[],
+    }
 }
 
 /// What to write for an algorithm that is named in place of its routing.

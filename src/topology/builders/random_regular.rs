@@ -6,6 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::sizes::TWO_OR_MORE;
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
     refuse,
@@ -21,7 +22,7 @@ pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let routers = sizes.required("switches", 32, "How many switches there are.");
+    let routers = sizes.required_in("switches", TWO_OR_MORE, 32, "How many switches there are.");
     let degree = sizes.required("degree", 6, "Cables of each switch to others.");
     let terminals = sizes.terminals(1);
     let seed = sizes.seed();

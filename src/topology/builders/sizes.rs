@@ -1,11 +1,16 @@
 //! The keys that several builders have.
 
-use crate::document::{Count, LARGEST, List, Listed, Reader, Whole};
+use std::ops::RangeInclusive;
+
+use crate::document::{Count, CountIn, LARGEST, List, Listed, Reader, Whole};
 use crate::narrow::narrow;
 use crate::topology::MAXIMUM_DIMENSIONS;
 
 /// Terminals of a switch.
 pub(super) const TERMINALS: Whole = Whole { range: 0..=1 << 20 };
+
+/// Two and more, of what there is no fabric with one.
+pub(super) const TWO_OR_MORE: RangeInclusive<u64> = 2..=1 << 20;
 
 /// Reads sizes.
 pub struct Sizes<'r, 'd> {
@@ -22,6 +27,17 @@ impl Sizes<'_, '_> {
         doc: &'static str,
     ) -> Option<u32> {
         self.reader.required(key, &Count { example }, doc)
+    }
+
+    /// A size that has to be in a range.
+    pub(super) fn required_in(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+        example: u64,
+        doc: &'static str,
+    ) -> Option<u32> {
+        self.reader.required(key, &CountIn { range, example }, doc)
     }
 
     pub(super) fn value(&mut self, key: &'static str, default: u32, doc: &'static str) -> u32 {

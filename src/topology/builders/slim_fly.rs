@@ -15,7 +15,7 @@ pub(super) static SLIM_FLY: BuilderKind = BuilderKind {
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let prime = sizes.required("prime", 5, "The prime q from 5 on; there are 2 q^2 switches.");
+    let prime = sizes.required_in("prime", 5..=997, 5, "The prime q; there are 2 q^2 switches.");
     let terminals = sizes.terminals(1);
     let slim_fly = SlimFly { prime: prime?, terminals };
     let name = format!("Slim Fly on {}", slim_fly.prime);

@@ -1,6 +1,7 @@
 //! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
 //! architectures", IPPS 1997).
 
+use super::sizes::TWO_OR_MORE;
 use super::{
     BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TREE_TABLE, TopologyError, begin,
     populate, product, refuse,
@@ -16,8 +17,13 @@ pub(super) static TREE: BuilderKind = BuilderKind {
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let arity = sizes.required("arity", 4, "Cables of a switch to each neighbouring level, k.");
-    let levels = sizes.required("levels", 3, "Levels of switches, n.");
+    let arity = sizes.required_in(
+        "arity",
+        TWO_OR_MORE,
+        4,
+        "Cables of a switch to each neighbouring level, k.",
+    );
+    let levels = sizes.required_in("levels", TWO_OR_MORE, 3, "Levels of switches, n.");
     let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,

@@ -22,7 +22,8 @@ fn colours(svg: &str) -> Vec<String> {
 
 fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let wish = Wish { kinds: vec![kind], look, medium, ..Wish::default() };
+    let over = (kind == Kind::Scaling).then(|| "router.buffer".to_owned());
+    let wish = Wish { kinds: vec![kind], look, medium, over, ..Wish::default() };
     let written = draw_all(&with_details(points.to_vec()), &folder.0, &wish).unwrap().written;
     fs::read_to_string(&written[0]).unwrap()
 }

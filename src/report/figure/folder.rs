@@ -72,8 +72,8 @@ impl Wish {
 /// Draws those figures that the rows have something to say for. The folder is made if need be; figures of
 /// the same name are replaced as [`Figure::write_to`] does.
 ///
-/// - `latency`: two loads of a series, one of them steady; `latency-p99` beside it for more than four
-///   series;
+/// - `latency`: two loads of a series, one of them steady; `latency-p99`, or another percentile, beside it for more than
+///   four series;
 /// - `percentiles`: the same, of a single series; of several, if asked for, a figure a percentile
 ///   (`percentiles-p50`);
 /// - `cdf`: the distribution of latencies, of more than eight series only if asked for;
@@ -223,20 +223,21 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
     let curves = Curves::among(points, pens, look.loads);
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let mut add = |name: &str, chart| figures.push((name.to_owned(), Figure::of_chart(chart)));
-    let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
+    let has = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
+    let has_percentiles = Percentile::ALL.into_iter().any(has);
     let several = curves.curves.len() > 1;
     if latency::has_curve(&curves) {
         if wish.has(Kind::Latency) {
-            add("latency", latency::chart(&curves, latency::usual(&curves), title, look));
-            if curves.curves.len() > FEW && has_tail {
-                let content = Content::One(Percentile::P99);
-                add("latency-p99", latency::chart(&curves, content, title, look));
+            add("latency", latency::chart(&curves, latency::usual(&curves, look), title, look));
+            if let Some(percentile) = latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW) {
+                let chart = latency::chart(&curves, Content::One(percentile), title, look);
+                add(&format!("latency-{}", percentile.column()), chart);
             }
         }
-        if has_tail && !several && wish.has(Kind::Percentiles) {
+        if has_percentiles && !several && wish.has(Kind::Percentiles) {
             add("percentiles", latency::percentile_chart(&curves, title, look));
-        } else if has_tail && wish.asks_for(Kind::Percentiles) {
-            for percentile in Percentile::ALL {
+        } else if has_percentiles && wish.asks_for(Kind::Percentiles) {
+            for percentile in Percentile::ALL.into_iter().filter(|it| has(*it)) {
                 let chart = latency::chart(&curves, Content::One(percentile), title, look);
                 add(&format!("percentiles-{}", percentile.column()), chart);
             }

@@ -51,7 +51,7 @@ pub(super) fn combined(
         }
     };
     add(NAME, &OVER_LOAD);
-    for kind in ["latency-p99", "percentiles", "cdf"] {
+    for kind in ["latency-p99", "latency-p95", "percentiles", "cdf"] {
         add(kind, &[kind]);
     }
     combined.extend(figures.into_iter().filter(|(name, _)| !done.contains(name)));

@@ -17,6 +17,8 @@ pub(super) enum Sample {
     Dot(Colour),
     Line(Colour),
     Dashed(Colour),
+    /// A thin dashed line with a marker.
+    Tail(Pen),
     Hollow(Colour, Marker),
     Cross(Colour),
     Bar(Colour),
@@ -214,6 +216,10 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
         Sample::Dot(colour) => scene.disc(middle, 2.0, colour),
         Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
         Sample::Dashed(colour) => scene.dashed(&ends, super::THIN_LINE, colour),
+        Sample::Tail(pen) => {
+            scene.dashed(&ends, super::THIN_LINE, pen.colour);
+            scene.marker(middle, pen.marker, pen.colour);
+        }
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),
         Sample::Cross(colour) => scene.marker(middle, Marker::Cross, colour),
         Sample::Bar(colour) => scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::axis::{Axis, Scale, TimeUnit};
 use super::bars::BarChart;
 use super::chart::{Chart, Curve};
+use super::curves::Percentile;
 use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::GREY;
@@ -35,6 +36,7 @@ pub struct Look {
     pub names: Vec<(String, String)>,
     /// Pens of series by the names that they have, or shall have.
     pub styles: Vec<(String, SeriesStyle)>,
+    pub percentile: Tail,
     pub legend: LegendPlace,
     pub intervals: Intervals,
     /// Whether figures that differ in what they are called only are panels of one, with the same axes, and kinds that
@@ -82,6 +84,29 @@ impl LegendPlace {
         (Self::BottomRight, "bottom-right"),
         (Self::Nowhere, "none"),
     ];
+}
+
+/// The percentile of the packet latency that is drawn beside its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tail {
+    Nothing,
+    P95,
+    #[default]
+    P99,
+}
+
+impl Tail {
+    /// To type.
+    pub const NAMES: [(Self, &'static str); 3] =
+        [(Self::Nothing, "none"), (Self::P95, "95"), (Self::P99, "99")];
+
+    pub(super) fn percentile(self) -> Option<Percentile> {
+        match self {
+            Self::Nothing => None,
+            Self::P95 => Some(Percentile::P95),
+            Self::P99 => Some(Percentile::P99),
+        }
+    }
 }
 
 /// How confidence intervals are drawn.

@@ -64,7 +64,7 @@ pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::Kind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
-pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
+pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Tail};
 pub use medium::{Files, Format, Medium};
 pub use ratios::{mean_figure, ratio_figure};
 pub use scaling::numeric_keys;

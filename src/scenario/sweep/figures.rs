@@ -8,7 +8,7 @@ use crate::{
         quoted, wrong_type,
     },
     report::figure::{
-        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet, TimeUnit,
+        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet, Tail, TimeUnit,
         short_name,
     },
     scenario::{Document, sweep::Point},
@@ -138,8 +138,12 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
                hexagon, left-triangle or right-triangle; solid, dashed, dotted or dash-dotted. The rest follows from \
                the order of the series in the sweep.";
     look.styles = reader.optional("styles", &styles, doc).unwrap_or_default();
+    let word = Word { what: "percentile", all: &Tail::NAMES };
+    let doc = "The percentile of the packet latency that is drawn beside its mean; \"99\" if nothing is said.";
+    look.percentile = reader.optional("percentile", &word, doc).unwrap_or_default();
     let word = Word { what: "place", all: &LegendPlace::NAMES };
-    look.legend = reader.optional("legend", &word, "Where the legend is.").unwrap_or_default();
+    let doc = "Where the legend is; \"best\" is the first corner without curves, or else below.";
+    look.legend = reader.optional("legend", &word, doc).unwrap_or_default();
     let word = Word { what: "form", all: &Intervals::NAMES };
     let doc = "How confidence intervals are drawn.";
     look.intervals = reader.optional("intervals", &word, doc).unwrap_or_default();

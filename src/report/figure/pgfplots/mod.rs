@@ -155,6 +155,11 @@ fn image(sample: Sample) -> String {
         }
         Sample::Line(colour) => format!("{}, line width=0.7pt", colour_name(colour)),
         Sample::Dashed(colour) => format!("{}, line width=0.7pt, dashed", colour_name(colour)),
+        Sample::Tail(pen) => format!(
+            "{}, line width=0.7pt, dashed, {}",
+            colour_name(pen.colour),
+            mark(pen.marker, pen.colour, false)
+        ),
         Sample::Hollow(colour, marker) => {
             format!("only marks, {}, {}", colour_name(colour), mark(marker, colour, true))
         }
@@ -177,7 +182,9 @@ fn area(colour: Colour, opacity: f64) -> String {
 
 fn sample_colour(sample: Sample) -> Colour {
     match sample {
-        Sample::Series(Pen { colour, .. }) | Sample::Hollow(colour, _) => colour,
+        Sample::Series(Pen { colour, .. })
+        | Sample::Tail(Pen { colour, .. })
+        | Sample::Hollow(colour, _) => colour,
         Sample::Band(colour)
         | Sample::Dot(colour)
         | Sample::Line(colour)

@@ -14,8 +14,11 @@ mod reference;
 mod reference_flits;
 
 mod adaptive;
+mod application_reports;
 mod applications;
+mod bounds;
 mod checkpoint;
+mod claims;
 mod cli;
 mod compare;
 mod deadlock;

@@ -7,6 +7,7 @@ use flitlab::report::{
     ChannelRow, Label, Labels, Measured, Point, ResultFolder, ResultRows, RowWriter, Status,
     Sustained, SustainedLoad, read,
 };
+use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details};
 
@@ -39,7 +40,7 @@ fn rows_come_back_as_written() {
         label: label("all to all", 0),
         measured: Measured {
             status: Status::Completed,
-            completion_time: Some(1_234_567),
+            completion_time: Some(Picoseconds(1_234_567)),
             bandwidth: Some(4.25),
             ..Measured::default()
         },
@@ -114,9 +115,9 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
         status: Status::NotSteady,
         offered_load: Some(0.1 + 0.2),
         accepted_load: Some(f64::NAN),
-        packet_latency_mean: Some(1_234_567),
-        packet_latency_p50: Some(200_000),
-        completion_time: Some(1_500_001),
+        packet_latency_mean: Some(Picoseconds(1_234_567)),
+        packet_latency_p50: Some(Picoseconds(200_000)),
+        completion_time: Some(Picoseconds(1_500_001)),
         digest: Some(0xabc),
         ..Measured::default()
     };

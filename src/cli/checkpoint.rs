@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::Failure;
+use super::folder::Claim;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::progress::Bar;
 use super::say::say;
@@ -85,6 +86,7 @@ impl Keeper {
             bar.finish();
             // The next run finds the folder free.
             let _ = fs::remove_file(results.join("scenario.toml"));
+            Claim::release(results);
             let _ = fs::remove_dir(results);
             say(&match self.kept.map(time_text) {
                 Some(time) => {

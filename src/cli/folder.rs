@@ -1,12 +1,16 @@
 //! Where results go: never over others.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fs4::{FileExt, TryLockError};
 
 use super::Failure;
 use super::input::reject;
+use super::same_file::is_file_at;
 use flitlab::scenario::{Document, Scenario};
 
 /// The folder of everybody's results.
@@ -24,37 +28,142 @@ pub(super) struct Output {
 }
 
 /// An empty folder for results: the one asked for, or `results/NAME`, or if that is taken
-/// `results/NAME-2` and so on.
+/// `results/NAME-2` and so on. No other flitlab begins in it as long as the claim lives.
 ///
 /// # Errors
-/// If the folder that was asked for has something in it, or none can be made or written to.
-pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<PathBuf, Failure> {
-    let folder = match asked {
-        Some(folder) if folder.is_file() => {
-            return Err(Failure::input(format!(
-                "{} is a file: name a folder with --out",
-                folder.display()
-            )));
-        }
-        Some(folder) if occupied(folder) => {
-            return Err(Failure::input(format!(
-                "{} has something in it, and results never replace others: name another folder \
-                 with --out, or remove it",
-                folder.display()
-            )));
-        }
-        Some(folder) => folder.to_path_buf(),
-        None => (1..)
-            .map(|number| match number {
+/// If the folder that was asked for has something in it, another flitlab is at work there, or none can be made or
+/// written to.
+pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<Claim, Failure> {
+    prepare_over(name, asked, |_| false)
+}
+
+/// As [`prepare`], and takes a folder that has `remains` only, too: what is in it may be replaced.
+///
+/// # Errors
+/// As [`prepare`].
+pub(super) fn prepare_over(
+    name: &str,
+    asked: Option<&Path>,
+    remains: impl Fn(&Path) -> bool,
+) -> Result<Claim, Failure> {
+    let free = |folder: &Path| !occupied(folder) || remains(folder);
+    let Some(folder) = asked else {
+        for number in 1.. {
+            let folder = match number {
                 1 => Path::new(RESULTS).join(name),
                 _ => Path::new(RESULTS).join(format!("{name}-{number}")),
-            })
-            .find(|folder| !occupied(folder))
-            .expect("numbers don't end"),
+            };
+            if !free(&folder) {
+                continue;
+            }
+            // Another process may have found the same folder empty, and be done already.
+            if let Some(claim) = Claim::take(&folder)?.filter(|_| free(&folder)) {
+                return Ok(claim);
+            }
+        }
+        unreachable!("numbers don't end")
     };
-    let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", folder.display()));
-    fs::create_dir_all(&folder).map_err(cannot)?;
-    Ok(folder)
+    let taken = || {
+        Failure::input(format!(
+            "{} has something in it, and results never replace others: name another folder \
+             with --out, or remove it",
+            folder.display()
+        ))
+    };
+    if folder.is_file() {
+        let name = folder.display();
+        return Err(Failure::input(format!("{name} is a file: name a folder with --out")));
+    }
+    if !free(folder) {
+        return Err(taken());
+    }
+    let claim = Claim::take(folder)?.ok_or_else(|| busy(folder))?;
+    if free(folder) { Ok(claim) } else { Err(taken()) }
+}
+
+/// Why a folder can't be claimed.
+pub(super) fn busy(folder: &Path) -> Failure {
+    Failure::input(format!(
+        "another flitlab is at work in {}: name another folder with --out, or wait until it is done",
+        folder.display()
+    ))
+}
+
+/// The name of the file in a folder that says that a process works in it, by a lock that the system takes back when
+/// the process ends, however it ends.
+const LOCK: &str = ".lock";
+
+/// A folder that no other process has claimed as long as this lives.
+#[derive(Debug)]
+pub(super) struct Claim {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Claim {
+    /// Claims a folder, which is made if it isn't there; `None` if another process has claimed it.
+    ///
+    /// # Errors
+    /// If it can't be made or written to.
+    pub(super) fn take(folder: &Path) -> Result<Option<Self>, Failure> {
+        Self::acquire(folder, FileExt::try_lock).map_err(|cause| cannot_write(folder, &cause))
+    }
+
+    /// Claims a folder as soon as no other process has claimed it.
+    ///
+    /// # Errors
+    /// If it can't be made or written to.
+    pub(super) fn wait(folder: &Path) -> Result<Self, Failure> {
+        let acquired = Self::acquire(folder, |lock| Ok(FileExt::lock(lock)?));
+        let acquired = acquired.map_err(|cause| cannot_write(folder, &cause))?;
+        Ok(acquired.expect("it waits"))
+    }
+
+    fn acquire(
+        folder: &Path,
+        lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> io::Result<Option<Self>> {
+        let path = folder.join(LOCK);
+        loop {
+            fs::create_dir_all(folder)?;
+            let file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+            match lock(&file) {
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                // Some network file systems have no locks; they are no worse off than without.
+                Err(TryLockError::Error(cause)) if cause.kind() != ErrorKind::Unsupported => {
+                    return Err(cause);
+                }
+                _ => {}
+            }
+            // Who had it before may have removed the file meanwhile: then a new one counts.
+            if is_file_at(&file, &path) {
+                return Ok(Some(Self { folder: folder.into(), _lock: file }));
+            }
+        }
+    }
+
+    /// Takes away what a claim left in a folder whose process is about to end.
+    pub(super) fn release(folder: &Path) {
+        let _ = fs::remove_file(folder.join(LOCK));
+    }
+}
+
+impl Deref for Claim {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        Self::release(&self.folder);
+    }
+}
+
+fn cannot_write(path: &Path, cause: &io::Error) -> Failure {
+    Failure::Run(format!("can't write {}: {cause}", path.display()))
 }
 
 /// `results/NAME`, `results/NAME-2` and so on, as far as they are there, in this order.
@@ -71,20 +180,39 @@ pub(super) fn numbered(name: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, folder)| folder).collect()
 }
 
-/// Whether something is there that is not an empty folder.
+/// Whether something is there that is not an empty folder, or one that a process has claimed and no more.
 pub(super) fn occupied(folder: &Path) -> bool {
     match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_some(),
+        Ok(mut entries) => {
+            entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK))
+        }
         Err(_) => folder.exists(),
     }
 }
 
 /// Writes a whole file at once: beside its place, then moved there.
 pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
-    let partial = path.with_extension("partial");
-    fs::write(&partial, contents)
-        .and_then(|()| fs::rename(&partial, path))
-        .map_err(|cause| Failure::Run(format!("can't write {}: {cause}", path.display())))
+    write_by(path, |file| file.write_all(contents.as_bytes()))
+}
+
+/// Has a whole file written at once: beside its place, then moved there. What fails leaves nothing.
+pub(super) fn write_by(
+    path: &Path,
+    contents: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    // Another process may be writing the same file.
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}.partial", std::process::id()));
+    let write = || {
+        let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial)?);
+        contents(&mut file)?;
+        file.flush()?;
+        fs::rename(&partial, path)
+    };
+    write().map_err(|cause| {
+        let _ = fs::remove_file(&partial);
+        cannot_write(path, &cause)
+    })
 }
 
 /// A scenario with every value written out, so that anyone can run it again.

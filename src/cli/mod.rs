@@ -25,6 +25,7 @@ mod reproduce;
 mod results;
 mod route;
 mod run;
+mod same_file;
 mod say;
 mod schedule;
 mod summary;

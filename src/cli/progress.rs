@@ -101,7 +101,7 @@ impl Bar {
             Phase::Measuring => "measuring",
         };
         let percent = u64::from(progress.done) * 100 / u64::from(progress.most.max(1));
-        let rate = progress.time as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
+        let rate = progress.time.0 as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
         let simulated = time_text(progress.time / 1000 * 1000);
         self.doing(&format!("{phase}: {simulated} simulated, {rate:.1} us a second"));
         if !self.0.is_over() {

@@ -1,13 +1,12 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::again::again;
-use super::folder::Output;
+use super::folder::{Claim, Output};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::say::say;
@@ -111,8 +110,10 @@ impl Reproduce {
         let interrupt = Interrupt::watch({
             let (bar, kept) = (bar.clone(), kept.clone());
             let again = again(&self.output, self.resume, &out);
+            let out = out.to_path_buf();
             move || {
                 bar.get().inspect(|bar| bar.finish());
+                Claim::release(&out);
                 farewell(&kept, &again);
             }
         })?;
@@ -168,7 +169,7 @@ impl Reproduce {
     }
 
     /// The folder of an interrupted run, if one is to go on, or a new one.
-    fn place(&self, name: &str) -> Result<PathBuf, Failure> {
+    fn place(&self, name: &str) -> Result<Claim, Failure> {
         let asked = self.output.out.as_deref();
         let folders =
             asked.map_or_else(|| folder::numbered(name), |folder| vec![folder.to_path_buf()]);
@@ -184,7 +185,9 @@ impl Reproduce {
                 say(&format!("note: {unfinished} is unfinished; --resume would go on with it"));
                 folder::prepare(name, asked)
             }
-            (Some(folder), None) => Ok(folder),
+            (Some(folder), None) => {
+                Claim::take(&folder)?.ok_or_else(|| folder::busy(&folder))
+            }
             (Some(one), Some(other)) => Err(Failure::input(format!(
                 "{} and {} are both unfinished: say with --out which to go on with",
                 one.display(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::checkpoint::Keeping;
-use super::folder::Output;
+use super::folder::{Claim, Output};
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
@@ -16,14 +16,18 @@ use super::{Failure, folder, text};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{Wish, draw_all};
+use flitlab::report::folder::SUMMARY;
 use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
     Row, RowWriter, Status,
 };
 use flitlab::scenario::Scenario;
-use flitlab::sweep::{Checkpoint, Outcome, Simulation};
+use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
-use flitlab::units::time_text;
+use flitlab::units::{Picoseconds, time_text};
+
+/// The file of the resolved scenario in the folder of its results.
+const SCENARIO: &str = "scenario.toml";
 
 /// Simulate a scenario once
 ///
@@ -73,8 +77,18 @@ impl Run {
         // The network stays cut as it was.
         let threads = from.as_ref().map_or(threads, Checkpoint::threads);
         let mut simulation = Simulation::new(&scenario)?.on_threads(threads);
-        let results = folder::prepare(&scenario.name, self.output.out.as_deref())?;
-        let digests = self.log.as_deref().map(|path| open_log(path, from.as_ref())).transpose()?;
+        let resolved = folder::resolved(&document)?;
+        let results = folder::prepare_over(&scenario.name, self.output.out.as_deref(), |folder| {
+            is_unfinished(folder, &resolved)
+        })?;
+        let begun = results.join(SCENARIO).exists();
+        if begun && from.is_none() {
+            let place = results.display();
+            bar.above(|| say(&format!("note: the run that began in {place} was killed; it begins anew")));
+        }
+        let log_of_it = begun && keeper.is_some();
+        let open = |path| open_log(path, from.as_ref(), log_of_it);
+        let digests = self.log.as_deref().map(open).transpose()?;
         if let Some(digests) = &digests {
             simulation = simulation.logging(digests.clone());
         }
@@ -85,7 +99,7 @@ impl Run {
         if self.trace_path {
             simulation = simulation.tracing_path();
         }
-        folder::write(&results.join("scenario.toml"), &folder::resolved(&document)?)?;
+        folder::write(&results.join(SCENARIO), &resolved)?;
         if document.has_sweep() {
             bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
         }
@@ -106,7 +120,7 @@ impl Run {
         let interrupt = match keeper {
             Some(_) => None,
             None => Some(Interrupt::watch({
-                let (bar, results, log) = (bar.clone(), results.clone(), self.log.clone());
+                let (bar, results, log) = (bar.clone(), results.to_path_buf(), self.log.clone());
                 move || give_up(&bar, &results, log.as_deref())
             })?),
         };
@@ -128,7 +142,7 @@ impl Run {
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         ResultFolder::begin(&results, Vec::new())?.finish(&rows.points, &[])?;
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        draw_all(&rows, &results, &Wish::titled(&title))?;
+        draw_all(&rows, &*results, &Wish::titled(&title))?;
         let Point { measured, channels, .. } = &rows.points[0];
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
@@ -139,6 +153,7 @@ impl Run {
             busiest_channels: text::busiest(channels),
             warnings,
             deadlocks: note.into_iter().collect(),
+            over_bound: OverBound::new(&simulation, measured, channels),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {
@@ -151,8 +166,9 @@ impl Run {
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
             let facts = text::outcome(measured, channels, &work);
+            let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
-            print_text(&format!("{facts}{waits}results in {place}\n"))?;
+            print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
         }
         if measured.status == Status::Stuck {
             return Err(Failure::Stuck(summary.warnings.join("\n")));
@@ -218,19 +234,32 @@ fn replaces(path: &Path) -> Failure {
     ))
 }
 
-/// Begins the log of the digest, or goes on with it.
-fn open_log(path: &Path, from: Option<&Checkpoint>) -> Result<DigestLog, Failure> {
-    match from {
-        Some(checkpoint) => Ok(DigestLog::resume(path, checkpoint.now())?),
+/// Begins the log of the digest, or goes on with it: with that of a run that was killed before its first checkpoint,
+/// from the beginning.
+fn open_log(
+    path: &Path,
+    from: Option<&Checkpoint>,
+    killed_early: bool,
+) -> Result<DigestLog, Failure> {
+    match from.map(Checkpoint::now).or(killed_early.then_some(Picoseconds::ZERO)) {
+        Some(time) => Ok(DigestLog::resume(path, time)?),
         None if path.exists() => Err(replaces(path)),
         None => Ok(DigestLog::create(path)?),
     }
 }
 
+/// Whether a folder has only what a run of the same scenario left that was killed: no results, or not all of them.
+fn is_unfinished(folder: &Path, resolved: &str) -> bool {
+    fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
+        && !folder.join(SUMMARY).exists()
+        && !Store::is_in(folder)
+}
+
 /// Leaves nothing of a run that is interrupted, so that the next one finds folder and log free.
 fn give_up(bar: &Bar, results: &Path, log: Option<&Path>) {
     bar.finish();
-    let _ = fs::remove_file(results.join("scenario.toml"));
+    let _ = fs::remove_file(results.join(SCENARIO));
+    Claim::release(results);
     if let Some(log) = log {
         let _ = fs::remove_file(log);
     }

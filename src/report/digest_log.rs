@@ -14,7 +14,7 @@ table! {
     /// How far a simulation had come.
     pub struct DigestRow {
         /// When, in picoseconds.
-        time: Picoseconds as Given<Count<u64>>, "time_ps", "time", Label, usual;
+        time: Picoseconds as Given<Count<Picoseconds>>, "time_ps", "time", Label, usual;
         /// Channels granted to packets up to and including that time.
         grants: u64 as Given<Count<u64>>, "events", "events", Count, usual;
         /// The fingerprint of all of them, 16 hexadecimal digits.

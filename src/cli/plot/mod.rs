@@ -10,6 +10,7 @@ use serde::Serialize;
 mod look;
 
 use super::Failure;
+use super::folder::Claim;
 use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
@@ -140,7 +141,10 @@ impl Plot {
             over: self.over.clone(),
             look,
         };
-        let files = draw_all(&rows, &out, &wish)?;
+        // The figures of one call stand together, not mixed with another's.
+        let claim = Claim::wait(&out)?;
+        let files = draw_all(&rows, &*claim, &wish)?;
+        drop(claim);
         if files.written.is_empty() && files.kept.is_empty() {
             return Err(Failure::input(self.nothing(&rows)));
         }

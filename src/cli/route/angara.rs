@@ -1,6 +1,6 @@
 //! Tables of routes that sources look up, for Angara.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 use std::time::Instant;
@@ -57,13 +57,16 @@ pub(super) fn make(
     let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
     let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
     let output = File::create_new(path).map_err(failed)?;
-    file.write(BufWriter::new(output)).map_err(failed)?;
+    file.write(BufWriter::new(output)).map_err(|error| {
+        let _ = fs::remove_file(path);
+        failed(error)
+    })?;
     route.note(&format!("table in {}", path.display()))
 }
 
 pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     let text = read(path)?;
-    if text.starts_with("Unicast lids") {
+    if ["Unicast lids", "dump_ucast_routes: "].iter().any(|start| text.starts_with(start)) {
         return Err(Failure::input(format!(
             "{} has tables of OpenSM\nhelp: name their fabric too: --netlist FILE, as ibsim or \
              ibnetdiscover have it",

@@ -4,18 +4,17 @@ mod check;
 mod list;
 mod text;
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, stdout};
+use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::Failure;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::say::say;
 use super::summary::print_json;
+use super::{Failure, folder};
 use flitlab::application::Tally;
 use flitlab::application::generate::{GENERATORS, Parameters, make};
 use flitlab::application::goal::{self, Form};
@@ -147,15 +146,18 @@ impl Make {
         let schedule = made.map_err(|error| Failure::Input(format!("error: {error}")))?;
         bar.doing("writing it");
         let written = match &self.out {
-            Some(out) if out.as_os_str() != "-" => write_file(&schedule, form, out),
+            Some(out) if out.as_os_str() != "-" => {
+                folder::write_by(out, |file| goal::write(&schedule, form, file))
+            }
             _ => match goal::write(&schedule, form, &mut BufWriter::new(stdout().lock())) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                Err(error) => Err(format!("can't write to standard output: {error}")),
-                Ok(()) => Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::Run(format!("can't write to standard output: {error}")))
+                }
+                _ => Ok(()),
             },
         };
         bar.finish();
-        written.map_err(Failure::Run)?;
+        written?;
         let tally = Tally::new(&schedule);
         if self.json {
             return print_json(&tally);
@@ -182,25 +184,4 @@ impl Make {
             block: self.block,
         }
     }
-}
-
-/// Writes beside the place and moves the file there: whoever reads it finds all of it.
-fn write_file(
-    schedule: &flitlab::application::Schedule,
-    form: Form,
-    out: &Path,
-) -> Result<(), String> {
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let write = || -> io::Result<()> {
-        let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial)?);
-        goal::write(schedule, form, &mut file)?;
-        file.flush()?;
-        drop(file);
-        fs::rename(&partial, out)
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&partial);
-        format!("can't write {}: {error}", out.display())
-    })
 }

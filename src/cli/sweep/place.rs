@@ -1,13 +1,12 @@
 //! The folder that a sweep works in: a new one, or with --resume the one that it was begun in.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Failure, folder};
 use crate::cli::say::say;
 use flitlab::report::folder::SUMMARY;
 use flitlab::scenario::Point;
-use flitlab::sweep::{Store, StoreError};
+use flitlab::sweep::Store;
 
 /// Where a sweep works.
 pub(super) struct Place {
@@ -30,18 +29,10 @@ impl Place {
                 folder.display()
             )));
         }
-        loop {
-            let results = folder::prepare(name, asked)?;
-            // Another process may have found the same folder empty.
-            match Store::open(&results) {
-                Ok(store) if alone(&results)? => {
-                    return Ok(Self { results, store, resumed: false });
-                }
-                Ok(_) | Err(StoreError::Busy { .. }) if asked.is_none() => {}
-                Ok(_) => return Err(StoreError::Busy { folder: results }.into()),
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let claim = folder::prepare(name, asked)?;
+        // From here on the store's lock keeps others out, and what is in the folder does.
+        let store = Store::open(&claim)?;
+        Ok(Self { results: claim.to_path_buf(), store, resumed: false })
     }
 
     /// The folder in which this sweep was begun, or a new one if it was not.
@@ -147,10 +138,4 @@ fn foreign(folders: &[PathBuf]) -> Failure {
 fn list(folders: &[PathBuf]) -> String {
     let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     names.join(" and ")
-}
-
-/// Whether a folder has an empty store and nothing else.
-fn alone(results: &Path) -> Result<bool, Failure> {
-    let entries = fs::read_dir(results).map_or(0, Iterator::count);
-    Ok(entries == 1 && Store::names(results)?.is_empty())
 }

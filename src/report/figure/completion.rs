@@ -57,7 +57,7 @@ fn by_series(rows: &[Point]) -> Vec<(&str, Vec<f64>)> {
     let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
     for row in rows {
         let Some(time) = row.measured.completion_time else { continue };
-        let time = time as f64 / 1000.0;
+        let time = time.0 as f64 / 1000.0;
         match series.iter_mut().find(|series| series.0 == row.label.series) {
             Some(series) => series.1.push(time),
             None => series.push((&row.label.series, vec![time])),

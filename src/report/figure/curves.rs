@@ -217,7 +217,7 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
             rows.iter().filter_map(|row| value(row.1)).filter(|value| value.is_finite()).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let nanoseconds = |time: Option<u64>| time.map(|time| time as f64 / 1000.0);
+    let nanoseconds = |time: Option<Picoseconds>| time.map(|time| time.0 as f64 / 1000.0);
     let nanosecond_means: Vec<f64> =
         rows.iter().filter_map(|(_, row)| nanoseconds(row.measured.packet_latency_mean)).collect();
     let mean = mean_of(&|row| nanoseconds(row.measured.packet_latency_mean));
@@ -263,8 +263,8 @@ mod tests {
             measured: Measured {
                 status,
                 offered_load: Some(load),
-                packet_latency_mean: Some(mean * 1000),
-                packet_latency_mean_ci95: Some(2000),
+                packet_latency_mean: Some(Picoseconds(mean * 1000)),
+                packet_latency_mean_ci95: Some(Picoseconds(2000)),
                 ..Measured::default()
             },
             ..Point::default()

@@ -84,5 +84,5 @@ fn samples(rows: &[LatencyRow], high: f64, size: f64) -> Vec<Sample> {
 }
 
 fn nanoseconds(row: &LatencyRow) -> f64 {
-    row.packet_latency as f64 / 1000.0
+    row.packet_latency.0 as f64 / 1000.0
 }

@@ -187,7 +187,7 @@ fn limit(text: &str) -> Result<Option<Limit>, String> {
         return finite.map(Some).ok_or_else(|| format!("`{text}` can't be the end of an axis"));
     }
     match parse_time(text) {
-        Ok(time) => Ok(Some(Limit::Time(time as f64 / 1e3))),
+        Ok(time) => Ok(Some(Limit::Time(time.0 as f64 / 1e3))),
         Err(_) => Err(format!("`{text}` is neither a number nor a time: write 0.6 or 20us")),
     }
 }

@@ -168,8 +168,9 @@ fn entries(
     drawn: Drawn,
     quantity: Quantity,
 ) -> Vec<Entry> {
-    let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
-    let latency = |row: &Point| row.measured.message_latency_mean.map(|time| time as f64 / 1000.0);
+    let time = |row: &Point| row.measured.completion_time.map(|time| time.0 as f64 / 1000.0);
+    let latency =
+        |row: &Point| row.measured.message_latency_mean.map(|time| time.0 as f64 / 1000.0);
     match drawn {
         Drawn::OperationLatency => means(points, key, &latency),
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
@@ -178,7 +179,7 @@ fn entries(
         // What is not steady has no latency: the longer it is measured, the longer it is.
         Drawn::Latency => means(points, key, &|row| {
             let steady = row.measured.status == Status::Steady;
-            row.measured.packet_latency_mean.filter(|_| steady).map(|time| time as f64 / 1000.0)
+            row.measured.packet_latency_mean.filter(|_| steady).map(|time| time.0 as f64 / 1000.0)
         }),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
@@ -254,7 +255,7 @@ fn value(row: &Point, key: &str) -> Option<(f64, String)> {
     } else if let Ok(bytes) = parse_bytes(text) {
         bytes.0 as f64
     } else if let Ok(time) = parse_time(text) {
-        time as f64
+        time.0 as f64
     } else {
         text.strip_suffix(" flits")?.parse().ok()?
     };
@@ -290,6 +291,7 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
 mod tests {
     use super::super::super::Measured;
     use super::*;
+    use crate::units::Picoseconds;
 
     fn row(series: &str, settings: &[(&str, &str)], nodes: u32, time: u64) -> Point {
         let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
@@ -299,7 +301,7 @@ mod tests {
             measured: Measured {
                 nodes: Some(nodes),
                 status: Status::Completed,
-                completion_time: Some(time),
+                completion_time: Some(Picoseconds(time)),
                 ..Measured::default()
             },
             ..Point::default()

@@ -49,6 +49,11 @@ impl<'n> Identities<'n> {
         }
     }
 
+    /// The node that has a LID, as far as is known.
+    pub fn node(&self, lid: u16) -> Option<Node> {
+        self.nodes.get(&lid).map(|&(node, _)| node)
+    }
+
     /// Notes the LID that a line gives to a node.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Forwarding tables as OpenSM and infiniband-diags write them, for a fabric that a netlist describes.
 //!
-//! Read are `opensm-lfts.dump` (OpenSM 3.3, written with log flag 0x40) and the output of `ibroute` and
-//! `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each switch's map of service levels to
+//! Read are `opensm-lfts.dump` and `opensm.fdbs` (OpenSM 3.3, written with log flag 0x40) and the output of `ibroute`
+//! and `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each switch's map of service levels to
 //! virtual lanes comes; and a list of paths' service levels, a line each with the local identifiers (LIDs)
 //! of source and destination and the service level, which OpenSM keeps to itself and `saquery` tells. Written
 //! are the same forms; OpenSM reads its `opensm-lfts.dump` back (`-R file -U`).
@@ -101,6 +101,49 @@ mod tests {
             Dump::read(&netlist, &routes).unwrap().table,
             Dump::read(&netlist, MINHOP).unwrap().table
         );
+    }
+
+    #[test]
+    fn the_fdbs_of_opensm_are_read_where_the_netlist_has_the_identifiers() {
+        let dump = Dump::read(&torus(), MINHOP).unwrap();
+        // The same fabric with the identifiers that OpenSM gave it.
+        let mut known = torus();
+        for (adapter, lid) in known.adapters.iter_mut().zip(&dump.lids) {
+            adapter.lid = *lid;
+        }
+        let mut fdbs = String::new();
+        for line in MINHOP.lines() {
+            if let Some((_, rest)) = line.split_once(" guid ") {
+                let guid = rest.split(' ').next().unwrap();
+                fdbs += &format!("dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n");
+            } else if let Some((entry, who)) = line.split_once(" # ") {
+                if who.starts_with("Channel Adapter") {
+                    let (lid, port) = entry.trim().split_once(' ').unwrap();
+                    fdbs += &format!("{} : {port}  : 02   : yes\n", lid.replace('a', "A"));
+                }
+            }
+        }
+        fdbs += "0x0FFF : UNREACHABLE\n";
+        assert_eq!(Dump::read(&known, &fdbs).unwrap().table, dump.table);
+        let error = Dump::read(&torus(), &fdbs).unwrap_err();
+        assert!(error.line == 3 && error.message.contains("the netlist has no 0x"), "{error}");
+    }
+
+    #[test]
+    fn what_opensm_knows_no_owner_of_is_skipped_and_its_other_dumps_are_refused_by_name() {
+        let netlist = torus();
+        let (header, rest) = MINHOP.split_once('\n').unwrap();
+        let stale = format!("{header}\n0x0fff 003 # unknown node and type\n{rest}");
+        let table = Dump::read(&netlist, &stale).unwrap().table;
+        assert_eq!(table, Dump::read(&netlist, MINHOP).unwrap().table);
+        for (text, words) in [
+            ("Switch: guid 0x0000000000100000\n0x0001: 00 01 # portguid 0x0\n", "lid-matrix"),
+            ("\nSwitch 0x0000000000100000\nLID    : Out Port(s)\n0xC000 : 0x001\n", "mcfdbs"),
+            ("Multicast mlids [0xc000-0xc3ff] of switch Lid 1 guid 0x10 (S0):\n", "multicast"),
+        ] {
+            let error = Dump::read(&netlist, text).unwrap_err();
+            assert!(error.message.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -39,7 +39,15 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
         let wrong = |message: String| InvalidLine::new(number, message);
         let line = line.trim();
         if line.contains("Unicast lids") {
-            router = Some(reader.switch(line, number).map_err(wrong)?);
+            router = Some(reader.switch(line, " guid ", number).map_err(wrong)?);
+        } else if line.starts_with("dump_ucast_routes: ") {
+            router = Some(reader.switch(line, "Switch ", number).map_err(wrong)?);
+        } else if let Some(other) = OTHERS.iter().find(|other| line.starts_with(other.0)) {
+            let message = format!(
+                "these are {}; forwarding tables are in opensm-lfts.dump or opensm.fdbs",
+                other.1
+            );
+            return Err(wrong(message));
         } else if line.starts_with("0x") {
             let router =
                 router.ok_or_else(|| wrong("an entry without a switch above it".into()))?;
@@ -53,6 +61,14 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
     Ok(Dump { lids: reader.identities.terminals(), table: reader.table })
 }
 
+/// How other dumps of OpenSM and its tools begin, and what they have.
+const OTHERS: [(&str, &str); 4] = [
+    ("Switch: guid ", "counts of hops (opensm-lid-matrix.dump)"),
+    ("LID    : Out Port(s)", "tables for multicast (opensm.mcfdbs)"),
+    ("Multicast mlids", "tables for multicast"),
+    ("dump_ucast_path_distribution: ", "counts of paths"),
+];
+
 /// What has been read of a dump.
 struct Reader<'n> {
     netlist: &'n Netlist,
@@ -65,9 +81,9 @@ struct Reader<'n> {
 }
 
 impl Reader<'_> {
-    /// The header of a switch's table.
-    fn switch(&mut self, line: &str, number: usize) -> Result<u32, String> {
-        let guid = number_behind(line, " guid ").ok_or("a switch's header without its guid")?;
+    /// The header of a switch's table, with its guid behind a word.
+    fn switch(&mut self, line: &str, word: &str, number: usize) -> Result<u32, String> {
+        let guid = number_behind(line, word).ok_or("a switch's header without its guid")?;
         let router = self.directory.routers.get(&guid);
         let &router = router.ok_or_else(|| format!("the netlist has no switch {guid:#x}"))?;
         if let Some(earlier) = self.tables.insert(router, number) {
@@ -84,13 +100,32 @@ impl Reader<'_> {
         Ok(router)
     }
 
-    /// A line of a switch's table: LID, port, and whose LID that is.
+    /// A line of a switch's table: LID, port, and whose LID that is. In opensm.fdbs a colon stands between the first
+    /// two, and only the netlist says whose it is.
     fn entry(&mut self, router: u32, line: &str, number: usize) -> Result<(), String> {
         let mut words = line.split_whitespace();
         let lid = words.next().and_then(hexadecimal).and_then(|lid| u16::try_from(lid).ok());
         let lid = lid.ok_or("the local identifier is none")?;
-        let port: Option<u16> = words.next().and_then(|word| word.parse().ok());
+        let mut second = words.next();
+        let of_fdbs = second == Some(":");
+        if of_fdbs {
+            second = words.next();
+        }
+        // Of a port that is gone, or a local identifier that no port has, OpenSM knows no more.
+        if second == Some("UNREACHABLE") || line.ends_with("unknown node and type") {
+            return Ok(());
+        }
+        let port: Option<u16> = second.and_then(|word| word.parse().ok());
         let port = port.ok_or("behind the local identifier there is no port's number")?;
+        if of_fdbs {
+            return match self.identities.node(lid) {
+                Some(node) => self.enter(router, (lid, port), node, number),
+                None => Err(format!(
+                    "opensm.fdbs names destinations by their LIDs, and the netlist has no {lid:#06x}: take the \
+                     netlist from ibnetdiscover, of the same time, or the tables from opensm-lfts.dump"
+                )),
+            };
+        }
         let Some(guid) = number_behind(line, "portguid ") else {
             return Err("the destination's portguid is missing: dump without -n".into());
         };
@@ -101,6 +136,17 @@ impl Reader<'_> {
                 return Err(format!("the netlist has no adapter with port guid {guid:#x}"));
             }
         };
+        self.enter(router, (lid, port), node, number)
+    }
+
+    /// Packets for a node leave a router by this port.
+    fn enter(
+        &mut self,
+        router: u32,
+        (lid, port): (u16, u16),
+        node: Node,
+        number: usize,
+    ) -> Result<(), String> {
         self.identities.note(node, lid, number)?;
         if let Some(earlier) = self.entries.insert((router, lid), number) {
             let name = self.netlist.fabric.router_name(router);

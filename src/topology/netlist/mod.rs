@@ -2,7 +2,8 @@
 //! (infiniband-diags' simulator, version 0.10) and `ibnetdiscover` writes them.
 //!
 //! A switch is a router. Each connected port of a channel adapter is a terminal, since each has a local
-//! identifier (LID) of its own. Rates, widths and what else a netlist says of ports is left out.
+//! identifier (LID) of its own; so is that of a router to other subnets, where traffic enters and leaves. Cables and
+//! plugs that lead back to their own node are left out, as OpenSM leaves them out.
 
 mod discovered;
 mod read;
@@ -288,6 +289,94 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
             assert_eq!(guids(&again), guids(&netlist));
         }
         assert!(!Netlist::read(DISCOVERED).unwrap().text().contains("(b1)"));
+    }
+
+    /// As `ibnetdiscover -g` writes a chassis: its switches by place, then all again; ports with outer numbers.
+    const GROUPED: &str = "\
+src/query_smp.c:195; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out
+DR path slid 0; dlid 0; 0,1 -> new remote switch {00000000000000a0} portnum 0 lid 7-7\"left\"
+#
+# Initiated from node 00000000000000b0 port 00000000000000b1
+
+Chassis 1 (guid 0x66a)
+Hostname: gateway
+
+# Spine Nodes
+vendid=0x8f1
+sysimgguid=0x66a\t\t# Chassis 1
+switchguid=0xa0(a0)\t# ISR9024 spine 1
+Switch\t4 \"S-00000000000000a0\"\t\t# \"left lid 3\" base port 0 lid 7 lmc 0
+[1][ext 5]\t\"S-00000000000000a1\"[4][ext 6]\t\t# \"right\" lid 8 4xSDR
+[2]\t\"H-00000000000000b0\"[1](b1) \t\t# \"one\" lid 1 4xSDR
+[3]\t\"S-00000000000000a0\"[3]\t\t# \"left\" lid 7 4xSDR
+
+# Chassis Switches
+vendid=0x8f1
+sysimgguid=0x66a\t\t# Chassis 1
+switchguid=0xa0(a0)\t# ISR9024 spine 1
+Switch\t4 \"S-00000000000000a0\"\t\t# \"left lid 3\" base port 0 lid 7 lmc 0
+[1][ext 5]\t\"S-00000000000000a1\"[4][ext 6]\t\t# \"right\" lid 8 4xSDR
+[2]\t\"H-00000000000000b0\"[1](b1) \t\t# \"one\" lid 1 4xSDR
+[3]\t\"S-00000000000000a0\"[3]\t\t# \"left\" lid 7 4xSDR
+
+# Chassis CAs
+Non-Chassis Nodes
+
+switchguid=0xa1(a1)\t#\x20
+Switch\t4 \"S-00000000000000a1\"\t\t# \"right\" enhanced port 0 lid 8 lmc 0
+[4][ext 6]\t\"S-00000000000000a0\"[1][ext 5]\t\t# \"left\" lid 7 4xSDR s=1 w=2 v=4
+[1]\t\"R-00000000000000f0\"[1](f0) \t\t# \"gate\" lid 2 4xEDR
+[2]\t\"S-00000000000000a1\"[3]\t\t# \"right\" lid 8 4xSDR
+[3]\t\"S-00000000000000a1\"[2]\t\t# \"right\" lid 8 4xSDR
+
+caguid=0xb0
+Ca\t2 \"H-00000000000000b0\"\t\t# \"one\" (scp)
+[1](b1) \t\"S-00000000000000a0\"[2]\t\t# lid 1 lmc 0 \"left\" lid 7 4xSDR
+
+rtguid=0xf0
+Rt\t1 \"R-00000000000000f0\"\t\t# \"gate\"
+[1](f0) \t\"S-00000000000000a1\"[1]\t\t# lid 2 lmc 0 \"right\" lid 8 4xEDR
+";
+
+    #[test]
+    fn groups_routers_loops_and_what_is_said_before_the_first_node_are_read() {
+        let netlist = Netlist::read(GROUPED).unwrap();
+        let fabric = &netlist.fabric;
+        assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (2, 2, 2));
+        assert_eq!(fabric.router_name(0), "left lid 3");
+        assert_eq!((fabric.terminal_name(0), fabric.terminal_name(1)), ("one port 1".into(), "gate".into()));
+        assert_eq!((netlist.switches[0].lid, netlist.switches[1].guid), (Some(7), 0xa1));
+        assert_eq!((netlist.adapters[1].guid, netlist.adapters[1].lid), (0xf0, Some(2)));
+        let again = Netlist::read(&netlist.discovered_text()).unwrap();
+        assert_eq!(again.discovered_text(), netlist.discovered_text());
+        // A node that is there twice, and not the same both times.
+        let wrong = |from: &str, to: &str| {
+            assert!(GROUPED.contains(from));
+            Netlist::read(&GROUPED.replacen(from, to, 1)).unwrap_err()
+        };
+        let error = wrong("[3]\t\"S-00000000000000a0\"[3]", "[4]\t\"S-00000000000000a0\"[4]");
+        assert!(error.line == 22 && error.message.contains("in line 13 already"), "{error}");
+        // Behind the first node nothing is skipped, and before it no node whose kind is misspelt.
+        let error = wrong("Non-Chassis Nodes", "Non-Chassis things");
+        assert!(error.line == 28 && error.message.contains("neither a node"), "{error}");
+        let error = wrong("Switch\t4", "Swich\t4");
+        assert!(error.line == 13 && error.message.contains("neither a node"), "{error}");
+    }
+
+    #[test]
+    fn other_lists_of_the_same_tools_are_refused_by_name() {
+        let ports = "SW     1  1 0x0000000000100000 4x SDR - CA     2  1 0x0000000000200001 ( 'S0' - 'H0' )\n";
+        let nodes = "Switch\t : 0x0000000000100000 ports 4 devid 0x0 vendid 0x0 \"S0\"\n";
+        let subnet = "{ SW Ports:04 SystemGUID:0 NodeGUID:0000000000100000 } PHY=4x LOG=ACT SPD=2.5\n";
+        for (text, words) in [
+            (ports, "ibnetdiscover -p"),
+            (nodes, "ibnetdiscover -l"),
+            (subnet, "opensm-subnet.lst"),
+            ("dimensions = [4]\nany words\n", "neither a node"),
+        ] {
+            let error = Netlist::read(text).unwrap_err();
+            assert!(error.message.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
         for link in &record.links {
             let far = known[link.remote];
             match (record.kind, records[far].kind) {
+                // A plug or a cable that leads back to the node is of no use to anybody.
+                _ if far == place => {}
                 (Kind::Adapter, Kind::Switch) => {
                     let name = match record.ports {
                         1 => names[place].to_owned(),
@@ -158,10 +160,7 @@ fn check(
                     remote.id, remote.ports, link.remote_port
                 ));
             }
-            if far == place {
-                return wrong(format!("a cable joins \"{}\" with itself", record.id));
-            }
-            if (record.kind, remote.kind) == (Kind::Adapter, Kind::Adapter) {
+            if far != place && (record.kind, remote.kind) == (Kind::Adapter, Kind::Adapter) {
                 return wrong("a cable joins two adapters, without a switch".into());
             }
             if let Some(earlier) = links.insert((place, link.port), link) {

@@ -1,11 +1,14 @@
 //! A netlist's lines, cut into records.
 
+use std::collections::HashMap;
+
 use crate::InvalidLine;
 
 /// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Switch,
+    /// A channel adapter, or a router to other subnets: traffic begins and ends at both.
     Adapter,
 }
 
@@ -21,6 +24,18 @@ pub(super) struct Record<'t> {
     pub guid: Option<u64>,
     pub lid: Option<u16>,
     pub links: Vec<Link<'t>>,
+}
+
+impl Record<'_> {
+    /// Whether both say the same of a node, maybe in different lines: `ibnetdiscover -g` shows the switches of a
+    /// chassis by their place in it, and then all of them once more.
+    fn repeats(&self, other: &Self) -> bool {
+        let links = |record: &Self| -> Vec<_> {
+            record.links.iter().map(|it| (it.port, it.port_guid, it.remote, it.remote_port)).collect()
+        };
+        let own = |record: &Self| (record.kind, record.ports, record.guid, record.lid);
+        self.id == other.id && own(self) == own(other) && links(self) == links(other)
+    }
 }
 
 /// A port line.
@@ -60,18 +75,20 @@ impl<'t> Cursor<'t> {
 /// The records of a netlist.
 ///
 /// # Errors
-/// The first line that is neither a comment, an assignment, a node nor a port.
+/// The first line that is neither a comment, an assignment, a heading of a group, a node nor a port. Before the first
+/// node anything may stand that looks like none of them: what tools print on the way to it.
 pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut open = false;
     let mut guid = None;
+    let mut unknown = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         let wrong = |message: String| InvalidLine::new(number, message);
         if line.starts_with('#') {
             continue;
         }
-        if line.is_empty() {
+        if line.is_empty() || is_heading(line) {
             open = false;
         } else if line.starts_with('[') {
             let link = link(number, line)
@@ -83,23 +100,74 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
         } else if let Some((key, value)) = assignment(line) {
             open = false;
             if key.ends_with("guid") || key.ends_with("guids") {
-                let value = value.split('(').next().unwrap_or_default();
+                let value = value.split(['(', '#']).next().unwrap_or_default().trim();
                 let known = hexadecimal(value)
                     .ok_or_else(|| wrong(format!("{value} is no guid, such as 0x100000")))?;
                 if key != "sysimgguid" {
                     guid = Some(known);
                 }
             }
-        } else {
-            let mut record = header(number, line).ok_or_else(|| {
-                wrong("this is neither a node, such as Switch 5 \"S0\", nor a port".into())
-            })?;
+        } else if let Some(mut record) = header(number, line) {
             record.guid = guid.take();
             records.push(record);
             open = true;
+        } else {
+            let error = wrong(format!(
+                "this is neither a node, such as Switch 5 \"S0\", nor a port{}",
+                meant(line)
+            ));
+            if !records.is_empty() || resembles_header(line) {
+                return Err(error);
+            }
+            unknown.get_or_insert(error);
         }
     }
-    Ok(records)
+    match unknown {
+        Some(error) if records.is_empty() => Err(error),
+        _ => Ok(without_repeats(records)),
+    }
+}
+
+/// Leaves out what has been said of a node already, word for word.
+fn without_repeats(records: Vec<Record<'_>>) -> Vec<Record<'_>> {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let mut kept: Vec<Record<'_>> = Vec::new();
+    for record in records {
+        let earlier = *first.entry(record.id).or_insert(kept.len());
+        if !kept.get(earlier).is_some_and(|earlier| earlier.repeats(&record)) {
+            kept.push(record);
+        }
+    }
+    kept
+}
+
+/// Whether a line says whose nodes follow in the output of `ibnetdiscover -g`.
+fn is_heading(line: &str) -> bool {
+    let chassis = line.strip_prefix("Chassis ").and_then(|rest| rest.split_whitespace().next());
+    chassis.is_some_and(|number| number.parse::<u32>().is_ok())
+        || line == "Non-Chassis Nodes"
+        || line.starts_with("Hostname: ")
+}
+
+/// Whether a line has a word, a number and a name in quotes, as a node has: of which the word must be wrong.
+fn resembles_header(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip(1);
+    words.next().is_some_and(|word| word.parse::<u16>().is_ok())
+        && words.next().is_some_and(|word| word.starts_with('"'))
+}
+
+/// The way out for the beginning of a file that is no netlist, where it can be told what it is.
+fn meant(line: &str) -> &'static str {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if ["SW", "CA", "RT"].contains(&first) {
+        ": it looks like the list of ports that ibnetdiscover -p prints; a netlist is what it prints without -p"
+    } else if ["Switch", "Ca", "Router"].contains(&first) && line.contains(" ports ") {
+        ": it looks like the list of nodes that ibnetdiscover -l prints; a netlist is what it prints without -l"
+    } else if line.starts_with("{ ") {
+        ": it looks like OpenSM's opensm-subnet.lst; a netlist is what ibnetdiscover prints"
+    } else {
+        ""
+    }
 }
 
 /// A key and its value, such as `switchguid=0x100000`.
@@ -124,7 +192,7 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
     let (word, rest) = text.split_once(char::is_whitespace)?;
     let kind = match word {
         "Switch" => Kind::Switch,
-        "Hca" | "Ca" => Kind::Adapter,
+        "Hca" | "Ca" | "Rt" => Kind::Adapter,
         _ => return None,
     };
     let (ports, rest) = rest.trim_start().split_once(char::is_whitespace)?;
@@ -132,6 +200,8 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
     let id = cursor.between('"', '"')?;
     cursor.space();
     let comment = cursor.take('#').map(|()| cursor.0.trim_start());
+    // A description may have the word, too.
+    let behind = comment.map(|comment| comment.rsplit_once('"').map_or(comment, |(_, rest)| rest));
     Some(Record {
         line,
         kind,
@@ -139,7 +209,7 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
         id,
         description: comment.and_then(|comment| Cursor(comment).between('"', '"')),
         guid: None,
-        lid: comment.and_then(lid),
+        lid: behind.and_then(lid),
         links: Vec::new(),
     })
 }
@@ -147,6 +217,10 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
 fn link(line: usize, text: &str) -> Option<Link<'_>> {
     let mut cursor = Cursor(text);
     let port = cursor.between('[', ']')?.parse().ok()?;
+    // The number on the outside of a chassis, with `ibnetdiscover -g`.
+    if cursor.0.starts_with("[ext ") {
+        cursor.between('[', ']')?;
+    }
     let port_guid = match cursor.between('(', ')') {
         Some(guid) => Some(hexadecimal(guid)?),
         None => None,

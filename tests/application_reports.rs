@@ -14,10 +14,7 @@ fn two_ranks(place: &Workplace, goal: &str) {
 #[test]
 fn the_control_messages_of_a_rendezvous_are_no_messages() {
     let place = Workplace::new("control-messages");
-    two_ranks(
-        &place,
-        "rank 0 {\ns: send 1000000b to 1\n}\nrank 1 {\nr: recv 1000000b from 0\n}\n",
-    );
+    two_ranks(&place, "rank 0 {\ns: send 1000000b to 1\n}\nrank 1 {\nr: recv 1000000b from 0\n}\n");
     let found = place.json(&["run", "x.toml", "--json", "--log-messages", "m.csv"]);
     let point = &found["points"][0];
     let value = |name: &str| point[name].as_f64().unwrap();
@@ -46,9 +43,10 @@ fn what_a_wildcard_took_is_named_in_all_models_of_hosts() {
          rank 1 {\ns: send 8b to 0 tag 1\n}\nrank 2 {\nc: calc 5000\ns: send 8b to 0 tag 2\ns requires c\n}\n",
     );
     place.write("x.toml", "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"x.goal\"\n");
-    let dialects =
-        ["classic", "atlahs"].map(|it| format!("application.network={{loggops={{dialect=\"{it}\"}}}}"));
-    let models = [&["--json"][..], &["--json", "--set", &dialects[0]], &["--json", "--set", &dialects[1]]];
+    let dialects = ["classic", "atlahs"]
+        .map(|it| format!("application.network={{loggops={{dialect=\"{it}\"}}}}"));
+    let models =
+        [&["--json"][..], &["--json", "--set", &dialects[0]], &["--json", "--set", &dialects[1]]];
     for (number, model) in models.into_iter().enumerate() {
         let out = number.to_string();
         let output = place.flitlab(&[&["run", "x.toml", "--out", &out], model].concat());

@@ -125,16 +125,7 @@ fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
     let styles = look.styles.iter().map(|(name, style)| (look.renamed(name), *style));
     let pens = Pens::new(all.iter().chain(&found).map(String::as_str));
     let pens = pens.styled(&styles.collect::<Vec<_>>());
-    let place = |label: &Label| {
-        let short = short_name(&label.series, &label.figure);
-        look.series.iter().position(|name| [&label.series, &short].contains(&name))
-    };
-    if !look.series.is_empty() {
-        rows.points.retain(|point| place(&point.label).is_some());
-        rows.points.sort_by_key(|point| place(&point.label));
-        rows.saturation.retain(|found| place(&found.label).is_some());
-        rows.saturation.sort_by_key(|found| place(&found.label));
-    }
+    choose(&mut rows, &look.series);
     if !look.names.is_empty() {
         for label in rows.labels() {
             (label.series, label.figure) =
@@ -142,6 +133,20 @@ fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
         }
     }
     (rows, pens)
+}
+
+/// Keeps these series, as legends or points.csv call them, in this order; all if none is named.
+pub fn choose(rows: &mut ResultRows, series: &[String]) {
+    let place = |label: &Label| {
+        let short = short_name(&label.series, &label.figure);
+        series.iter().position(|name| [&label.series, &short].contains(&name))
+    };
+    if !series.is_empty() {
+        rows.points.retain(|point| place(&point.label).is_some());
+        rows.points.sort_by_key(|point| place(&point.label));
+        rows.saturation.retain(|found| place(&found.label).is_some());
+        rows.saturation.sort_by_key(|found| place(&found.label));
+    }
 }
 
 /// A series as the legend of its figure calls it.
@@ -160,7 +165,8 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)>
         let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
         figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
-    let maps = figures.iter().filter_map(|(_, figure)| figure.map_high()).fold(0.0, f64::max);
+    let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
+    let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
     figures.into_iter().map(finished).collect()
 }
@@ -229,7 +235,9 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
     if latency::has_curve(&curves) {
         if wish.has(Kind::Latency) {
             add("latency", latency::chart(&curves, latency::usual(&curves, look), title, look));
-            if let Some(percentile) = latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW) {
+            if let Some(percentile) =
+                latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW)
+            {
                 let chart = latency::chart(&curves, Content::One(percentile), title, look);
                 add(&format!("latency-{}", percentile.column()), chart);
             }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::axis::{Axis, Scale, TimeUnit};
 use super::bars::BarChart;
 use super::chart::{Chart, Curve};
-use super::curves::Percentile;
+use super::curves::{Percentile, series_of};
 use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::GREY;
@@ -70,18 +70,21 @@ pub enum LegendPlace {
     TopRight,
     BottomLeft,
     BottomRight,
+    /// In the first corner without curves, or else below.
+    Best,
     Nowhere,
 }
 
 impl LegendPlace {
     /// To type.
-    pub const NAMES: [(Self, &'static str); 7] = [
+    pub const NAMES: [(Self, &'static str); 8] = [
         (Self::Below, "below"),
         (Self::Right, "right"),
         (Self::TopLeft, "top-left"),
         (Self::TopRight, "top-right"),
         (Self::BottomLeft, "bottom-left"),
         (Self::BottomRight, "bottom-right"),
+        (Self::Best, "best"),
         (Self::Nowhere, "none"),
     ];
 }
@@ -228,6 +231,12 @@ impl Look {
         self.unit.unwrap_or_else(|| TimeUnit::of(high))
     }
 
+    /// The unit for times of whole runs up to `high` ns: microseconds from the first on, as result files have them.
+    pub(super) fn unit_for_whole_runs(&self, high: f64) -> TimeUnit {
+        const SOONER: f64 = 10.0;
+        self.unit_for(high * SOONER)
+    }
+
     /// A name as it shall be: as a whole, or part by part.
     pub fn renamed(&self, name: &str) -> String {
         let other = |name: &str| {
@@ -270,14 +279,15 @@ impl Look {
             |sample| sample.0,
         );
         self.x.apply(&mut chart.x);
-        let columns = chart.columns.len().max(1);
-        for row in chart.panels.chunks_mut(columns) {
-            // Panels of a row keep the same axis.
-            let mut axis = row[0].y.clone();
-            let curves: Vec<&Curve> = row.iter().flat_map(|panel| &panel.curves).collect();
+        for title in series_of(chart.panels.iter().map(|panel| panel.y.title.as_str())) {
+            // Panels with the same axis keep it so.
+            let own = chart.panels.iter().filter(|panel| panel.y.title == title);
+            let mut axis = own.clone().next().expect("it has the title").y.clone();
+            let curves: Vec<&Curve> = own.flat_map(|panel| &panel.curves).collect();
             scale(&mut axis, self.y_scale, &curves, |sample| sample.1);
             self.y.apply(&mut axis);
-            row.iter_mut().for_each(|panel| panel.y = axis.clone());
+            let own = chart.panels.iter_mut().filter(|panel| panel.y.title == title);
+            own.for_each(|panel| panel.y = axis.clone());
         }
         chart.place = self.legend;
         chart.intervals = self.intervals;

@@ -274,7 +274,9 @@ fn x_title(key: &str) -> String {
 
 fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
-        Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
+        Drawn::CompletionTime => {
+            Axis::of_time("Completion time", high, look.unit_for_whole_runs(high))
+        }
         Drawn::Latency => Axis::of_time("Packet latency", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
         Drawn::OperationLatency => {

@@ -64,6 +64,15 @@ fn title(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("title={}, ", escaped(title)) }
 }
 
+/// A line of text below all else.
+fn note(note: Option<&str>) -> String {
+    let node = |note| {
+        let text = escaped(note);
+        format!("\\node[anchor=north, text=black!60] at (current bounding box.south) {text};\n")
+    };
+    note.map_or(String::new(), node)
+}
+
 fn foot() -> &'static str {
     "\\end{tikzpicture}%\n"
 }
@@ -129,7 +138,7 @@ fn legend(legend: &Legend, sheet: &Sheet, place: LegendPlace) -> (String, String
         LegendPlace::TopRight => inside("north east"),
         LegendPlace::BottomLeft => inside("south west"),
         LegendPlace::BottomRight => inside("south east"),
-        LegendPlace::Below | LegendPlace::Nowhere => format!(
+        LegendPlace::Below | LegendPlace::Best | LegendPlace::Nowhere => format!(
             "legend columns={columns}, legend cell align=left,\n  \
              legend style={{at={{(0.5,-0.02)}}, anchor=north, yshift=-3.2em, draw=none, fill=none, \
              /tikz/every even column/.append style={{column sep=6pt}}}}"

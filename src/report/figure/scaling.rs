@@ -390,7 +390,7 @@ mod tests {
         .unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];
         assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));
-        assert_eq!((samples[1].y, samples[1].interval.is_some()), (6000.0, true));
+        assert_eq!((samples[1].y, samples[1].interval.is_some()), (6.0, true));
         assert_eq!(chart.x.values[1].1, "4 KiB");
     }
 }

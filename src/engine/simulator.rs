@@ -375,7 +375,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         ChannelReport {
             name: self.whole.network.channel_name(self.whole.fabric, name),
             kind,
-            utilisation: self.busy(channel).0 as f64 / time,
+            // A packet that is granted a channel in the last moment counts as a whole.
+            utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
             stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
             statistics,
         }

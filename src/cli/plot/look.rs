@@ -7,7 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use flitlab::report::ResultRows;
 use flitlab::report::figure::{
-    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, SeriesStyle, TimeUnit, short_name,
+    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, SeriesStyle, Tail, TimeUnit,
+    short_name,
 };
 use flitlab::scenario::{Document, Figures, Sweep};
 
@@ -42,7 +43,10 @@ pub(super) struct LookOptions {
     /// Colour, marker and dashes of a series, as many of them as are to be fixed; may be given several times
     #[arg(long, value_name = "NAME=STYLE", value_parser = style)]
     style: Vec<(String, SeriesStyle)>,
-    /// Where the legend is
+    /// Percentile of the latency that is drawn beside its mean [default: 99]
+    #[arg(long, value_name = "PERCENT", value_parser = named(Tail::NAMES))]
+    percentile: Option<Tail>,
+    /// Where the legend is: best is the first corner without curves, or else below
     #[arg(long, value_name = "PLACE", value_parser = named(LegendPlace::NAMES))]
     legend: Option<LegendPlace>,
     /// How confidence intervals are drawn
@@ -113,6 +117,7 @@ impl LookOptions {
             series: or(&self.series, look.series),
             names: self.name.iter().cloned().chain(look.names).collect(),
             styles: self.style.iter().cloned().chain(look.styles).collect(),
+            percentile: self.percentile.unwrap_or(look.percentile),
             legend: self.legend.unwrap_or(look.legend),
             intervals: self.intervals.unwrap_or(look.intervals),
             panels: self.panels || look.panels,

@@ -232,7 +232,7 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         warnings: results.summary.warnings.clone(),
         deadlocks: results.summary.deadlocks.clone(),
         precision: one("measure.precision").and_then(|text| text.parse().ok()),
-        scenario: document.map(|document| document.text().to_owned()),
+        scenario: document.map(|document| facts::without_folders(document.text())),
         version: results.version.clone(),
         commands: document.map(|document| facts::commands(document, results)).unwrap_or_default(),
     })

@@ -77,6 +77,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         Status::Undecided => "undecided (see the warning)".into(),
         Status::Deadlock => format!("deadlock, found at {end:.1} us"),
         Status::Completed => "completed".into(),
+        Status::Livelock => format!("livelock, ended at {end:.1} us"),
         Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
     };
     line("state", state);
@@ -94,6 +95,12 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     }
     if let Some(time) = row.completion_time {
         line("completion time", format!("{:.3} us", time.0 as f64 / 1e6));
+    }
+    if let (Some(_), Some(_)) = (row.completion_time, row.warm_up) {
+        let times = format!(
+            "all from {warm_up:.3} to {end:.3} us, while operations go on; the load's packets, too"
+        );
+        line("measured", times);
     }
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
@@ -226,13 +233,20 @@ pub(super) fn over_bound(over: Option<&OverBound>) -> String {
     lines.map(|(name, text)| terminal::fact(name, text, 20)).collect()
 }
 
-/// The channels that a critical path waited for longest, a line each.
+/// The channels that held a critical path up longest.
+pub(super) fn held_up(rows: &[PathChannelRow]) -> &[PathChannelRow] {
+    let some = rows.iter().take(BUSIEST).take_while(|row| row.held_up > Picoseconds::ZERO);
+    &rows[..some.count()]
+}
+
+/// The channels that held a critical path up longest, a line each.
 pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
-    let waited = rows.iter().take(BUSIEST).filter(|row| row.waited > Picoseconds(0));
-    let lines = waited.enumerate().map(|(place, row)| {
-        let name = if place == 0 { "path waited for" } else { "" };
-        let time = time_text(row.waited);
-        terminal::fact(name, &format!("{} {time}, {} packets", row.channel, row.packets), 20)
+    let all: Picoseconds = rows.iter().map(|row| row.held_up).sum();
+    let lines = held_up(rows).iter().enumerate().map(|(place, row)| {
+        let name = if place == 0 { "path held up by" } else { "" };
+        let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
+        let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
+        terminal::fact(name, &text, 20)
     });
     lines.collect()
 }

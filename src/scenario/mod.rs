@@ -174,6 +174,8 @@ impl Scenario {
             WorkloadSpec::Application(application) => application.placement != Placement::Random,
             WorkloadSpec::RemoteMemory(spec) => spec.pattern.partners() == Partners::Fixed,
         };
+        // Links that err draw which packets they damage.
+        let fixed = fixed && self.parameters.errors.is_none();
         // A fabric that is drawn has the seed that it follows from in its description.
         fixed
             && self.network.topology == other.network.topology

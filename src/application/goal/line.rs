@@ -210,8 +210,13 @@ impl<'l> Cursor<'l> {
             let Some(word @ Word { text: "send" | "recv" | "calc", .. }) = word else {
                 let span = word.as_ref().map_or_else(|| self.here(), Word::span);
                 let flaw = Flaw::new(span, "behind a label stands `send`, `recv` or `calc`");
+                let is_coll = word.as_ref().is_some_and(|word| word.text == "coll");
                 let near = word.and_then(|word| nearest(word.text, FIRST_WORDS));
                 let flaw = match near {
+                    _ if is_coll => flaw.help(
+                        "collective operations are in GOAL as the messages that they are of: `flitlab schedule all-reduce \
+                         --ranks 16 --bytes 4KiB` writes them for one operation",
+                    ),
                     Some(near) => flaw.label(format!("did you mean `{near}`?")),
                     None => flaw.help("write for example `l1: send 8b to 1`"),
                 };

@@ -81,7 +81,18 @@ impl Sweep {
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
         }
-        if sweep.repeats_in_vain() {
+        let (vain, first) = sweep.repeats_in_vain();
+        let repeated = sweep.points.len() / sweep.repetitions.max(1) as usize;
+        if let Some(first) = first.filter(|_| vain < repeated) {
+            say(&format!(
+                "note: {vain} of {repeated} points draw nothing at random, so their {} repetitions will be equal; {}",
+                sweep.repetitions,
+                match first.series.as_str() {
+                    "" => "one each would be enough".into(),
+                    series => format!("the first of them is of series `{series}`"),
+                }
+            ));
+        } else if vain > 0 {
             let way_out = match sweep.points.len() > sweep.repetitions as usize {
                 true => "leave `repetitions` out",
                 false => "one `flitlab run` says as much",

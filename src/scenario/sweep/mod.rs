@@ -224,12 +224,15 @@ impl Sweep {
         if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
     }
 
-    /// Whether points are repeated although nothing in any of them is drawn at random.
-    pub fn repeats_in_vain(&self) -> bool {
-        let equal = |runs: &[Point]| {
+    /// How many points are repeated although nothing in them is drawn at random, and the first one of them.
+    pub fn repeats_in_vain(&self) -> (usize, Option<&Point>) {
+        let equal = |runs: &&[Point]| {
             runs.windows(2).all(|two| two[0].scenario.ignores_the_seed(&two[1].scenario))
         };
-        self.repetitions > 1 && self.points.chunks(self.repetitions as usize).all(equal)
+        let each = self.repetitions.max(1) as usize;
+        let mut vain = self.points.chunks(each).filter(|_| each > 1).filter(equal).peekable();
+        let first = vain.peek().and_then(|runs| runs.first());
+        (vain.count(), first)
     }
 
     /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.

@@ -145,7 +145,7 @@ fn escapes_of_adaptive_packets_count_where_buffers_hold_whole_packets() {
         assert!(judge(sizes, cables, WORMS).is_err(), "{sizes:?}");
     }
     assert_eq!(judge(&[3], &[], WORMS), Ok(Freedom::NoCircle));
-    assert_eq!(judge(&[16, 16], &[(0, 0)], WORMS).is_err(), true);
+    assert!(judge(&[16, 16], &[(0, 0)], WORMS).is_err());
 }
 
 #[test]

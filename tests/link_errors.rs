@@ -9,7 +9,7 @@ use flitlab::engine::{
 };
 use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
-use flitlab::topology::{Cabling, Channel, Fabric};
+use flitlab::topology::{CableClass, Cabling, Channel, Fabric};
 use flitlab::traffic::{Kind, Message, Script, Workload};
 use flitlab::units::Picoseconds;
 
@@ -39,7 +39,7 @@ fn ways() -> impl Iterator<Item = LinkErrors> {
 fn fitted(errors: LinkErrors, parameters: &Parameters, packets: u32) -> LinkErrors {
     LinkErrors {
         replay_buffer: packets * parameters.maximum_packet(),
-        time_out: parameters.acknowledged_after(),
+        time_out: parameters.acknowledged_after(&[CableClass::default()]),
         ..errors
     }
 }
@@ -279,7 +279,8 @@ fn a_small_replay_buffer_lets_so_much_through_a_round_trip() {
             replay_buffer: packets * p.maximum_packet(),
             ..LinkErrors::default()
         };
-        let told = Parameters { errors: Some(errors.clone()), ..p.clone() }.packets_on_a_link();
+        let told = Parameters { errors: Some(errors.clone()), ..p.clone() }
+            .packets_on_a_link(&[CableClass::default()]);
         let sent = round_trip as f64 / (behind + p.link_flit_time()) as f64;
         assert_eq!(told, Some((packets, sent)));
         let found = run(&scenario, Some(errors), 1).log.packets;

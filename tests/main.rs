@@ -15,6 +15,7 @@ mod reference_flits;
 
 mod adaptive;
 mod applications;
+mod cable_rates;
 mod checkpoint;
 mod cli;
 mod compare;

@@ -98,28 +98,35 @@ fn busiest(
     messages: impl Iterator<Item = (u32, u32, u64)>,
     rounds: u128,
 ) -> Option<CompletionBound> {
+    // By channel the time that it is busy; by class of cable the flits whose channels are drawn.
     let mut channels = vec![0u128; fabric.channel_slots() as usize];
     let (mut injected, mut ejected) =
         (vec![0u128; fabric.terminals() as usize], vec![0u128; fabric.terminals() as usize]);
-    let mut drawn = 0u128;
+    let classes = fabric.cable_classes();
+    let mut flits_of_classes = vec![0u128; classes.len()];
+    let flit_times: Vec<u64> = classes.iter().map(|&it| parameters.flit_time_of(it)).collect();
     for (from, to, flits) in messages {
         let flits = u128::from(flits);
         injected[from as usize] += flits;
         ejected[to as usize] += flits;
-        if routes.draws_between(fabric, from, to) {
-            routes.for_each_channel(fabric, from, to, |_| drawn += flits);
-        } else if flits > 0 {
-            routes
-                .for_each_channel(fabric, from, to, |channel| channels[channel as usize] += flits);
+        if flits == 0 {
+            continue;
         }
+        let is_drawn = routes.draws_between(fabric, from, to);
+        routes.for_each_channel(fabric, from, to, |channel| {
+            let class = usize::from(fabric.cable_class(channel));
+            flits_of_classes[class] += flits;
+            if !is_drawn {
+                channels[channel as usize] += flits * u128::from(flit_times[class]);
+            }
+        });
     }
-    let most = |flits: &[u128]| {
+    let most = |times: &[u128]| {
         let largest =
-            (0u32..).zip(flits).max_by_key(|&(place, &flits)| (flits, std::cmp::Reverse(place)));
-        largest.map_or((0, 0), |(place, &flits)| (place, flits))
+            (0u32..).zip(times).max_by_key(|&(place, &time)| (time, std::cmp::Reverse(place)));
+        largest.map_or((0, 0), |(place, &time)| (place, time))
     };
-    let all = channels.iter().sum::<u128>() + drawn;
-    let even = all / fabric.channels().max(1) as u128;
+    let even = evenly(fabric, &flits_of_classes, &flit_times);
     let (channel, busiest) = most(&channels);
     let is_even = match routes {
         Routes::Adaptive(_) | Routes::Relation(_) => true,
@@ -131,18 +138,24 @@ fn busiest(
         let name = || format!("channel {}", fabric.channel_name(channel));
         (if busiest > 0 { name() } else { String::new() }, busiest)
     };
-    let shared = |flits: u128, among: u32| flits.div_ceil(u128::from(among.max(1)));
+    let shared = |flits: &mut [u128], among: u32, flit_times: Vec<u64>| {
+        for (terminal, flits) in (0..).zip(flits.iter_mut()) {
+            let time = flit_times[usize::from(fabric.terminal_class(terminal))];
+            *flits = flits.div_ceil(u128::from(among.max(1))) * u128::from(time);
+        }
+        most(flits).1
+    };
+    let injections = classes.iter().map(|&it| parameters.injection_flit_time_of(it)).collect();
+    let ejections = classes.iter().map(|&it| parameters.ejection_flit_time_of(it)).collect();
     let candidates = [
-        (name, network * u128::from(parameters.link_flit_time())),
+        (name, network),
         (
             "an injection channel".into(),
-            shared(most(&injected).1, parameters.injection_channels)
-                * u128::from(parameters.injection_flit_time()),
+            shared(&mut injected, parameters.injection_channels, injections),
         ),
         (
             "an ejection channel".into(),
-            shared(most(&ejected).1, parameters.ejection_channels)
-                * u128::from(parameters.ejection_flit_time()),
+            shared(&mut ejected, parameters.ejection_channels, ejections),
         ),
     ];
     let (bottleneck, busy) = candidates.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
@@ -152,4 +165,25 @@ fn busiest(
         time: Picoseconds::try_from(time).unwrap_or(Picoseconds::MAX),
         bottleneck,
     })
+}
+
+/// How long channels are busy that share flits evenly: those of each class on a torus, where every
+/// way has as many hops at least in each dimension; all of them otherwise, each as its rate is.
+fn evenly(fabric: &Fabric, flits: &[u128], flit_times: &[u64]) -> u128 {
+    let mut counts = vec![0u128; flits.len()];
+    for channel in (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some()) {
+        counts[usize::from(fabric.cable_class(channel))] += 1;
+    }
+    if fabric.torus().is_some() || flits.len() == 1 {
+        let each = flits.iter().zip(&counts).zip(flit_times);
+        let busy = each.map(|((flits, &count), &time)| flits / count.max(1) * u128::from(time));
+        return busy.max().unwrap_or(0);
+    }
+    // In units of which so many are a flit of the slowest channels; rounded so that no bound is too
+    // high.
+    let slowest = flit_times.iter().copied().max().map_or(1, u128::from);
+    let carries = |time: u64| (slowest << 32).div_ceil(u128::from(time));
+    let rates: u128 =
+        counts.iter().zip(flit_times).map(|(&count, &time)| count * carries(time)).sum();
+    ((flits.iter().sum::<u128>() * slowest) << 32) / rates.max(1)
 }

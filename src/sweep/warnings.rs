@@ -24,7 +24,7 @@ pub(super) fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
     row: &Measured,
-    Scenario { measure, parameters, .. }: &Scenario,
+    Scenario { measure, parameters, network, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
     let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
@@ -73,7 +73,8 @@ pub(super) fn load_warnings(
         }
         Ending::Deadlock(_) | Ending::Steady | Ending::Interrupted(_) => return Vec::new(),
     };
-    let bound = parameters.packets_on_a_link().filter(|(most, sent)| f64::from(*most) < *sent);
+    let bound = parameters.packets_on_a_link(network.fabric.cable_classes());
+    let bound = bound.filter(|(most, sent)| f64::from(*most) < *sent);
     let bound = bound.map(|(most, sent)| {
         format!(
             "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} of the largest \

@@ -1,5 +1,6 @@
 //! `flitlab check`: what would be run, without running it.
 
+mod cables;
 mod survey;
 
 use clap::Args;
@@ -16,7 +17,7 @@ use flitlab::application::Action;
 use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
 use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
-use flitlab::topology::SpanningTree;
+use flitlab::topology::{CableClass, SpanningTree};
 use flitlab::traffic::{ApplicationSpec, CollectiveSpec, RemoteMemorySpec};
 use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
 
@@ -91,7 +92,7 @@ impl Check {
                 "{}\n{}{}{}",
                 text::headline(&simulation),
                 facts(&simulation, &expectation),
-                rounding(&scenario.parameters),
+                rounding(&scenario.parameters, simulation.fabric().cable_classes()),
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
@@ -136,6 +137,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
     line("channels", format!("{} between routers", expectation.channels));
+    if let Some(cables) = cables::text(simulation.fabric(), parameters) {
+        line("cables", cables);
+    }
     line("router", preset(scenario));
     line("virtual channels", virtual_channels(simulation));
     let packet = format!(
@@ -155,7 +159,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         time_text(parameters.send_overhead + parameters.receive_overhead)
     );
     line("zero-load latency", latency);
-    if let Some((most, sent)) = parameters.packets_on_a_link() {
+    if let Some((most, sent)) = parameters.packets_on_a_link(simulation.fabric().cable_classes()) {
         let bound = f64::from(most) / sent;
         let bound = if bound < 1.0 {
             format!("which bounds each channel to {:.1}% of its rate", 100.0 * bound)
@@ -322,12 +326,17 @@ fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str>
 }
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off.
-fn rounding(parameters: &Parameters) -> String {
-    let rates: [(&str, Rate); 3] = [
+fn rounding(parameters: &Parameters, cables: &[CableClass]) -> String {
+    let mut rates: Vec<(&str, Rate)> = vec![
         ("link.rate", parameters.link_rate),
         ("adapter.injection_rate", parameters.injection_rate),
         ("adapter.ejection_rate", parameters.ejection_rate),
     ];
+    for rate in cables.iter().map(|&class| parameters.rate_of(class)) {
+        if rates.iter().all(|it| it.1 != rate) {
+            rates.push(("the rate of other cables", rate));
+        }
+    }
     rates
         .iter()
         .filter_map(|&(key, rate)| {

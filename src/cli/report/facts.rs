@@ -55,7 +55,10 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         }),
     );
     fact("application", choice(keys, "application.schedule").or_else(|| value("application.file")));
-    fact("links", joined(&[("link.rate", ""), ("link.latency", "")]));
+    let of_dimensions =
+        [("topology.torus.rates", " by dimension"), ("topology.torus.latencies", " by dimension")];
+    let links = [&[("link.rate", ""), ("link.latency", "")][..], &of_dimensions].concat();
+    fact("links", joined(&links));
     fact("seed", value("seed"));
     if let Some(expected) = expected {
         let first = if is_swept(keys) { " (at the first point)" } else { "" };

@@ -4,9 +4,9 @@ use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
-use flitlab::scenario::{Network, TopologySpec};
+use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
-use flitlab::topology::{Fabric, Torus};
+use flitlab::topology::{CableClass, Fabric, Torus};
 use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
 /// How many of the busiest channels are listed.

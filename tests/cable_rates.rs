@@ -282,7 +282,6 @@ fn tables_lead_as_much_less_over_a_cable_as_it_is_slower() {
         Algorithm::SSSP,
         Algorithm::P2_SSSP,
         Algorithm::DFSSSP,
-        Algorithm::NUE,
         Algorithm::NUE_BALANCED,
     ] {
         let made = algorithm.generate(&fabric, &agnostic::Parameters::default()).unwrap();

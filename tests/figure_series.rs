@@ -3,7 +3,11 @@
 use std::fs;
 
 use flitlab::report::Point;
-use flitlab::report::figure::{Format, Kind, Look, Medium, Wish, draw_all};
+use flitlab::report::figure::{
+    Format, Intervals, Kind, LegendPlace, Length, Look, Medium, Scale, Sheet, Tail, Wish, draw_all,
+};
+
+use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{Folder, polylines, rows, sweep, three, with_details};
 use crate::common::workplace::Workplace;
@@ -13,6 +17,10 @@ fn colours(svg: &str) -> Vec<String> {
     let mut colours: Vec<String> = Vec::new();
     for line in polylines(svg, 22) {
         let colour = line.split("stroke=\"").nth(1).unwrap().split('"').next().unwrap();
+        // Samples of what holds for all series are grey.
+        if colour == "#787878" {
+            continue;
+        }
         if !colours.iter().any(|known| known == colour) {
             colours.push(colour.to_owned());
         }
@@ -22,7 +30,8 @@ fn colours(svg: &str) -> Vec<String> {
 
 fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let wish = Wish { kinds: vec![kind], look, medium, ..Wish::default() };
+    let over = (kind == Kind::Scaling).then(|| "router.buffer".to_owned());
+    let wish = Wish { kinds: vec![kind], look, medium, over, ..Wish::default() };
     let written = draw_all(&with_details(points.to_vec()), &folder.0, &wish).unwrap().written;
     fs::read_to_string(&written[0]).unwrap()
 }
@@ -30,7 +39,8 @@ fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
 #[test]
 fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
     let folder = Folder::new("pens");
-    let names: Vec<String> = rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
+    let names: Vec<String> =
+        rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
     let mut names = names;
     names.dedup();
     for kind in [Kind::Latency, Kind::Accepted, Kind::Distribution] {
@@ -109,4 +119,241 @@ fn styles_are_keys_of_a_sweep_and_options_of_plot() {
     assert!(code == 2 && errors.contains("there is no series `adaptiv`"), "{errors}");
     let (code, errors) = plot(&["--style", "adaptive=huge"]);
     assert!(code == 2 && errors.contains("`huge` is no colour (blue, orange"), "{errors}");
+}
+
+fn texts_of(svg: &str) -> Vec<&str> {
+    crate::common::made_up::texts(svg)
+}
+
+#[test]
+fn the_percentile_beside_the_mean_can_be_chosen_or_left_out_and_has_markers() {
+    let folder = Folder::new("percentile");
+    let of = |percentile| {
+        let look = Look { percentile, ..Look::default() };
+        drawn(&folder, &three(), Kind::Latency, look)
+    };
+    let (ninety_nine, none) = (of(Tail::P99), of(Tail::Nothing));
+    assert!(texts_of(&of(Tail::P95)).contains(&"95th percentile"));
+    assert!(texts_of(&ninety_nine).contains(&"99th percentile"));
+    assert!(texts_of(&none).iter().all(|text| !text.contains("percentile")));
+    assert!(texts_of(&none).contains(&"Mean packet latency (ns)"), "{:?}", texts_of(&none));
+    // Squares of the second series: on both lines, and in the legend.
+    let squares = |svg: &str| {
+        svg.lines().filter(|it| it.starts_with("<polygon") && it.contains("#E69F00")).count()
+    };
+    assert!(
+        squares(&ninety_nine) > squares(&none) + 2,
+        "{} {}",
+        squares(&ninety_nine),
+        squares(&none)
+    );
+
+    let place = Workplace::new("series_percentile");
+    place.write(
+        "a.toml",
+        "[topology.torus]\ndimensions = [4, 4]\n[traffic]\npattern = \"uniform\"\n[measure]\n\
+         precision = 0.2\n[sweep.grid]\ntraffic.load = [0.1, 0.2]\n[sweep.figures]\npercentile = \"none\"\n\
+         font_size = \"10pt\"\nformat = [\"svg\"]\ntitle = \"\"\n",
+    );
+    place.run(&["sweep", "a.toml", "--out", "a"]);
+    let svg = place.read("a/latency.svg");
+    assert!(!svg.contains("99th percentile") && svg.contains("font-size=\"200\""), "{svg}");
+    assert!(!place.0.join("a/latency.pdf").exists() && !texts_of(&svg).contains(&"a"), "{svg}");
+    let drawn =
+        place.run(&["plot", "a", "--only", "latency", "--percentile", "95", "--title", "T"]);
+    assert_eq!(drawn, "a/latency.svg\n");
+    let svg = place.read("a/latency.svg");
+    assert!(texts_of(&svg).contains(&"95th percentile") && texts_of(&svg).contains(&"T"), "{svg}");
+    assert!(place.run(&["plot", "a", "--only", "latency", "--format", "pdf"]).ends_with(".pdf\n"));
+}
+
+/// Centres of the markers of an SVG that are hollow circles: white discs.
+fn hollow_circles(svg: &str) -> Vec<(i32, i32)> {
+    let number = |line: &str, name: &str| {
+        let rest = line.split(&format!(" {name}=\"")).nth(1).unwrap();
+        rest.split('"').next().unwrap().parse::<i32>().unwrap()
+    };
+    let white = svg
+        .lines()
+        .filter(|it| it.starts_with("<circle") && it.contains("#FFFFFF") && number(it, "r") < 35);
+    white.map(|line| (number(line, "cx"), number(line, "cy"))).collect()
+}
+
+#[test]
+fn loads_that_are_not_steady_are_in_one_row_above_the_frame() {
+    let folder = Folder::new("row");
+    // Series of one shape that all saturate at one load.
+    let points: Vec<Point> =
+        ["a", "b", "c"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
+    let styles = ["a", "b", "c"].map(|it| (it.to_owned(), "circle".parse().unwrap())).to_vec();
+    let look = Look { styles, percentile: Tail::Nothing, ..Look::default() };
+    let svg = drawn(&folder, &points, Kind::Latency, look);
+    let frame = polylines(&svg, 12);
+    let top = |line: &&str| {
+        let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        points.split(' ').filter_map(|it| it.split_once(',')?.1.parse::<i32>().ok()).min()
+    };
+    let top = frame.iter().filter_map(top).min().unwrap();
+    let mut row = hollow_circles(&svg);
+    row.retain(|(_, y)| *y < top);
+    row.sort_unstable();
+    row.dedup();
+    assert_eq!(row.len(), 3, "{row:?} above {top}");
+    assert!(row.iter().all(|(_, y)| *y == row[0].1), "{row:?}");
+    assert!(row.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 100), "{row:?}");
+}
+
+fn patterns(names: &[&str]) -> Vec<Point> {
+    let of = |(number, name): (usize, &&str)| {
+        let mut points = sweep(&format!("{name}, ABR"), 0.4 + number as f64 * 0.1, 600.0, 0.1);
+        points.iter_mut().for_each(|point| point.label.figure = (*name).to_owned());
+        points
+    };
+    names.iter().enumerate().flat_map(of).collect()
+}
+
+#[test]
+fn panels_of_a_narrow_sheet_wrap_and_no_title_is_cut() {
+    let folder = Folder::new("wrap");
+    let names = ["uniform", "matrix file halo-exchange.csv", "tornado", "bit complement"];
+    let of = |count: usize, width: f64| {
+        let sheet = Sheet::new(Length(width), Length(8.0)).unwrap();
+        let medium = Medium { formats: vec![Format::Svg], sheet };
+        let look = Look { panels: true, ..Look::default() };
+        let kinds = vec![Kind::Latency, Kind::Accepted];
+        let wish = Wish { kinds, look, medium, ..Wish::default() };
+        let written =
+            draw_all(&rows(&patterns(&names[..count])), &folder.0, &wish).unwrap().written;
+        assert_eq!(written.len(), 1);
+        fs::read_to_string(&written[0]).unwrap()
+    };
+    // How often labels of the y axis and titles of it are written: once a row.
+    let titles =
+        |svg: &str| texts_of(svg).iter().filter(|it| it.starts_with("Packet latency")).count();
+    for (count, width, rows) in
+        [(4, 252.0, 2), (3, 252.0, 2), (2, 252.0, 1), (4, 504.0, 1), (1, 252.0, 1)]
+    {
+        if count == 1 {
+            continue;
+        }
+        let svg = of(count, width);
+        assert_eq!(titles(&svg), rows, "{count} at {width}");
+        let whole = texts_of(&svg).join(" ");
+        assert!(!whole.contains('\u{2026}'), "{count} at {width}: {whole}");
+        assert!(names[..count].iter().all(|name| whole.contains(name)), "{whole}");
+    }
+}
+
+#[test]
+fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free() {
+    let folder = Folder::new("best");
+    let at = |points: &[Point], kind, legend| {
+        let svg = drawn(&folder, points, kind, Look { legend, ..Look::default() });
+        let lines: Vec<&str> = svg.lines().collect();
+        let at = lines.iter().position(|line| *line == "Adaptive").unwrap();
+        let number = |name: &str| {
+            let rest = lines[at - 1].split(&format!(" {name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        (number("x"), number("y"))
+    };
+    // Latency is low at low loads: the upper left corner is free.
+    let best = at(&three(), Kind::Accepted, LegendPlace::Best);
+    let below = at(&three(), Kind::Accepted, LegendPlace::Below);
+    assert!(best.1 < below.1 - 500.0 && best.0 < 3000.0, "{best:?} {below:?}");
+    // Curves everywhere.
+    let mut everywhere = three();
+    for (number, point) in everywhere.iter_mut().enumerate() {
+        let high = if number % 2 == 0 { 0.95 } else { 0.03 };
+        point.measured.accepted_load = Some(high);
+    }
+    assert_eq!(
+        at(&everywhere, Kind::Accepted, LegendPlace::Best).1,
+        at(&everywhere, Kind::Accepted, LegendPlace::Below).1
+    );
+}
+
+#[test]
+fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
+    let folder = Folder::new("latex-labels");
+    let tex = |points: &[Point], kind: Kind, look: Look, name: &str| {
+        let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
+        let wish = Wish { kinds: vec![kind], look, medium, ..Wish::default() };
+        draw_all(&rows(points), &folder.0, &wish).unwrap();
+        fs::read_to_string(folder.file(name)).unwrap()
+    };
+    let log = Look { y_scale: Some(Scale::Logarithmic), ..Look::default() };
+    let text = tex(&three(), Kind::Latency, log, "latency.tex");
+    assert!(text.contains("ymode=log, ytick={500,1000,"), "{text}");
+    assert!(text.contains("yticklabels={{500},{1000}"), "{text}");
+    // One series never saturates: its bar has no whisker, and the note says so.
+    let points = [sweep("a", 0.5, 600.0, 0.1), sweep("b", 2.0, 600.0, 0.1)].concat();
+    let text = tex(&points, Kind::Saturation, Look::default(), "saturation.tex");
+    let plots: Vec<&str> = text.lines().filter(|line| line.starts_with("\\addplot[xbar")).collect();
+    assert_eq!(plots.len(), 2, "{text}");
+    assert_eq!(plots.iter().filter(|plot| plot.contains("error bars")).count(), 1, "{text}");
+    assert!(
+        text.contains(
+            "(current bounding box.south) {Without a whisker: sustained at every load tried.}"
+        ),
+        "{text}"
+    );
+    // Marks above the frame are shifted, and no data.
+    let points: Vec<Point> = ["a", "b"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
+    let text = tex(&points, Kind::Latency, Look::default(), "latency.tex");
+    assert!(
+        text.contains("xshift=-3bp, yshift=4.5bp") && text.contains("xshift=3bp, yshift=4.5bp"),
+        "{text}"
+    );
+}
+
+#[test]
+fn axes_end_at_a_tick_and_are_no_longer_than_their_data() {
+    let folder = Folder::new("ends");
+    let points = [sweep("a", 0.45, 600.0, 0.1), sweep("b", 0.65, 600.0, 0.1)].concat();
+    let svg = drawn(&folder, &points, Kind::Saturation, Look::default());
+    assert!(texts_of(&svg).contains(&"0.8"), "{:?}", texts_of(&svg));
+    let mut near = sweep("a", 0.9, 600.0, 0.1);
+    for (number, point) in near.iter_mut().enumerate() {
+        point.measured.packet_latency_mean = Some(Picoseconds(410_000 + number as u64 * 15_000));
+    }
+    let look = Look {
+        y_scale: Some(Scale::Logarithmic),
+        percentile: Tail::Nothing,
+        intervals: Intervals::Nothing,
+        ..Look::default()
+    };
+    let svg = drawn(&folder, &near, Kind::Latency, look);
+    let labels: Vec<f64> =
+        texts_of(&svg).iter().filter_map(|it| it.parse().ok()).filter(|it| *it > 2.0).collect();
+    assert!(labels.len() > 1 && labels.iter().all(|it| (400.0..=600.0).contains(it)), "{labels:?}");
+}
+
+#[test]
+fn results_without_a_figure_in_common_are_told_the_way_into_one() {
+    let place = Workplace::new("series_common");
+    let sweep = |pattern: &str, out: &str, figures: &str| {
+        let text = format!(
+            "[topology.torus]\ndimensions = [4, 4]\n[measure]\nprecision = 0.2\n[sweep.grid]\n\
+             traffic.pattern = [\"{pattern}\"]\ntraffic.load = [0.1, 0.2]\n[sweep.figures]\n\
+             each = \"traffic.pattern\"\n{figures}"
+        );
+        place.write("a.toml", &text);
+        place.run(&["sweep", "a.toml", "--out", out]);
+    };
+    sweep("uniform", "a", "unit = \"us\"\n");
+    sweep("transpose", "b", "");
+    let plot = ["plot", "a", "b", "--only", "latency", "--format", "svg", "--out", "both"];
+    let (code, errors) = place.fail(&plot);
+    assert_eq!(code, 2);
+    let way = "to have them in one figure, add --name 'transpose=same' --name 'uniform=same'";
+    assert!(errors.contains(way), "{errors}");
+    let words = shlex::split(way.split("add ").nth(1).unwrap()).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (code, errors) = place.fail(&[&plot[..], &words].concat());
+    assert_eq!(code, 0, "{errors}");
+    // The keys of the first result that has some hold.
+    let svg = place.read("both/latency-same.svg");
+    assert!(texts_of(&svg).contains(&"Packet latency (\u{b5}s)"), "{:?}", texts_of(&svg));
+    assert!(texts_of(&svg).contains(&"a") && texts_of(&svg).contains(&"b"));
 }

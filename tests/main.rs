@@ -68,6 +68,7 @@ mod steady;
 mod structure;
 mod sweeps;
 mod threads;
+mod told;
 mod validation;
 mod wrong_scenarios;
 mod zero_load;

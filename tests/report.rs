@@ -252,3 +252,22 @@ fn the_page_is_not_to_name_where_it_was_made() {
     };
     assert_eq!(data["results"][0]["commands"], json!(["flitlab run scenario.toml --out ping"]));
 }
+
+#[test]
+fn the_page_names_the_file_of_a_schedule_and_not_where_it_was() {
+    let place = Workplace::new("report_schedule");
+    place.write(
+        "my.goal",
+        "num_ranks 2\nrank 0 {\nsend 4096b to 1\n}\nrank 1 {\nrecv 4096b from 0\n}\n",
+    );
+    place.write(
+        "a.toml",
+        "[topology.torus]\ndimensions = [4, 4]\n[application]\nfile = \"my.goal\"\n",
+    );
+    place.run(&["run", "a.toml", "--out", "a"]);
+    place.run(&["report", "a"]);
+    let page = place.read("a/report.html");
+    assert!(!page.contains(&place.0.display().to_string()), "the folder is on the page");
+    assert!(page.contains("\"name\":\"application\",\"value\":\"my.goal\""), "no file is named");
+    assert!(page.contains("file = \\\"my.goal\\\""), "the scenario names no file");
+}

@@ -50,7 +50,7 @@ function shown(value, column) {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
   if (column.unit === "ns") return value.toFixed(1);
-  if (column.unit === "us") return value.toFixed(3);
+  if (column.unit === "\u00b5s") return value.toFixed(3);
   if (column.name.endsWith("_load")) return value.toFixed(4);
   if (Number.isInteger(value)) return grouped(value);
   return significant(value);

@@ -153,12 +153,15 @@ function drawValues() {
   if (allPoints.length === 1) {
     const [only] = allPoints;
     const filled = columns.filter(({ role, name }) => role !== "label" && only.value(name) !== null && name !== "digest");
+    // How long it took comes first, where it has an end.
+    filled.sort((a, b) => (b.role === "completion") - (a.role === "completion"));
     section.append(factList(filled.map((column) =>
       ({ name: column.title, value: `${shown(only.value(column.name), column)} ${column.unit}` }))));
     return;
   }
   const quantities = columns.filter(({ role, name }) => ["completion", "latency", "throughput"].includes(role)
     && singles.some((curve) => curve.points.some((at) => at.value(name) !== null)));
+  quantities.sort((a, b) => (b.role === "completion") - (a.role === "completion"));
   section.append(new Bars(quantities.map(({ name }) => name)).place);
 }
 
@@ -293,7 +296,7 @@ function drawProvenance() {
     ];
     section.append(factList(facts.map(([name, value]) => ({ name, value }))));
     if (result.commands.length) {
-      section.append(element("p", {}, "The same again, to the last bit, from the scenario above saved as scenario.toml:"),
+      section.append(element("p", {}, "The same again, to the last bit, from the scenario above saved as scenario.toml, with the files that it names beside it:"),
         element("pre", { class: "commands" }, result.commands.join("\n")));
     }
   });

@@ -33,12 +33,14 @@ mod sweep;
 mod terminal;
 mod text;
 mod threads;
+mod unasked;
 
 use std::fmt;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use interrupt::outlive_file_limits;
 use say::{say, say_as_it_is};
 
 use flitlab::FileError;

@@ -65,7 +65,7 @@
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
-//! | `trace` | the ways of chosen packets |
+//! | `trace`, `holder` | the ways of chosen packets, and which channels hold them up |
 //! | `interruption` | failures during operation |
 //! | `saved` | the state of a simulation, to be gone on with later |
 //! | `whole`, `network` | what does not change: timings, numbers, names |
@@ -83,6 +83,7 @@ mod digest;
 mod flit;
 mod frame;
 mod guide;
+mod holder;
 mod interruption;
 mod lanes;
 mod legs;
@@ -117,6 +118,7 @@ mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
+pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};
 pub use link::{Acknowledgements, Bursts, LinkErrors, Passage, Resend, Retry};
 pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};

@@ -222,7 +222,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
-            part.model.trace = Some(Box::new(Trace { wanted: wanted.clone(), grants: Vec::new() }));
+            part.model.trace = Some(Box::new(Trace::of(wanted.clone())));
         }
     }
 
@@ -376,7 +376,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         ChannelReport {
             name: self.whole.network.channel_name(self.whole.fabric, name),
             kind,
-            utilisation: self.busy(channel).0 as f64 / time,
+            // A packet that is granted a channel in the last moment counts as a whole.
+            utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
             stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
             statistics,
         }

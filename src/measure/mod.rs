@@ -27,7 +27,7 @@ pub use collector::{Collector, Delivered, Distribution, Quantile};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::{Activity, Explanation, Spent, Stretch, Times, explain};
-pub use finite::{FiniteMeasurement, measure_finite};
+pub use finite::{FiniteMeasurement, Span, end_of_operations, measure_finite};
 pub use interruption::{Recovery, measure_interruption};
 pub use interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,

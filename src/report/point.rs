@@ -206,9 +206,10 @@ table! {
         path_host: Option<Picoseconds> as Microseconds, "path_host_us", "critical path: host overhead", Completion, more;
         /// Applications: what of the critical path went into waiting for partners.
         path_partner: Option<Picoseconds> as Microseconds, "path_partner_us", "critical path: waiting for a partner", Completion, more;
-        /// Applications: what of the critical path went into messages that wait in their adapters.
+        /// Applications: what of the critical path went into messages that wait in their adapters for others to be sent.
         path_injection: Option<Picoseconds> as Microseconds, "path_injection_us", "critical path: injection", Completion, more;
-        /// Applications: what of the critical path went into messages that wait in the network.
+        /// Applications: what of the critical path went into messages that wait in the network, or in their adapters for room
+        /// in it.
         path_queueing: Option<Picoseconds> as Microseconds, "path_queueing_us", "critical path: queueing", Completion, more;
         /// Applications: what of the critical path went into messages that cross the network unhindered.
         path_flight: Option<Picoseconds> as Microseconds, "path_flight_us", "critical path: flight", Completion, more;
@@ -218,15 +219,18 @@ table! {
         ranks_host: Option<Picoseconds> as Microseconds, "ranks_host_us", "ranks: host overhead", Completion, more;
         /// Applications: what of a rank's time went into waiting for partners, a mean over ranks.
         ranks_partner: Option<Picoseconds> as Microseconds, "ranks_partner_us", "ranks: waiting for a partner", Completion, more;
-        /// Applications: what of a rank's time went into messages that wait in their adapters, a mean over ranks.
+        /// Applications: what of a rank's time went into messages that wait in their adapters for others to be sent, a mean
+        /// over ranks.
         ranks_injection: Option<Picoseconds> as Microseconds, "ranks_injection_us", "ranks: injection", Completion, more;
-        /// Applications: what of a rank's time went into messages that wait in the network, a mean over ranks.
+        /// Applications: what of a rank's time went into messages that wait in the network, or in their adapters for room in
+        /// it, a mean over ranks.
         ranks_queueing: Option<Picoseconds> as Microseconds, "ranks_queueing_us", "ranks: queueing", Completion, more;
         /// Applications: what of a rank's time went into messages that cross the network unhindered, a mean over ranks.
         ranks_flight: Option<Picoseconds> as Microseconds, "ranks_flight_us", "ranks: flight", Completion, more;
         /// How much was simulated in all.
         simulated_time: Option<Picoseconds> as Microseconds, "simulated_time_us", "simulated time", Count, more;
-        /// How long was waited for a steady state before measuring.
+        /// How long was waited for a steady state before measuring; of collective operations with a load beside them, for the
+        /// first one to begin.
         warm_up: Option<Picoseconds> as Microseconds, "warm_up_us", "warm-up", Count, more;
         /// Windows measured after the warm-up.
         windows: Option<u32> as Count<u32>, "windows", "windows", Count, more;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use flitlab::engine::Parameters;
 use flitlab::measure::{LogFilter, Progress, Snapshot};
 use flitlab::report::Status;
-use flitlab::scenario::{Document, Scenario, WorkloadSpec};
+use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
@@ -69,7 +69,7 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
 
     let simulation = Simulation::new(&scenario)
         .unwrap_or_else(|error| panic!("the check accepts it, and it can't be set up: {error}"));
-    let foretold = scenario.network.cycle().is_some() || scenario.deadlock_advice().is_some();
+    let foretold = !matches!(scenario.deadlock(), Deadlock::Never(_));
     let bound = simulation.completion_bound();
     simulation.outlook();
     let outcome = simulation.run(&mut patient());

@@ -16,7 +16,7 @@ use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
 use flitlab::report::figure::{
-    Files, Format, Kind, Length, Medium, Sheet, Wish, draw_all, numeric_keys,
+    Files, Format, Kind, Length, Look, Medium, Sheet, Wish, choose, draw_all, numeric_keys,
 };
 use flitlab::report::{Label, Point, ResultRows};
 use flitlab::scenario::Figures;
@@ -65,8 +65,8 @@ pub(super) struct Plot {
     font_size: Option<Length>,
     #[command(flatten)]
     look: LookOptions,
-    /// What is written: pgfplots is LaTeX with the data as a table
-    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,pdf,png", value_parser = look::named(Format::NAMES))]
+    /// What is written: pgfplots is LaTeX with the data as a table [default: svg,pdf,png]
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', value_parser = look::named(Format::NAMES))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::all().map(|kind| (kind, kind.name()))))]
@@ -93,12 +93,16 @@ struct Printed {
 
 impl Plot {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let figures = match &self.results[..] {
-            [only] => look::of_results(only),
-            _ => Figures::default(),
-        };
-        let sheet = self.sheet(figures.sheet).map_err(Failure::input)?;
-        let look = self.look.over(figures.look).map_err(Failure::input)?;
+        let all: Vec<Figures> = self.results.iter().map(|it| look::of_results(it)).collect();
+        let single = self.results.len() == 1;
+        // Of several results the keys of the first that has some; which series are shown each says for itself.
+        let own = all.iter().find(|figures| **figures != Figures::default());
+        let mut own = own.cloned().unwrap_or_default();
+        if !single {
+            own.look.series.clear();
+        }
+        let sheet = self.sheet(own.sheet).map_err(Failure::input)?;
+        let look = self.look.over(own.look).map_err(Failure::input)?;
         let labels = self.labels()?;
         let out = match (&self.out, &self.results[..]) {
             (Some(out), _) => out.clone(),
@@ -110,18 +114,23 @@ impl Plot {
             }
         };
         let mut results = Vec::new();
-        for folder in &self.results {
-            results.push(read(folder)?);
+        for (folder, figures) in self.results.iter().zip(&all) {
+            let mut rows = read(folder)?;
+            if !single {
+                choose(&mut rows, &figures.look.series);
+            }
+            results.push(rows);
         }
-        let single = results.len() == 1;
-        let title = self.title.clone().unwrap_or_else(|| match &results[..] {
+        let given = self.title.clone().or(own.title.filter(|_| single));
+        let untitled = given.as_deref() == Some("");
+        let title = given.unwrap_or_else(|| match &results[..] {
             [only] => {
                 only.title.clone().unwrap_or_else(|| own_name(&self.results[0]).unwrap_or_default())
             }
             _ => String::new(),
         });
         if !single {
-            check_common(&labels, &results)?;
+            self.check_common(&labels, &results, &look)?;
         }
         let mut rows = ResultRows::default();
         for (label, mut result) in labels.iter().zip(results) {
@@ -132,10 +141,13 @@ impl Plot {
         }
         self.check_key(&rows)?;
         self.look.check_series(&look, &rows).map_err(Failure::input)?;
+        for vain in self.look.vain_names(&rows) {
+            say(&format!("note: {vain}"));
+        }
         let wish = Wish {
-            untitled: self.title.as_deref() == Some(""),
+            untitled,
             title,
-            medium: Medium { sheet, formats: self.format.clone() },
+            medium: Medium { sheet, formats: self.formats(own.formats) },
             kinds: self.only.clone(),
             load: self.load,
             over: self.over.clone(),
@@ -154,7 +166,15 @@ impl Plot {
                 say(&format!("note: no {} is drawn: {}", kind.name(), no_columns(&columns)));
             }
         }
+        if let Some(vain) = look::vain_limits(&self.look, &files.written) {
+            say(&format!("note: {vain}"));
+        }
         self.show(&files)
+    }
+
+    fn formats(&self, own: Option<Vec<Format>>) -> Vec<Format> {
+        let usual = || own.unwrap_or_else(|| Medium::default().formats);
+        if self.format.is_empty() { usual() } else { self.format.clone() }
     }
 
     /// The size of the figures: what is asked for, else that of the results.
@@ -231,6 +251,59 @@ impl Plot {
         };
         Err(Failure::input(format!(
             "no scaling curve can be over {key}: it takes numbers in a sweep; {known}"
+        )))
+    }
+
+    /// Whether some figure has curves of two results; otherwise, how they get into one.
+    fn check_common(
+        &self,
+        labels: &[String],
+        results: &[ResultRows],
+        look: &Look,
+    ) -> Result<(), Failure> {
+        let mut having: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        let mut texts = Vec::new();
+        for (label, result) in labels.iter().zip(results) {
+            let mut own: Vec<(&str, String)> = Vec::new();
+            for row in &result.points {
+                let what = match row.measured.completion_time {
+                    Some(_) => "completion times",
+                    None => "load curves",
+                };
+                let key = (what, look.renamed(&row.label.figure));
+                if !own.contains(&key) {
+                    own.push(key);
+                }
+            }
+            let text = |(what, figure): &(&str, String)| match figure.as_str() {
+                "" => (*what).to_owned(),
+                figure => format!("{what} of {figure}"),
+            };
+            let all: Vec<String> = own.iter().map(text).collect();
+            texts.push(format!("{label} has {}", all.join(", ")));
+            own.into_iter().for_each(|key| *having.entry(key).or_default() += 1);
+        }
+        if having.values().any(|&results| results > 1) {
+            return Ok(());
+        }
+        let mut kinds: Vec<&str> = having.keys().map(|key| key.0).collect();
+        kinds.dedup();
+        let way = if kinds.len() == 1 {
+            // The same, under different figures' names.
+            let names = having.keys().filter(|key| !key.1.is_empty());
+            let names = names.map(|key| format!("--name '{}=same'", key.1.replace('\'', "'\\''")));
+            let mut names: Vec<String> = names.collect();
+            if having.keys().any(|key| key.1.is_empty()) {
+                names.iter_mut().for_each(|name| *name = name.replace("=same'", "='"));
+            }
+            format!("to have them in one figure, add {}", names.join(" "))
+        } else {
+            let each = self.results.iter().map(|it| format!("flitlab plot {}", it.display()));
+            format!("draw each by itself: {}", each.collect::<Vec<_>>().join("; "))
+        };
+        Err(Failure::input(format!(
+            "these results have nothing in common to draw: {}\n{way}",
+            texts.join("; ")
         )))
     }
 
@@ -327,36 +400,4 @@ fn rename(result: &mut ResultRows, label: &str) {
             format!("{label}, {series}")
         };
     }
-}
-
-/// Whether some figure has curves of two results.
-fn check_common(labels: &[String], results: &[ResultRows]) -> Result<(), Failure> {
-    let mut having: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut texts = Vec::new();
-    for (label, result) in labels.iter().zip(results) {
-        let mut own: Vec<(&str, &str)> = Vec::new();
-        for row in &result.points {
-            let what = match row.measured.completion_time {
-                Some(_) => "completion times",
-                None => "load curves",
-            };
-            if !own.contains(&(what, row.label.figure.as_str())) {
-                own.push((what, row.label.figure.as_str()));
-            }
-        }
-        let text = |(what, figure): &(&str, &str)| match *figure {
-            "" => (*what).to_owned(),
-            figure => format!("{what} of {figure}"),
-        };
-        let all: Vec<String> = own.iter().map(text).collect();
-        texts.push(format!("{label} has {}", all.join(", ")));
-        own.into_iter().for_each(|key| *having.entry(key).or_default() += 1);
-    }
-    if having.values().any(|&results| results > 1) {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "these results have nothing in common to draw: {}",
-        texts.join("; ")
-    )))
 }

@@ -1,5 +1,7 @@
 //! What was simulated, a fact a line, from the scenario and the summary.
 
+use std::path::Path;
+
 use crate::cli::results::{Results, own_name};
 use crate::cli::summary::Expectation;
 use flitlab::report::html::Fact;
@@ -55,6 +57,13 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         }),
     );
     fact("application", choice(keys, "application.schedule").or_else(|| value("application.file")));
+    let held_up = results
+        .summary
+        .path_channels
+        .iter()
+        .map(|row| format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6));
+    let held_up = held_up.collect::<Vec<_>>().join(", ");
+    fact("critical path held up by", Some(held_up).filter(|text| !text.is_empty()));
     fact("links", joined(&[("link.rate", ""), ("link.latency", "")]));
     fact("seed", value("seed"));
     if let Some(expected) = expected {
@@ -143,10 +152,23 @@ pub(super) fn setting(setting: &Setting) -> String {
     }
 }
 
+/// The name of a file whose whole path is given: a page that is sent does not say where files were.
+fn without_folder(text: &str) -> &str {
+    let path = Path::new(text);
+    path.file_name().filter(|_| path.is_absolute()).and_then(|it| it.to_str()).unwrap_or(text)
+}
+
+/// A scenario's text with the names of files in place of whole paths.
+pub(super) fn without_folders(text: &str) -> String {
+    let parts = text.split('"').enumerate();
+    let parts = parts.map(|(at, part)| if at % 2 == 1 { without_folder(part) } else { part });
+    parts.collect::<Vec<_>>().join("\"")
+}
+
 /// A value without the signs of TOML, if it is a choice with its keys.
 fn words(text: &str) -> String {
     if !text.starts_with('{') {
-        return text.to_owned();
+        return without_folder(text).to_owned();
     }
     let words = text.replace(['{', '}', '=', '"', '\''], " ");
     words.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -120,10 +120,12 @@ impl<'f> Results<'f> {
         let rows = ResultRows { points, saturation: loads, ..ResultRows::default() };
         self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
-        let title = scenario.title.as_ref().unwrap_or(&scenario.name);
-        let Figures { look, sheet, .. } = self.figures;
-        let medium = Medium { sheet, ..Medium::default() };
-        let wish = Wish { look, medium, ..Wish::titled(title) };
+        let Figures { look, sheet, formats, title, .. } = self.figures;
+        let untitled = title.as_deref() == Some("");
+        let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.to_string());
+        let formats = formats.unwrap_or_else(|| Medium::default().formats);
+        let medium = Medium { sheet, formats };
+        let wish = Wish { look, medium, untitled, ..Wish::titled(&title) };
         let drawn = draw_all(&rows, self.folder, &wish)?;
         remove_other_figures(self.folder, &drawn.written)?;
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
@@ -148,6 +150,7 @@ impl<'f> Results<'f> {
                 .map(|&(point, found)| DeadlockNote::new(point, found))
                 .collect(),
             over_bound: None,
+            path_channels: &[],
         };
         if self.whole {
             summary.write(self.folder)?;

@@ -9,6 +9,9 @@ pub enum Scale {
     Logarithmic,
 }
 
+/// Data whose highest value is less than so many times the lowest has a short logarithmic axis.
+const SHORT: f64 = 5.0;
+
 /// A unit in which figures count time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
@@ -94,10 +97,25 @@ impl Axis {
     pub fn logarithmic(self, low: f64, high: f64) -> Self {
         let low = if low > 0.0 && low.is_finite() { low.clamp(1e-12, 1e15) } else { 1.0 };
         let high = if high.is_finite() { high.clamp(low, 1e15) } else { low };
-        let below = steps(low).filter(|&step| step <= low * (1.0 + 1e-9)).fold(0.0, f64::max);
+        // The ends of a short axis are as near as can be.
+        let any = high / low < SHORT;
+        let of = |value: f64| {
+            let steps = steps(value).filter(|(digit, _)| any || [1, 2, 5].contains(digit));
+            steps.map(|(_, step)| step).collect::<Vec<f64>>()
+        };
+        let below =
+            of(low).into_iter().filter(|&step| step <= low * (1.0 + 1e-9)).fold(0.0, f64::max);
         let above = |step: &f64| *step >= high * (1.0 - 1e-9) && *step > below;
-        let above = steps(high).filter(above).fold(f64::INFINITY, f64::min);
+        let above = of(high).into_iter().filter(above).fold(f64::INFINITY, f64::min);
         Self { scale: Scale::Logarithmic, low: below, high: above, ..self }
+    }
+
+    /// The same axis, as long as to end at a tick if it has up to so many beside that of 0.
+    pub fn up_to_a_tick(self, most: u32) -> Self {
+        let ticks = self.ticks(most);
+        let [.., before, last] = &ticks[..] else { return self };
+        let high = last.0 + if last.0 < self.high * (1.0 - 1e-9) { last.0 - before.0 } else { 0.0 };
+        Self { high, ..self }
     }
 
     /// A logarithmic axis with ticks at these values, which are above 0, each with its label.
@@ -148,7 +166,11 @@ impl Axis {
         let fine = [of(&[1, 2, 5], 1), of(&[1, 3], 1)];
         let found = fine.into_iter().find(|ticks| (2..=most + 1).contains(&ticks.len()));
         let step = (last.abs_diff(first) as usize).div_ceil(most).max(1);
-        found.unwrap_or_else(|| of(&[1], step))
+        let powers = || {
+            Some(of(&[1], step)).filter(|powers| powers.len() > 1 || self.high / self.low > 10.0)
+        };
+        // Of less than a power of ten, round values.
+        found.or_else(powers).unwrap_or_else(|| ticks(self.low, self.high, narrow::<u32>(most)))
     }
 
     /// Values without labels between the ticks of a logarithmic axis.
@@ -172,10 +194,10 @@ impl Axis {
     }
 }
 
-/// 1, 2 and 5 times the powers of ten about a value.
-fn steps(value: f64) -> impl Iterator<Item = f64> {
+/// Multiples of the powers of ten about a value, each with its digit.
+fn steps(value: f64) -> impl Iterator<Item = (u32, f64)> {
     let about: i32 = rounded_down(exponent(value));
-    (about - 1..=about + 1).flat_map(|at| [1.0, 2.0, 5.0].map(|digit| digit * ten_to(at)))
+    (about - 1..=about + 1).flat_map(|at| (1..10).map(move |it| (it, f64::from(it) * ten_to(at))))
 }
 
 fn ticks(low: f64, high: f64, most: u32) -> Vec<(f64, String)> {

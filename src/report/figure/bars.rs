@@ -19,7 +19,7 @@ const BAR: f64 = 0.92;
 const LABELS: f64 = 0.45;
 
 /// At most this many ticks beside that of 0.
-const TICKS: u32 = 5;
+pub(super) const TICKS: u32 = 5;
 
 /// Bars from 0.
 #[derive(Clone, Debug, PartialEq)]

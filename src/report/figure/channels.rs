@@ -3,7 +3,7 @@
 use super::super::ChannelRow;
 use super::Figure;
 use super::axis::Axis;
-use super::bars::{BarChart, Group, highest};
+use super::bars::{BarChart, Group, TICKS, highest};
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK, Colour};
 use crate::engine::ChannelKind;
@@ -21,7 +21,8 @@ const BUSIEST: usize = 20;
 pub fn channel_figure(rows: &[ChannelRow], title: &str) -> Figure {
     let rows: Vec<&ChannelRow> = rows.iter().filter(|row| row.utilisation.is_finite()).collect();
     let (groups, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));
-    let axis = Axis::new("Utilisation (fraction of channel rate)", highest(&groups) * 1.05);
+    let axis = Axis::new("Utilisation (fraction of channel rate)", highest(&groups));
+    let axis = axis.up_to_a_tick(TICKS);
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
 }
 

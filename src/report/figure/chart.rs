@@ -7,14 +7,13 @@ use super::legend::Legend;
 use super::look::{Intervals, LegendPlace};
 use super::palette::{Colour, Dash, Marker, Pen};
 
-/// Plots over one x axis, in rows and columns. Those of a row have the same y axis.
+/// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chart {
     pub title: String,
     pub x: Axis,
-    /// What each column is called, from the left; one without a name if there is one column only.
-    pub columns: Vec<String>,
-    /// Row by row, each of as many panels as there are columns.
+    pub columns: usize,
+    /// Row by row.
     pub panels: Vec<Panel>,
     pub legend: Legend,
     pub place: LegendPlace,
@@ -24,6 +23,10 @@ pub(super) struct Chart {
 /// One plot. What comes later in this list covers what comes earlier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Panel {
+    /// What stands above it; may be empty.
+    pub heading: String,
+    /// A place where nothing is drawn.
+    pub blank: bool,
     pub y: Axis,
     pub bins: Vec<Bin>,
     pub rules: Vec<Rule>,
@@ -109,7 +112,7 @@ impl Markers {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub x: f64,
-    /// At the frame's upper edge if `None`; several there at one place go below one another.
+    /// Above the frame if `None`, in a row in which several at one place are side by side.
     pub y: Option<f64>,
     pub marker: Marker,
     pub colour: Colour,
@@ -145,13 +148,13 @@ impl Chart {
     /// A chart with panels one above another.
     pub fn stacked(title: &str, x: Axis, panels: Vec<Panel>, legend: Legend) -> Self {
         let (place, intervals) = (LegendPlace::default(), Intervals::default());
-        let (title, columns) = (title.into(), vec![String::new()]);
+        let (title, columns) = (title.into(), 1);
         Self { title, x, columns, panels, legend, place, intervals }
     }
 
     /// The number of rows of panels.
     pub fn rows(&self) -> usize {
-        self.panels.len().div_ceil(self.columns.len().max(1))
+        self.panels.len().div_ceil(self.columns)
     }
 }
 
@@ -164,9 +167,45 @@ impl Curve {
     }
 }
 
+/// Markers in a row are at least so far apart.
+const APART: f64 = 6.0;
+
+/// The places of markers in a row, in points: those that would overlap are side by side about their mean.
+pub(super) fn side_by_side(wanted: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
+    let ends = |group: &[usize]| {
+        let mean = group.iter().map(|&at| wanted[at]).sum::<f64>() / group.len() as f64;
+        let half = group.len() as f64 * APART / 2.0;
+        (mean - half, mean + half)
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for at in order {
+        let mut group = vec![at];
+        while let Some(mut last) = groups.pop_if(|last| ends(last).1 > ends(&group).0) {
+            last.append(&mut group);
+            group = last;
+        }
+        groups.push(group);
+    }
+    let mut places = vec![0.0; wanted.len()];
+    for group in groups {
+        let start = ends(&group).0 + APART / 2.0;
+        (0..).zip(group).for_each(|(at, member)| places[member] = start + f64::from(at) * APART);
+    }
+    places
+}
+
 impl Panel {
+    /// Whether there are markers above its frame.
+    pub fn has_row(&self) -> bool {
+        self.marks.iter().any(|mark| mark.y.is_none())
+    }
+
     pub fn new(y: Axis) -> Self {
-        Self { y, bins: Vec::new(), rules: Vec::new(), curves: Vec::new(), marks: Vec::new() }
+        let (heading, blank) = (String::new(), false);
+        let (bins, rules, curves, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { heading, blank, y, bins, rules, curves, marks }
     }
 }
 
@@ -186,5 +225,21 @@ impl Markers {
 impl Sample {
     pub fn new(x: f64, y: f64) -> Self {
         Self { x, y, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_at_one_place_are_side_by_side_in_a_row() {
+        assert_eq!(side_by_side(&[]), Vec::<f64>::new());
+        assert_eq!(side_by_side(&[50.0, 10.0]), [50.0, 10.0]);
+        assert_eq!(side_by_side(&[10.0, 10.0, 10.0]), [4.0, 10.0, 16.0]);
+        // The first two make room, and so does the third then.
+        let places = side_by_side(&[10.0, 10.0, 14.0, 40.0]);
+        let expected = [16.0 / 3.0, 34.0 / 3.0, 52.0 / 3.0, 40.0];
+        assert!(places.iter().zip(expected).all(|(place, it)| (place - it).abs() < 1e-9));
     }
 }

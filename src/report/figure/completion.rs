@@ -3,7 +3,7 @@
 use super::super::Point;
 use super::Figure;
 use super::axis::Axis;
-use super::bars::BarChart;
+use super::bars::{BarChart, TICKS};
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
 use super::look::Look;
@@ -21,8 +21,8 @@ pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
 
 pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &Look) -> BarChart {
     let series = by_series(rows);
-    let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
-    let unit = look.unit_for(highest);
+    let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max);
+    let unit = look.unit_for_whole_runs(highest);
     let size = unit.size();
     let value = |(label, times): &(&str, Vec<f64>)| {
         let times: Vec<f64> = times.iter().map(|time| time / size).collect();
@@ -41,7 +41,7 @@ pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &Look) -> Ba
     if series.iter().any(|(_, times)| times.len() > 1) {
         legend.key(Sample::Whisker(BLACK), "shortest to longest run, bar to their mean");
     }
-    let axis = Axis::of_time("Completion time", highest, unit);
+    let axis = Axis::of_time("Completion time", highest, unit).up_to_a_tick(TICKS);
     BarChart { title: title.into(), axis, groups, legend }
 }
 

@@ -1,5 +1,6 @@
 //! All figures of a result, as files in a folder.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -72,8 +73,8 @@ impl Wish {
 /// Draws those figures that the rows have something to say for. The folder is made if need be; figures of
 /// the same name are replaced as [`Figure::write_to`] does.
 ///
-/// - `latency`: two loads of a series, one of them steady; `latency-p99` beside it for more than four
-///   series;
+/// - `latency`: two loads of a series, one of them steady; `latency-p99`, or another percentile, beside it for more than
+///   four series;
 /// - `percentiles`: the same, of a single series; of several, if asked for, a figure a percentile
 ///   (`percentiles-p50`);
 /// - `cdf`: the distribution of latencies, of more than eight series only if asked for;
@@ -125,16 +126,7 @@ fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
     let styles = look.styles.iter().map(|(name, style)| (look.renamed(name), *style));
     let pens = Pens::new(all.iter().chain(&found).map(String::as_str));
     let pens = pens.styled(&styles.collect::<Vec<_>>());
-    let place = |label: &Label| {
-        let short = short_name(&label.series, &label.figure);
-        look.series.iter().position(|name| [&label.series, &short].contains(&name))
-    };
-    if !look.series.is_empty() {
-        rows.points.retain(|point| place(&point.label).is_some());
-        rows.points.sort_by_key(|point| place(&point.label));
-        rows.saturation.retain(|found| place(&found.label).is_some());
-        rows.saturation.sort_by_key(|found| place(&found.label));
-    }
+    choose(&mut rows, &look.series);
     if !look.names.is_empty() {
         for label in rows.labels() {
             (label.series, label.figure) =
@@ -142,6 +134,20 @@ fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
         }
     }
     (rows, pens)
+}
+
+/// Keeps these series, as legends or points.csv call them, in this order; all if none is named.
+pub fn choose(rows: &mut ResultRows, series: &[String]) {
+    let place = |label: &Label| {
+        let short = short_name(&label.series, &label.figure);
+        series.iter().position(|name| [&label.series, &short].contains(&name))
+    };
+    if !series.is_empty() {
+        rows.points.retain(|point| place(&point.label).is_some());
+        rows.points.sort_by_key(|point| place(&point.label));
+        rows.saturation.retain(|found| place(&found.label).is_some());
+        rows.saturation.sort_by_key(|found| place(&found.label));
+    }
 }
 
 /// A series as the legend of its figure calls it.
@@ -160,7 +166,9 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)>
         let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
         figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
-    let maps = figures.iter().filter_map(|(_, figure)| figure.map_high()).fold(0.0, f64::max);
+    tell_apart(&mut figures);
+    let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
+    let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
     figures.into_iter().map(finished).collect()
 }
@@ -207,13 +215,28 @@ pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
     figures
 }
 
-/// The end of a file's name that says which figure it is.
+/// The most bytes of a figure's or series' name in the name of a file, of which systems allow 255.
+const LONGEST_NAME: usize = 120;
+
+/// The end of a file's name that says which figure it is: letters of any language, digits and points, at most
+/// [`LONGEST_NAME`] bytes of them.
 pub(super) fn file_name(figure: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    if figure.is_empty() {
-        String::new()
-    } else {
-        format!("-{}", figure.chars().map(plain).collect::<String>())
+    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= LONGEST_NAME;
+    let name: String =
+        figure.char_indices().take_while(fits).map(|(_, letter)| plain(letter)).collect();
+    if name.is_empty() { name } else { format!("-{name}") }
+}
+
+/// Gives files names of their own where figures' names differ in signs only, in their cases, or behind a long
+/// beginning.
+fn tell_apart(figures: &mut [(String, Figure)]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for (name, _) in figures {
+        // Some systems do not tell cases apart.
+        while !taken.insert(name.to_lowercase()) {
+            name.push('-');
+        }
     }
 }
 
@@ -223,20 +246,23 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
     let curves = Curves::among(points, pens, look.loads);
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let mut add = |name: &str, chart| figures.push((name.to_owned(), Figure::of_chart(chart)));
-    let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
+    let has = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
+    let has_percentiles = Percentile::ALL.into_iter().any(has);
     let several = curves.curves.len() > 1;
     if latency::has_curve(&curves) {
         if wish.has(Kind::Latency) {
-            add("latency", latency::chart(&curves, latency::usual(&curves), title, look));
-            if curves.curves.len() > FEW && has_tail {
-                let content = Content::One(Percentile::P99);
-                add("latency-p99", latency::chart(&curves, content, title, look));
+            add("latency", latency::chart(&curves, latency::usual(&curves, look), title, look));
+            if let Some(percentile) =
+                latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW)
+            {
+                let chart = latency::chart(&curves, Content::One(percentile), title, look);
+                add(&format!("latency-{}", percentile.column()), chart);
             }
         }
-        if has_tail && !several && wish.has(Kind::Percentiles) {
+        if has_percentiles && !several && wish.has(Kind::Percentiles) {
             add("percentiles", latency::percentile_chart(&curves, title, look));
-        } else if has_tail && wish.asks_for(Kind::Percentiles) {
-            for percentile in Percentile::ALL {
+        } else if has_percentiles && wish.asks_for(Kind::Percentiles) {
+            for percentile in Percentile::ALL.into_iter().filter(|it| has(*it)) {
                 let chart = latency::chart(&curves, Content::One(percentile), title, look);
                 add(&format!("percentiles-{}", percentile.column()), chart);
             }
@@ -344,11 +370,7 @@ fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<
         let Some(shown) = choice::point(points, has, name, wish.load) else { continue };
         let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
-        let mut file = format!("{}{}", kind.name(), file_name(series));
-        // Names that differ in signs only.
-        while figures.iter().any(|(other, _)| *other == file) {
-            file.push('-');
-        }
+        let file = format!("{}{}", kind.name(), file_name(series));
         figures.push((file, draw(shown.point, &title, &wish.look)));
     }
     figures

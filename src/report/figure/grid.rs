@@ -6,7 +6,8 @@ use super::chart::{Chart, Panel};
 use super::folder::file_name;
 use super::latency::FIRST_NOT_STEADY;
 use super::legend::Legend;
-use super::{Content, Figure, Wish};
+use super::{Content, Figure, Sheet, Wish};
+use crate::narrow::rounded_down;
 
 /// The kinds whose x axis is the offered load: rows of one figure.
 const OVER_LOAD: [&str; 2] = ["latency", "accepted"];
@@ -14,8 +15,11 @@ const OVER_LOAD: [&str; 2] = ["latency", "accepted"];
 /// The name of that figure.
 const NAME: &str = "panels";
 
-/// Puts figures together that differ in what they are called only, a column for each of `columns`, and those over load
-/// one above another. All others stay as they are.
+/// A column has at least so many times the size of its letters.
+const NARROWEST: f64 = 13.0;
+
+/// Puts figures together that differ in what they are called only, a panel for each of `columns`, and those over load one
+/// above another. All others stay as they are.
 pub(super) fn combined(
     figures: Vec<(String, Figure)>,
     columns: &[(String, Vec<Point>)],
@@ -42,7 +46,8 @@ pub(super) fn combined(
         let rows: Vec<Vec<Option<&Chart>>> =
             kinds.iter().map(|kind| row(kind)).filter(some).collect();
         if rows.iter().flatten().flatten().count() > 1 {
-            let chart = grid(&title, &columns, &rows);
+            let sheet = &wish.medium.sheet;
+            let chart = grid(&title, &columns, &rows, columns_of(columns.len(), sheet));
             combined.push((name.to_owned(), Figure::of_chart(chart)));
             let names = kinds.iter().flat_map(|kind| {
                 columns.iter().map(move |column| format!("{kind}{}", file_name(column)))
@@ -51,15 +56,21 @@ pub(super) fn combined(
         }
     };
     add(NAME, &OVER_LOAD);
-    for kind in ["latency-p99", "percentiles", "cdf"] {
+    for kind in ["latency-p99", "latency-p95", "percentiles", "cdf"] {
         add(kind, &[kind]);
     }
     combined.extend(figures.into_iter().filter(|(name, _)| !done.contains(name)));
     combined
 }
 
-/// Rows of charts, each with a chart a column or none; there is at least one.
-fn grid(title: &str, columns: &[&str], rows: &[Vec<Option<&Chart>>]) -> Chart {
+/// In how many columns so many panels are: as many as can be read beside each other, in full rows if they can be.
+fn columns_of(panels: usize, sheet: &Sheet) -> usize {
+    let most = rounded_down::<usize>(sheet.width() / (sheet.axis_size() * NARROWEST)).max(1);
+    panels.div_ceil(panels.div_ceil(most).max(1)).max(1)
+}
+
+/// Rows of charts, each with a chart a heading or none, in so many columns; there is at least one chart.
+fn grid(title: &str, headings: &[&str], rows: &[Vec<Option<&Chart>>], columns: usize) -> Chart {
     let all = || rows.iter().flatten().flatten().copied();
     let widest = all().max_by(|a, b| a.x.high.total_cmp(&b.x.high)).expect("there is a chart");
     let mut legend = Legend::default();
@@ -69,14 +80,18 @@ fn grid(title: &str, columns: &[&str], rows: &[Vec<Option<&Chart>>]) -> Chart {
         legend.keys.retain(|key| key.1 != FIRST_NOT_STEADY);
     }
     let mut panels = Vec::new();
-    for row in rows {
-        let axes = row.iter().flatten().map(|chart| &chart.panels[0].y);
-        let highest = axes.max_by(|a, b| a.high.total_cmp(&b.high)).expect("a row has a chart");
-        panels.extend(row.iter().map(|chart| match chart {
-            Some(chart) => Panel { y: highest.clone(), ..chart.panels[0].clone() },
-            None => Panel::new(highest.clone()),
-        }));
+    for start in (0..headings.len()).step_by(columns) {
+        for (number, row) in rows.iter().enumerate() {
+            let axes = row.iter().flatten().map(|chart| &chart.panels[0].y);
+            let highest = axes.max_by(|a, b| a.high.total_cmp(&b.high)).expect("a row has a chart");
+            panels.extend((start..start + columns).map(|at| {
+                let own = row.get(at).copied().flatten();
+                let panel = own.map_or(Panel::new(highest.clone()), |it| it.panels[0].clone());
+                let heading = headings.get(at).filter(|_| number == 0).copied().unwrap_or_default();
+                let blank = at >= headings.len();
+                Panel { y: highest.clone(), heading: heading.into(), blank, ..panel }
+            }));
+        }
     }
-    let columns = columns.iter().map(|&name| name.to_owned()).collect();
     Chart { columns, ..Chart::stacked(title, widest.x.clone(), panels, legend) }
 }

@@ -1,6 +1,8 @@
 //! A value for each channel of a torus, each at its place: planes of the first two dimensions side by side,
 //! a band of planes for each direction.
 
+use std::collections::BTreeSet;
+
 use super::super::channel::torus_place;
 use super::super::{ChannelRow, LoadRow};
 use super::Figure;
@@ -39,8 +41,8 @@ pub(super) struct HeatMap {
     /// What the values are.
     pub scale: String,
     pub cells: Vec<Cell>,
-    /// The value of the darkest shade; 0 for the highest of the cells.
-    pub full: f64,
+    /// The lowest and the highest value of all maps that are drawn together; `None` for those of the cells.
+    pub extremes: Option<(f64, f64)>,
 }
 
 /// A channel by its coordinates and its direction, such as `+x`.
@@ -60,6 +62,8 @@ pub(super) struct Layout {
     /// The height of the planes' labels: above all bands if they have one row each, else above each row.
     header: f64,
     labels: f64,
+    /// Whether the labels have room for coordinates alone.
+    short: bool,
 }
 
 /// The routes through each channel. Draws the rows whose channels are named by coordinates and
@@ -71,7 +75,7 @@ pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
         title: title.into(),
         scale: "Routes through the channel".into(),
         cells,
-        full: 0.0,
+        extremes: None,
     })
 }
 
@@ -80,7 +84,7 @@ pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     let value = |row: &ChannelRow| Cell::new(&row.channel, row.utilisation);
     let cells = rows.iter().filter_map(value).collect();
     let scale = "Utilisation (fraction of channel rate)".into();
-    Figure::of_map(HeatMap { title: title.into(), scale, cells, full: 0.0 })
+    Figure::of_map(HeatMap { title: title.into(), scale, cells, extremes: None })
 }
 
 /// Whether channels have places: those of tori and meshes of two dimensions or more.
@@ -111,15 +115,39 @@ impl HeatMap {
         directions
     }
 
-    /// The value of the darkest shade.
-    pub fn highest(&self) -> f64 {
-        let highest = self.cells.iter().map(|cell| cell.value).fold(self.full, f64::max);
-        if highest > 0.0 { highest } else { 1.0 }
+    /// The lowest and the highest value of its cells, and of those of the maps drawn with it.
+    pub fn extremes(&self) -> (f64, f64) {
+        let (low, high) = self.extremes.unwrap_or((f64::INFINITY, 0.0));
+        let values = self.cells.iter().map(|cell| cell.value);
+        values.fold((low, high), |(low, high), value| (low.min(value), high.max(value)))
+    }
+
+    /// The values of the lightest and of the darkest shade. The scale begins at 0, unless that would leave half of the
+    /// shades to no value.
+    pub fn range(&self) -> (f64, f64) {
+        match self.extremes() {
+            (_, high) if high <= 0.0 => (0.0, 1.0),
+            (low, high) if low > high / 2.0 && low < high => (low, high),
+            (_, high) => (0.0, high),
+        }
+    }
+
+    /// The places that have no channel in a direction.
+    pub fn without_channel(&self, direction: &str, layout: &Layout) -> Vec<Vec<usize>> {
+        let own = self.cells.iter().filter(|cell| cell.direction == direction);
+        let known: BTreeSet<&Vec<usize>> = own.map(|cell| &cell.coordinates).collect();
+        let nodes: usize = layout.sizes.iter().product();
+        let at = |node: usize| {
+            let mut rest = node;
+            let along = |&size: &usize| (rest % size, rest /= size).0;
+            layout.sizes.iter().map(along).collect::<Vec<usize>>()
+        };
+        (0..nodes).map(at).filter(|at| !known.contains(at)).collect()
     }
 }
 
 pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
-    let (directions, highest) = (map.directions(), map.highest());
+    let (directions, (low, high)) = (map.directions(), map.range());
     let layout = Layout::new(map, sheet);
     let size = sheet.small_size();
     let mut scene = Scene::new(sheet.width());
@@ -140,20 +168,29 @@ pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
                 scene.text(&layout.name(plane), place, size, Anchor::Middle, GREY);
             }
         }
+        let corner_of = |coordinates: &[usize]| {
+            let (x, y) = layout.place(coordinates);
+            (left + x, band + y)
+        };
+        // Where there is no channel, the place is crossed out: it must not look like a channel at rest.
+        for (x, y) in map.without_channel(direction, &layout).iter().map(|at| corner_of(at)) {
+            let ends = [(x, y + layout.side), (x + layout.side, y)];
+            scene.line(&ends, AXIS_LINE, GREY);
+        }
         for cell in map.cells.iter().filter(|cell| cell.direction == *direction) {
-            let (x, y) = layout.place(&cell.coordinates);
-            let corner = (left + x, band + y);
+            let corner = corner_of(&cell.coordinates);
             let opposite = (corner.0 + layout.side, corner.1 + layout.side);
-            scene.rectangle(corner, opposite, shade(cell.value / highest));
+            scene.rectangle(corner, opposite, shade((cell.value - low) / (high - low)));
         }
     }
     let bottom = top + layout.header + directions.len() as f64 * layout.band() + 4.0;
-    let bottom = scale(&mut scene, sheet, bottom, highest, &map.scale);
-    let note = note(map, &layout);
-    let place = (sheet.width() / 2.0, bottom + size + 5.0);
-    let note = font::shorten(&note, size, sheet.width() - 2.0 * MARGIN);
-    scene.text(&note, place, size, Anchor::Middle, GREY);
-    scene.height = (place.1 + MARGIN).ceil();
+    let mut bottom = scale(&mut scene, sheet, bottom, map) + 3.0;
+    let room = (sheet.width() - 2.0 * MARGIN) / SLACK;
+    for line in font::two_lines(&note(map, &layout), size, room) {
+        bottom += size + 2.0;
+        scene.text(&line, (sheet.width() / 2.0, bottom), size, Anchor::Middle, GREY);
+    }
+    scene.height = (bottom + MARGIN).ceil();
     scene
 }
 
@@ -178,10 +215,14 @@ impl Layout {
             rows: 1,
             header: 0.0,
             labels: 0.0,
+            short: false,
         };
         let directions = map.directions().len() as f64;
-        let names = (0..layout.planes()).map(|plane| layout.name(plane));
-        let widest = names.map(|name| font::width(&name, sheet.small_size())).fold(0.0, f64::max);
+        let widest = [false, true].map(|short| {
+            let named = Self { short, sizes: layout.sizes.clone(), ..layout };
+            let names = (0..named.planes()).map(|plane| named.name(plane));
+            names.map(|name| font::width(&name, sheet.small_size())).fold(0.0, f64::max)
+        });
         let room = sheet.width() - MARGIN - label_width(sheet);
         // The largest squares with which all planes are in one row, if they aren't too small for that.
         let row = layout.planes() as f64;
@@ -198,8 +239,8 @@ impl Layout {
         }
     }
 
-    /// Puts planes into rows; `widest` is the width of their longest name.
-    fn arrange(&mut self, room: f64, widest: f64, sheet: &Sheet) {
+    /// Puts planes into rows; `widest` are the widths of their longest whole and short name.
+    fn arrange(&mut self, room: f64, widest: [f64; 2], sheet: &Sheet) {
         let step = self.plane().0 + GAP;
         self.in_a_row =
             rounded_down::<usize>(((room + GAP) / step + 1e-9).max(0.0)).clamp(1, self.planes());
@@ -209,7 +250,9 @@ impl Layout {
             self.in_a_row -= self.in_a_row % fastest;
         }
         self.rows = self.planes().div_ceil(self.in_a_row);
-        let labelled = self.planes() > 1 && widest * SLACK <= self.plane().0 + GAP - 1.0;
+        let fits = widest.map(|widest| widest * SLACK <= self.plane().0 + GAP - 1.0);
+        self.short = !fits[0];
+        let labelled = self.planes() > 1 && (fits[0] || fits[1]);
         let label = if labelled { sheet.small_size() + 1.0 } else { 0.0 };
         (self.header, self.labels) = if self.rows == 1 { (label, 0.0) } else { (0.0, label) };
     }
@@ -218,17 +261,24 @@ impl Layout {
         self.sizes[2..].iter().product()
     }
 
-    /// Where a plane lies in the other dimensions: `z 3, k 1`.
+    /// Where a plane lies in the other dimensions: `z 3, k 1`, or `3,1` in short.
     fn name(&self, plane: usize) -> String {
         let mut rest = plane;
         let mut parts = Vec::new();
         for (&size, name) in self.sizes[2..].iter().zip(DIMENSIONS.chars().skip(2)) {
             if size > 1 {
-                parts.push(format!("{name} {}", rest % size));
+                let at = rest % size;
+                parts.push(if self.short { at.to_string() } else { format!("{name} {at}") });
             }
             rest /= size;
         }
-        parts.join(", ")
+        parts.join(if self.short { "," } else { ", " })
+    }
+
+    /// The dimensions that tell planes apart.
+    fn plane_dimensions(&self) -> Vec<String> {
+        let names = self.sizes[2..].iter().zip(DIMENSIONS.chars().skip(2));
+        names.filter(|(size, _)| **size > 1).map(|(_, name)| name.to_string()).collect()
     }
 
     /// Width and height of a plane.
@@ -269,9 +319,11 @@ impl Layout {
 /// How to read the planes.
 pub(super) fn note(map: &HeatMap, layout: &Layout) -> String {
     let mut note = String::from("x to the right, y upwards");
-    if layout.header == 0.0 && layout.labels == 0.0 && layout.planes() > 1 {
-        let names: Vec<String> =
-            DIMENSIONS.chars().take(layout.sizes.len()).skip(2).map(String::from).collect();
+    let names = layout.plane_dimensions();
+    let labelled = layout.header > 0.0 || layout.labels > 0.0;
+    if labelled && layout.short {
+        note += &format!("; above planes: {}", names.join(","));
+    } else if !labelled && layout.planes() > 1 {
         note += &format!("; planes in the order of {}", names.join(", "));
         if names.len() > 1 {
             note += &format!(", {} fastest", names[0]);
@@ -279,14 +331,15 @@ pub(super) fn note(map: &HeatMap, layout: &Layout) -> String {
     }
     let nodes: usize = layout.sizes.iter().product();
     if map.cells.len() < nodes * map.directions().len() {
-        note += "; grey: no channel";
+        note += "; crossed out: no channel";
     }
     note
 }
 
 /// The meaning of the shades. Returns where it ends.
-fn scale(scene: &mut Scene, sheet: &Sheet, top: f64, highest: f64, title: &str) -> f64 {
-    let axis = Axis::new(title, highest);
+fn scale(scene: &mut Scene, sheet: &Sheet, top: f64, map: &HeatMap) -> f64 {
+    let (low, high) = map.range();
+    let axis = Axis { low, ..Axis::new(map.scale.as_str(), high) };
     let size = sheet.small_size();
     let left = (sheet.width() - SCALE.0) / 2.0;
     let across = |share: f64| left + share * SCALE.0;
@@ -353,6 +406,64 @@ mod tests {
     }
 
     #[test]
+    fn planes_of_four_dimensions_have_labels_in_a_column_and_the_note_is_whole() {
+        for sizes in [[4, 4, 4, 2], [4, 4, 4, 4], [3, 3, 3, 3]] {
+            let nodes: usize = sizes.iter().product();
+            let rest_of = |node: usize| {
+                let mut rest = node;
+                sizes.map(|size| {
+                    let at = rest % size;
+                    rest /= size;
+                    at
+                })
+            };
+            let rows: Vec<ChannelRow> = (0..nodes)
+                .flat_map(|node| {
+                    let [x, y, z, k] = rest_of(node);
+                    ["+x", "-x", "+y", "-y", "+z", "-z", "+k", "-k"]
+                        .map(|it| format!("({x},{y},{z},{k}) {it}"))
+                })
+                .map(|channel| ChannelRow { channel, utilisation: 0.5, ..ChannelRow::default() })
+                .collect();
+            // One channel is not there.
+            let scene = channel_heat_map(&rows[1..], "").scene(&Sheet::default());
+            let texts: Vec<&str> = scene
+                .shapes
+                .iter()
+                .filter_map(|it| {
+                    if let Shape::Text { text, .. } = it { Some(text.as_str()) } else { None }
+                })
+                .collect();
+            let plane = ["z 2, k 1", "2,1"].into_iter().find(|name| texts.contains(name));
+            let plane = plane.unwrap_or_else(|| panic!("{sizes:?}: {texts:?}"));
+            let whole = texts.join(" ");
+            assert!(
+                whole.contains("crossed out: no channel") && !whole.contains('\u{2026}'),
+                "{whole}"
+            );
+            assert!(plane != "2,1" || whole.contains("above planes: z,k"), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_scale_begins_at_0_unless_half_of_it_would_be_without_a_value() {
+        let map = |values: &[f64], extremes| {
+            let rows = values.iter().zip(0..).map(|(&utilisation, at)| ChannelRow {
+                channel: format!("({at},0) +x"),
+                utilisation,
+                ..ChannelRow::default()
+            });
+            let cells = rows.filter_map(|row| Cell::new(&row.channel, row.utilisation)).collect();
+            HeatMap { title: String::new(), scale: String::new(), cells, extremes }.range()
+        };
+        assert_eq!(map(&[0.4, 0.5], None), (0.4, 0.5));
+        assert_eq!(map(&[0.1, 0.5], None), (0.0, 0.5));
+        assert_eq!(map(&[0.5, 0.5], None), (0.0, 0.5));
+        assert_eq!(map(&[0.4, 0.5], Some((0.3, 0.9))), (0.0, 0.9));
+        assert_eq!((map(&[0.0], None), map(&[], None)), ((0.0, 1.0), (0.0, 1.0)));
+    }
+
+    #[test]
     fn planes_are_named_by_the_other_dimensions() {
         let cells = (0..2 * 2 * 3 * 2).map(|node: usize| Cell {
             coordinates: vec![node % 2, node / 2 % 2, node / 4 % 3, node / 12],
@@ -363,7 +474,7 @@ mod tests {
             title: String::new(),
             scale: String::new(),
             cells: cells.collect(),
-            full: 0.0,
+            extremes: None,
         };
         let layout = Layout::new(&map, &Sheet::default());
         let names: Vec<String> = (0..layout.planes()).map(|plane| layout.name(plane)).collect();

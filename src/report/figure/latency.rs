@@ -2,11 +2,11 @@
 
 use super::super::{Point, Status};
 use super::axis::{Axis, Scale};
-use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
+use super::chart::{Chart, Curve, Mark, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::{INTERVAL, Look};
-use super::palette::{Colour, GREY, Marker, of_series};
+use super::palette::{Colour, Dash, GREY, Marker, Pen, of_series};
 use super::{FEW, Figure};
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
@@ -31,20 +31,26 @@ pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Mean,
-    /// The mean, and the 99th percentile dashed.
-    MeanAndTail,
+    /// The mean, and a percentile dashed.
+    MeanAndTail(Percentile),
     One(Percentile),
 }
 
+impl Content {
+    fn tail(self) -> Option<Percentile> {
+        if let Self::MeanAndTail(percentile) = self { Some(percentile) } else { None }
+    }
+}
+
 /// Mean packet latency over offered load, with its 95% confidence interval as a band; up to four series
-/// also have their 99th percentile, dashed.
+/// also have a percentile, the 99th unless another or none is wanted, dashed.
 ///
 /// The axis follows the steady points; steady points alone are connected. What comes after them is a
 /// hollow marker (a cross for a deadlock) at the upper edge, where the first unsteady load lies. More
 /// than four series only end at their last steady point, as a note says.
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
-    Figure::of_chart(chart(&curves, usual(&curves), title, &Look::default()))
+    Figure::of_chart(chart(&curves, usual(&curves, &Look::default()), title, &Look::default()))
 }
 
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
@@ -62,10 +68,18 @@ pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(percentile_chart(&curves, title, &Look::default()))
 }
 
-/// What [`latency_figure`] shows of so many curves.
-pub(super) fn usual(curves: &Curves) -> Content {
-    let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
-    if has_tail && curves.curves.len() <= FEW { Content::MeanAndTail } else { Content::Mean }
+/// What a figure shows of so many curves.
+pub(super) fn usual(curves: &Curves, look: &Look) -> Content {
+    match tail(curves, look) {
+        Some(percentile) if curves.curves.len() <= FEW => Content::MeanAndTail(percentile),
+        _ => Content::Mean,
+    }
+}
+
+/// The percentile that is wanted beside the mean, if it is known.
+pub(super) fn tail(curves: &Curves, look: &Look) -> Option<Percentile> {
+    let wanted = look.percentile.percentile();
+    wanted.filter(|it| curves.points().any(|point| point.percentile(*it).is_some()))
 }
 
 /// Whether there is a curve to draw.
@@ -83,22 +97,20 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look)
     let size = unit.size();
     let what = match content {
         Content::Mean => "Mean packet latency".into(),
-        Content::MeanAndTail => "Packet latency".into(),
+        Content::MeanAndTail(_) => "Packet latency".into(),
         Content::One(percentile) => format!("Packet latency, {}", percentile.name()),
     };
     let mut panel = Panel::new(Axis::of_time(&what, high, unit));
     for curve in &curves.curves {
         let pen = curve.pen;
-        if content == Content::MeanAndTail {
-            let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
-            let runs = runs(curve, &tail, false, size);
-            let tail = Curve::marked(&curve.label, Percentile::P99.column(), pen, runs);
-            let (stroke, markers) = (Stroke::Dashed, Markers::Nothing);
-            panel.curves.push(Curve { stroke, markers, ..tail });
+        if let Some(percentile) = content.tail() {
+            let runs = runs(curve, &|point| point.percentile(percentile), false, size);
+            let tail = Curve::marked(&curve.label, percentile.column(), pen, runs);
+            panel.curves.push(Curve { stroke: Stroke::Dashed, ..tail });
         }
         let column = match content {
             Content::One(percentile) => percentile.column(),
-            Content::Mean | Content::MeanAndTail => "mean",
+            Content::Mean | Content::MeanAndTail(_) => "mean",
         };
         let runs = runs(curve, &|point| value(point, content), is_mean(content), size);
         panel.curves.push(Curve::marked(&curve.label, column, pen, runs));
@@ -168,7 +180,7 @@ fn runs(
 fn value(point: &CurvePoint, content: Content) -> Option<f64> {
     match content {
         Content::One(percentile) => point.percentile(percentile),
-        Content::Mean | Content::MeanAndTail => point.mean,
+        Content::Mean | Content::MeanAndTail(_) => point.mean,
     }
 }
 
@@ -180,10 +192,8 @@ fn shows_all(look: &Look) -> bool {
 /// The highest latency on the axis, in ns.
 fn highest(curves: &Curves, content: Content, look: &Look) -> f64 {
     let line = highest_of(curves, content, look);
-    if content != Content::MeanAndTail {
-        return line;
-    }
-    let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
+    let Some(percentile) = content.tail() else { return line };
+    let tail = |point: &CurvePoint| point.percentile(percentile);
     let first = |curve: &curves::Curve| {
         curve.points.iter().filter(|point| point.is_steady()).find_map(tail)
     };
@@ -239,18 +249,19 @@ fn legend(curves: &Curves, content: Content) -> Legend {
         let label = match (single, curve.label.as_str(), content) {
             (true, "", Content::One(_)) => continue,
             (true, "", _) => "mean".into(),
-            (true, label, Content::MeanAndTail) => format!("{label}, mean"),
+            (true, label, Content::MeanAndTail(_)) => format!("{label}, mean"),
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
         legend.series(LegendSample::Series(curve.pen), label);
     }
-    if content == Content::MeanAndTail {
-        let colour = if single { curves.curves[0].pen.colour } else { GREY };
+    if let Some(percentile) = content.tail() {
+        let any = Pen { colour: GREY, marker: Marker::Circle, dash: Dash::Solid };
         if !single {
-            legend.key(LegendSample::Line(GREY), "mean");
+            legend.key(LegendSample::Series(any), "mean");
         }
-        legend.key(LegendSample::Dashed(colour), "99th percentile");
+        let pen = if single { curves.curves[0].pen } else { any };
+        legend.key(LegendSample::Tail(pen), percentile.name());
     }
     if let Some(colour) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
         legend.key(LegendSample::Band(colour), INTERVAL);

@@ -17,6 +17,8 @@ pub(super) enum Sample {
     Dot(Colour),
     Line(Colour),
     Dashed(Colour),
+    /// A thin dashed line with a marker.
+    Tail(Pen),
     Hollow(Colour, Marker),
     Cross(Colour),
     Bar(Colour),
@@ -84,21 +86,33 @@ impl Legend {
         Self { note: self.note.clone(), ..Self::default() }
     }
 
-    /// The width of a list with an entry a line, without the note.
-    pub fn list_width(&self, sheet: &Sheet) -> f64 {
-        let width = |entry: &Entry| step(entry, sheet, f64::INFINITY) - BETWEEN;
-        self.series.iter().chain(&self.keys).map(width).fold(0.0, f64::max)
+    /// All entries, one after another.
+    pub fn entries(&self) -> Vec<&Entry> {
+        self.series.iter().chain(&self.keys).collect()
     }
 
-    /// The height of that list.
-    pub fn list_height(&self, sheet: &Sheet) -> f64 {
-        (self.series.len() + self.keys.len()) as f64 * row_height(sheet)
+    /// The width and the height of a list in so many columns, without the note.
+    pub fn list_size(&self, sheet: &Sheet, columns: usize) -> (f64, f64) {
+        let entries = self.entries();
+        let steps = entries.iter().map(|entry| step(entry, sheet, f64::INFINITY));
+        let width = (steps.fold(0.0, f64::max) * columns as f64 - BETWEEN).max(0.0);
+        (width, entries.len().div_ceil(columns) as f64 * row_height(sheet))
     }
 
-    /// Draws it as a list with an entry a line, without the note.
-    pub fn draw_list(&self, scene: &mut Scene, sheet: &Sheet, (left, top): (f64, f64), width: f64) {
-        let rows = self.series.iter().chain(&self.keys).map(|entry| vec![(0.0, entry)]);
-        draw_rows(scene, sheet, (left, top), width, rows.collect());
+    /// Draws it as a list in so many columns, without the note.
+    pub fn draw_list(
+        &self,
+        scene: &mut Scene,
+        sheet: &Sheet,
+        (left, top): (f64, f64),
+        (width, columns): (f64, usize),
+    ) {
+        let step = (width + BETWEEN) / columns as f64;
+        let entries = self.entries();
+        let rows = entries
+            .chunks(columns)
+            .map(|row| (0..).zip(row).map(|(at, entry)| (f64::from(at) * step, *entry)).collect());
+        draw_rows(scene, sheet, (left, top), step - BETWEEN, rows.collect());
     }
 
     /// Draws it into a box of the given width, centred.
@@ -214,6 +228,10 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
         Sample::Dot(colour) => scene.disc(middle, 2.0, colour),
         Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
         Sample::Dashed(colour) => scene.dashed(&ends, super::THIN_LINE, colour),
+        Sample::Tail(pen) => {
+            scene.dashed(&ends, super::THIN_LINE, pen.colour);
+            scene.marker(middle, pen.marker, pen.colour);
+        }
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),
         Sample::Cross(colour) => scene.marker(middle, Marker::Cross, colour),
         Sample::Bar(colour) => scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::axis::{Axis, Scale, TimeUnit};
 use super::bars::BarChart;
 use super::chart::{Chart, Curve};
+use super::curves::{Percentile, series_of};
 use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::GREY;
@@ -35,6 +36,7 @@ pub struct Look {
     pub names: Vec<(String, String)>,
     /// Pens of series by the names that they have, or shall have.
     pub styles: Vec<(String, SeriesStyle)>,
+    pub percentile: Tail,
     pub legend: LegendPlace,
     pub intervals: Intervals,
     /// Whether figures that differ in what they are called only are panels of one, with the same axes, and kinds that
@@ -68,20 +70,46 @@ pub enum LegendPlace {
     TopRight,
     BottomLeft,
     BottomRight,
+    /// In the first corner without curves, or else below.
+    Best,
     Nowhere,
 }
 
 impl LegendPlace {
     /// To type.
-    pub const NAMES: [(Self, &'static str); 7] = [
+    pub const NAMES: [(Self, &'static str); 8] = [
         (Self::Below, "below"),
         (Self::Right, "right"),
         (Self::TopLeft, "top-left"),
         (Self::TopRight, "top-right"),
         (Self::BottomLeft, "bottom-left"),
         (Self::BottomRight, "bottom-right"),
+        (Self::Best, "best"),
         (Self::Nowhere, "none"),
     ];
+}
+
+/// The percentile of the packet latency that is drawn beside its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tail {
+    Nothing,
+    P95,
+    #[default]
+    P99,
+}
+
+impl Tail {
+    /// To type.
+    pub const NAMES: [(Self, &'static str); 3] =
+        [(Self::Nothing, "none"), (Self::P95, "95"), (Self::P99, "99")];
+
+    pub(super) fn percentile(self) -> Option<Percentile> {
+        match self {
+            Self::Nothing => None,
+            Self::P95 => Some(Percentile::P95),
+            Self::P99 => Some(Percentile::P99),
+        }
+    }
 }
 
 /// How confidence intervals are drawn.
@@ -203,6 +231,12 @@ impl Look {
         self.unit.unwrap_or_else(|| TimeUnit::of(high))
     }
 
+    /// The unit for times of whole runs up to `high` ns: microseconds from the first on, as result files have them.
+    pub(super) fn unit_for_whole_runs(&self, high: f64) -> TimeUnit {
+        const SOONER: f64 = 10.0;
+        self.unit_for(high * SOONER)
+    }
+
     /// A name as it shall be: as a whole, or part by part.
     pub fn renamed(&self, name: &str) -> String {
         let other = |name: &str| {
@@ -245,14 +279,15 @@ impl Look {
             |sample| sample.0,
         );
         self.x.apply(&mut chart.x);
-        let columns = chart.columns.len().max(1);
-        for row in chart.panels.chunks_mut(columns) {
-            // Panels of a row keep the same axis.
-            let mut axis = row[0].y.clone();
-            let curves: Vec<&Curve> = row.iter().flat_map(|panel| &panel.curves).collect();
+        for title in series_of(chart.panels.iter().map(|panel| panel.y.title.as_str())) {
+            // Panels with the same axis keep it so.
+            let own = chart.panels.iter().filter(|panel| panel.y.title == title);
+            let mut axis = own.clone().next().expect("it has the title").y.clone();
+            let curves: Vec<&Curve> = own.flat_map(|panel| &panel.curves).collect();
             scale(&mut axis, self.y_scale, &curves, |sample| sample.1);
             self.y.apply(&mut axis);
-            row.iter_mut().for_each(|panel| panel.y = axis.clone());
+            let own = chart.panels.iter_mut().filter(|panel| panel.y.title == title);
+            own.for_each(|panel| panel.y = axis.clone());
         }
         chart.place = self.legend;
         chart.intervals = self.intervals;

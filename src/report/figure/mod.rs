@@ -19,6 +19,7 @@ mod curves;
 mod distribution;
 mod folder;
 mod font;
+mod frame;
 mod grid;
 mod groups;
 mod heat_map;
@@ -59,12 +60,12 @@ pub use accepted::accepted_figure;
 pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;
-pub use folder::{Wish, draw_all, short_name};
+pub use folder::{Wish, choose, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::Kind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
-pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look};
+pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Tail};
 pub use medium::{Files, Format, Medium};
 pub use ratios::{mean_figure, ratio_figure};
 pub use scaling::numeric_keys;
@@ -119,17 +120,17 @@ impl Figure {
         axes.filter_map(|axis| Some(axis.high * axis.time?.size())).reduce(f64::max)
     }
 
-    /// The highest value of a map.
-    fn map_high(&self) -> Option<f64> {
-        if let Content::Map(map) = &self.content { Some(map.highest()) } else { None }
+    /// The lowest and the highest value of a map.
+    fn map_extremes(&self) -> Option<(f64, f64)> {
+        if let Content::Map(map) = &self.content { Some(map.extremes()) } else { None }
     }
 
-    /// The figure with the look that is wanted, a map with a scale up to `maps`.
-    fn finished(mut self, look: &Look, maps: f64) -> Self {
+    /// The figure with the look that is wanted, a map with a scale for values from the lowest to the highest of `maps`.
+    fn finished(mut self, look: &Look, maps: Option<(f64, f64)>) -> Self {
         match &mut self.content {
             Content::Chart(chart) => *chart = look.apply(chart.clone()),
             Content::Bars(bars) => look.apply_to_bars(bars),
-            Content::Map(map) => map.full = maps,
+            Content::Map(map) => map.extremes = maps,
             Content::SpaceTime(_) => {}
         }
         self

@@ -1,8 +1,8 @@
 //! From a chart to a scene: frames, axes, and where data lies in them.
 
-use super::axis::Axis;
-use super::chart::{Bin, Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
+use super::chart::{Bin, Chart, Curve, Markers, Panel, Rule, Sample, Stroke, side_by_side};
 use super::font;
+use super::frame::Frame;
 use super::legend::{Legend, SLACK};
 use super::look::{Intervals, LegendPlace};
 use super::palette::{BAR, BLACK, Colour, GRID, Marker};
@@ -39,39 +39,48 @@ const INSET: f64 = 5.0;
 /// Radius of a small point.
 const DOT: f64 = 0.9;
 
-/// Markers at the upper edge are at least so far apart.
-const APART: f64 = 6.0;
-
-/// A panel's place on the sheet.
-struct Frame<'c> {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-    x: &'c Axis,
-    y: &'c Axis,
-}
+/// The height of a row of markers above a frame: no axis reaches there, so they can't be taken for data.
+const ABOVE: f64 = 9.0;
 
 /// Draws a chart.
 pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
+    let place = legend_place(chart, sheet);
+    drawn(&Chart { place, ..chart.clone() }, sheet).0
+}
+
+/// Where the legend goes: if the best place is wanted, the first corner without curves, or else below.
+pub(super) fn legend_place(chart: &Chart, sheet: &Sheet) -> LegendPlace {
+    use LegendPlace::{Below, Best, BottomLeft, BottomRight, TopLeft, TopRight};
+    if chart.place != Best {
+        return chart.place;
+    }
+    let corners = [TopLeft, TopRight, BottomRight, BottomLeft].into_iter();
+    let is_free =
+        |place: &LegendPlace| drawn(&Chart { place: *place, ..chart.clone() }, sheet).1 == 0;
+    { corners }.find(is_free).unwrap_or(Below)
+}
+
+/// Draws a chart; also, at how many places its legend covers data.
+fn drawn(chart: &Chart, sheet: &Sheet) -> (Scene, usize) {
     let mut scene = Scene::new(sheet.width());
-    let (columns, rows) = (chart.columns.len().max(1), chart.rows().max(1));
-    let headed = chart.columns.iter().any(|name| !name.is_empty());
-    let heading = if headed { sheet.axis_size() + 5.0 } else { 0.0 };
-    let top = title_lines(&mut scene, sheet, &chart.title) + 5.0 + heading;
-    let list = if chart.place == LegendPlace::Right { chart.legend.list_width(sheet) } else { 0.0 };
-    let list = list.min(sheet.width() * LIST);
-    let farthest = sheet.width() - MARGIN - if list > 0.0 { list + BETWEEN } else { 0.0 };
-    let below = TICK + 2.0 + sheet.small_size() + 3.0 + sheet.axis_size();
-    let legend = if chart.place == LegendPlace::Below {
-        chart.legend.clone()
-    } else {
-        chart.legend.note_only()
+    let (columns, rows) = (chart.columns, chart.rows().max(1));
+    let top = title_lines(&mut scene, sheet, &chart.title) + 5.0;
+    let list = match chart.place {
+        LegendPlace::Right => chart.legend.list_size(sheet, 1).0.min(sheet.width() * LIST),
+        _ => 0.0,
     };
-    let legend = if chart.place == LegendPlace::Nowhere { Legend::default() } else { legend };
+    let farthest = sheet.width() - MARGIN - if list > 0.0 { list + BETWEEN } else { 0.0 };
+    let heads = heads(chart, sheet, farthest / columns as f64 - sheet.axis_size() * 3.0);
+    let below = TICK + 2.0 + sheet.small_size() + 3.0 + sheet.axis_size();
+    let legend = match chart.place {
+        LegendPlace::Below => chart.legend.clone(),
+        LegendPlace::Nowhere => Legend::default(),
+        _ => chart.legend.note_only(),
+    };
     let room = sheet.width() - 2.0 * MARGIN;
     let under = below + 6.0 + legend.height(sheet, room) + MARGIN;
-    let height = frame_height(sheet, (columns, rows), top + under);
+    let above: f64 = heads.iter().map(|head| head.height).sum();
+    let height = frame_height(sheet, (columns, rows), top + above + under);
     let y_ticks = TICKS.min(rounded_down((height / (sheet.small_size() * 2.2)).max(0.0))).max(1);
     let widest = |ticks: &[(f64, String)]| {
         let widths = ticks.iter().map(|tick| font::width(&tick.1, sheet.small_size()));
@@ -89,48 +98,113 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
         chart.x.ticks(TICKS).first().map_or(0.0, |it| font::width(&it.1, sheet.small_size()));
     let gap = if columns > 1 { (overhang + first) * SLACK / 2.0 + BETWEEN / 2.0 } else { 0.0 };
     let width = (right - left - gap * (columns - 1) as f64) / columns as f64;
-    let bottom = top + rows as f64 * height + (rows - 1) as f64 * BETWEEN;
-    for (number, panel) in chart.panels.iter().enumerate() {
+    let bottom = top + above + rows as f64 * height + (rows - 1) as f64 * BETWEEN;
+    let frame = |number: usize| {
         let (row, column) = (number / columns, number % columns);
         let left = left + column as f64 * (width + gap);
-        let top = top + row as f64 * (height + BETWEEN);
+        let heads: f64 = heads[..=row].iter().map(|head| head.height).sum();
+        let top = top + heads + row as f64 * (height + BETWEEN);
         let (right, bottom) = (left + width, top + height);
-        let frame = Frame { left, top, right, bottom, x: &chart.x, y: &panel.y };
+        Frame { left, top, right, bottom, x: &chart.x, y: &chart.panels[number].y }
+    };
+    for (number, panel) in chart.panels.iter().enumerate().filter(|(_, panel)| !panel.blank) {
+        let (row, column) = (number / columns, number % columns);
+        let frame = frame(number);
         let title = if column == 0 { y_title(panel, sheet, height) } else { Vec::new() };
         y_axis(&mut scene, sheet, &frame, (y_ticks, column == 0), &title);
-        x_axis(&mut scene, sheet, &frame, row + 1 == rows);
+        let is_lowest = chart.panels.get(number + columns).is_none_or(|below| below.blank);
+        x_axis(&mut scene, sheet, &frame, is_lowest);
         draw_data(&mut scene, &frame, panel, chart.intervals);
-        let corners = [(left, top), (left, bottom), (right, bottom)];
+        let corners =
+            [(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)];
         scene.line(&corners, AXIS_LINE, BLACK);
-        if row == 0 && headed {
-            let name = font::shorten(&chart.columns[column], sheet.axis_size(), width + gap / 2.0);
-            let place = (f64::midpoint(left, right), top - 6.5);
-            scene.text(&name, place, sheet.axis_size(), Anchor::Middle, BLACK);
+        let middle = f64::midpoint(frame.left, frame.right);
+        let size = sheet.axis_size();
+        for (number, line) in (1..).zip(heads[row].lines(&panel.heading, size, width + gap / 2.0)) {
+            let up = heads[row].height - f64::from(number) * (size + 1.0);
+            scene.text(&line, (middle, frame.top - up), size, Anchor::Middle, BLACK);
         }
     }
     let text = font::shorten(&chart.x.title, sheet.axis_size(), room);
     let half = font::width(&text, sheet.axis_size()) * SLACK / 2.0;
     let place = (f64::midpoint(left, right).min(sheet.width() - MARGIN - half), bottom + below);
     scene.text(&text, place, sheet.axis_size(), Anchor::Middle, BLACK);
+    let mut covered = 0;
     match chart.place {
-        LegendPlace::Below | LegendPlace::Nowhere => {}
+        LegendPlace::Below | LegendPlace::Best | LegendPlace::Nowhere => {}
+        _ if chart.panels.is_empty() => {}
         LegendPlace::Right => {
-            chart.legend.draw_list(&mut scene, sheet, (farthest + BETWEEN, top), list);
+            let place = (farthest + BETWEEN, top + heads[0].height);
+            chart.legend.draw_list(&mut scene, sheet, place, (list, 1));
         }
         corner => {
-            let (list, tall) = (chart.legend.list_width(sheet), chart.legend.list_height(sheet));
-            let list = list.min(width - 2.0 * INSET);
-            let at_left = matches!(corner, LegendPlace::TopLeft | LegendPlace::BottomLeft);
-            let at_top = matches!(corner, LegendPlace::TopLeft | LegendPlace::TopRight);
-            let x = if at_left { left + INSET } else { left + width - INSET - list };
-            let y = if at_top { top + INSET } else { top + height - INSET - tall };
-            scene.veil((x - 2.0, y), (x + list + 2.0, y + tall));
-            chart.legend.draw_list(&mut scene, sheet, (x, y), list);
+            let (panel, frame) = (&chart.panels[0], frame(0));
+            let list = |columns: usize| {
+                let (list, tall) = chart.legend.list_size(sheet, columns);
+                let (list, tall) = (list.min(width - 2.0 * INSET), tall.min(height - INSET));
+                let at_left = matches!(corner, LegendPlace::TopLeft | LegendPlace::BottomLeft);
+                let at_top = matches!(corner, LegendPlace::TopLeft | LegendPlace::TopRight);
+                let x = if at_left { left + INSET } else { left + width - INSET - list };
+                let y = if at_top { frame.top + INSET } else { frame.bottom - INSET - tall };
+                (
+                    frame.covered(panel, (x - 2.0, y), (x + list + 2.0, y + tall)),
+                    columns,
+                    (x, y),
+                    (list, tall),
+                )
+            };
+            // Several columns, where they fit, if they cover less.
+            let fits = |columns: &usize| {
+                let (list, tall) = chart.legend.list_size(sheet, *columns);
+                list <= width - 2.0 * INSET && tall <= height - 2.0 * INSET
+            };
+            let most = chart.legend.entries().len();
+            let best = (1..=most).filter(fits).map(list).min_by_key(|list| (list.0, list.1));
+            // What fits in no way covers everything.
+            let (hidden, columns, (x, y), (wide, tall)) = best.unwrap_or_else(|| {
+                let (_, columns, place, size) = list(1);
+                (usize::MAX, columns, place, size)
+            });
+            covered = hidden;
+            scene.veil((x - 2.0, y), (x + wide + 2.0, y + tall));
+            chart.legend.draw_list(&mut scene, sheet, (x, y), (wide, columns));
         }
     }
     legend.draw(&mut scene, sheet, (MARGIN, bottom + below + 6.0), room);
     scene.height = (bottom + under).ceil();
-    scene
+    (scene, covered)
+}
+
+/// The space above a row of panels.
+struct Head {
+    height: f64,
+    /// Of headings.
+    lines: usize,
+}
+
+impl Head {
+    fn lines(&self, text: &str, size: f64, room: f64) -> Vec<String> {
+        match self.lines {
+            0 | 1 if text.is_empty() => Vec::new(),
+            0 | 1 => vec![font::shorten(text, size, room)],
+            _ => font::two_lines(text, size, room),
+        }
+    }
+}
+
+/// The space above each row of panels: for headings, in two lines if one of about this width is too short, and for markers
+/// above frames.
+fn heads(chart: &Chart, sheet: &Sheet, room: f64) -> Vec<Head> {
+    let size = sheet.axis_size();
+    let head = |row: &[Panel]| {
+        let headings = row.iter().map(|panel| panel.heading.as_str());
+        let lines = headings.map(|text| font::two_lines(text, size, room).len()).max().unwrap_or(0);
+        let marks = if row.iter().any(Panel::has_row) { ABOVE } else { 0.0 };
+        let texts = lines as f64 * (size + 1.0) + if lines > 0 { 4.0 } else { 0.0 };
+        Head { height: texts + marks, lines }
+    };
+    let heads: Vec<Head> = chart.panels.chunks(chart.columns).map(head).collect();
+    if heads.is_empty() { vec![Head { height: 0.0, lines: 0 }] } else { heads }
 }
 
 /// The height of a panel's frame; all else takes so much of the sheet's height.
@@ -233,20 +307,23 @@ fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel, intervals: Int
     for turn in in_turn(&panel.curves) {
         draw_marker(scene, frame, &turn, intervals);
     }
-    let mut taken: Vec<f64> = Vec::new();
+    let mut row = Vec::new();
     for mark in &panel.marks {
-        let place = match mark.y {
-            Some(y) => frame.place(mark.x, y),
-            None => {
-                let x = frame.place(mark.x, frame.y.low).0;
-                let before = taken.iter().filter(|&&other| (other - x).abs() < APART).count();
-                taken.push(x);
-                (x, frame.top + before as f64 * APART)
+        match mark.y {
+            Some(y) => {
+                let place = frame.place(mark.x, y);
+                if frame.holds(place) {
+                    draw_mark(scene, place, mark.marker, mark.colour, mark.hollow);
+                }
             }
-        };
-        if frame.holds(place) {
-            draw_mark(scene, place, mark.marker, mark.colour, mark.hollow);
+            None => row.push((frame.place(mark.x, frame.y.low).0, mark)),
         }
+    }
+    row.retain(|(x, _)| frame.holds((*x, frame.top)));
+    let wanted: Vec<f64> = row.iter().map(|(x, _)| *x).collect();
+    for (x, (_, mark)) in side_by_side(&wanted).into_iter().zip(row) {
+        let place = (x, frame.top - ABOVE / 2.0);
+        draw_mark(scene, place, mark.marker, mark.colour, mark.hollow);
     }
 }
 
@@ -365,105 +442,6 @@ fn draw_bin(scene: &mut Scene, frame: &Frame<'_>, bin: &Bin) {
     let opposite = frame.place(bin.to, frame.y.low);
     let gap = (opposite.0 - corner.0) * 0.06;
     scene.rectangle((corner.0 + gap, corner.1), (opposite.0 - gap, opposite.1), BAR);
-}
-
-impl Frame<'_> {
-    /// Where a value lies, which may be outside the frame.
-    fn place(&self, x: f64, y: f64) -> Place {
-        // A logarithmic axis has no 0.
-        let x = if self.x.is_logarithmic() { x.max(self.x.low) } else { x };
-        let y = if self.y.is_logarithmic() { y.max(self.y.low) } else { y };
-        (
-            self.left + self.x.share(x) * (self.right - self.left),
-            self.bottom - self.y.share(y) * (self.bottom - self.top),
-        )
-    }
-
-    /// Whether a place is in the frame.
-    fn holds(&self, (x, y): Place) -> bool {
-        const ROUNDING: f64 = 1e-6;
-        (self.left - ROUNDING..=self.right + ROUNDING).contains(&x)
-            && (self.top - ROUNDING..=self.bottom + ROUNDING).contains(&y)
-    }
-
-    /// The parts of a line that are in the frame.
-    fn clip(&self, points: &[Place]) -> Vec<Vec<Place>> {
-        let mut parts: Vec<Vec<Place>> = Vec::new();
-        for pair in points.windows(2) {
-            let Some((start, end)) = self.clip_segment(pair[0], pair[1]) else { continue };
-            match parts.last_mut() {
-                Some(part) if part.last() == Some(&start) => part.push(end),
-                _ => parts.push(vec![start, end]),
-            }
-        }
-        parts
-    }
-
-    fn clip_segment(&self, from: Place, to: Place) -> Option<(Place, Place)> {
-        let (mut start, mut end) = (from, to);
-        for edge in self.edges() {
-            match (edge.beyond(start), edge.beyond(end)) {
-                (true, true) => return None,
-                (true, false) => start = edge.crossing(start, end),
-                (false, true) => end = edge.crossing(start, end),
-                (false, false) => {}
-            }
-        }
-        Some((start, end))
-    }
-
-    /// The part of a polygon that is in the frame.
-    fn clip_area(&self, outline: &[Place]) -> Vec<Place> {
-        let mut outline = outline.to_vec();
-        for edge in self.edges() {
-            let mut inside = Vec::new();
-            for (number, &corner) in outline.iter().enumerate() {
-                let next = outline[(number + 1) % outline.len()];
-                if !edge.beyond(corner) {
-                    inside.push(corner);
-                }
-                if edge.beyond(corner) != edge.beyond(next) {
-                    inside.push(edge.crossing(corner, next));
-                }
-            }
-            outline = inside;
-        }
-        outline
-    }
-
-    fn edges(&self) -> [Edge; 4] {
-        [
-            Edge::Across(self.top, f64::lt),
-            Edge::Across(self.bottom, f64::gt),
-            Edge::Up(self.left, f64::lt),
-            Edge::Up(self.right, f64::gt),
-        ]
-    }
-}
-
-/// An edge of a frame: where it is, and what tells that a place is beyond it.
-enum Edge {
-    /// At a height.
-    Across(f64, fn(&f64, &f64) -> bool),
-    /// At a distance from the sheet's left edge.
-    Up(f64, fn(&f64, &f64) -> bool),
-}
-
-impl Edge {
-    fn beyond(&self, (x, y): Place) -> bool {
-        match self {
-            Self::Across(at, beyond) => beyond(&y, at),
-            Self::Up(at, beyond) => beyond(&x, at),
-        }
-    }
-
-    /// Where a line crosses it.
-    fn crossing(&self, from: Place, to: Place) -> Place {
-        match *self {
-            Self::Across(at, _) => (from.0 + (to.0 - from.0) * (at - from.1) / (to.1 - from.1), at),
-            Self::Up(at, _) => (at, from.1 + (to.1 - from.1) * (at - from.0) / (to.0 - from.0)),
-        }
-    }
 }
 
 /// Puts the title at the top of the sheet and returns where the space below it begins.

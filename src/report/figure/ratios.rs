@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::axis::Axis;
-use super::bars::{BarChart, Group, highest};
+use super::bars::{BarChart, Group, TICKS, highest};
 use super::legend::Legend;
 use super::palette::BAR;
 
@@ -13,7 +13,7 @@ pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &st
         Group::of_one(label, *mean, whisker, BAR)
     };
     let groups: Vec<Group> = values.iter().map(bar).collect();
-    let axis = Axis::new(axis, highest(&groups) * 1.05);
+    let axis = Axis::new(axis, highest(&groups)).up_to_a_tick(TICKS);
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend: Legend::default() })
 }
 
@@ -21,6 +21,6 @@ pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &st
 pub fn ratio_figure(values: &[(String, f64)], axis: &str, title: &str) -> Figure {
     let bar = |(label, value): &(String, f64)| Group::of_one(label, *value, None, BAR);
     let groups: Vec<Group> = values.iter().map(bar).collect();
-    let axis = Axis::new(axis, highest(&groups) * 1.05);
+    let axis = Axis::new(axis, highest(&groups)).up_to_a_tick(TICKS);
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend: Legend::default() })
 }

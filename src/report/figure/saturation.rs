@@ -137,7 +137,8 @@ pub(super) fn chart(
             "Without a whisker: sustained at every load tried.".into()
         });
     }
-    let axis = Axis::new(quantity.title("Highest sustained"), bars::highest(&groups) * 1.04);
+    let axis = Axis::new(quantity.title("Highest sustained"), bars::highest(&groups));
+    let axis = axis.up_to_a_tick(bars::TICKS);
     BarChart { title: title.into(), axis, groups, legend }
 }
 

@@ -274,7 +274,9 @@ fn x_title(key: &str) -> String {
 
 fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
     match drawn {
-        Drawn::CompletionTime => Axis::of_time("Completion time", high, look.unit_for(high)),
+        Drawn::CompletionTime => {
+            Axis::of_time("Completion time", high, look.unit_for_whole_runs(high))
+        }
         Drawn::Latency => Axis::of_time("Packet latency", high, look.unit_for(high)),
         Drawn::Bandwidth => Axis::new("Bandwidth (GB/s of payload per node)", high),
         Drawn::OperationLatency => {
@@ -388,7 +390,7 @@ mod tests {
         .unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];
         assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));
-        assert_eq!((samples[1].y, samples[1].interval.is_some()), (6000.0, true));
+        assert_eq!((samples[1].y, samples[1].interval.is_some()), (6.0, true));
         assert_eq!(chart.x.values[1].1, "4 KiB");
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks over time: what each of them did most in each stretch, a row a rank, or a group of them.
 
 use super::super::ActivityRow;
-use super::axis::{Axis, TimeUnit};
+use super::axis::Axis;
 use super::font;
 use super::legend::{Legend, SLACK, Sample};
 use super::look::Look;
@@ -60,7 +60,7 @@ pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
 /// What groups of ranks did, as [`ActivityRow`]s of one point have it.
 pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &Look) -> SpaceTime {
     let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
-    let unit = look.unit.unwrap_or_else(|| TimeUnit::of(end));
+    let unit = look.unit_for_whole_runs(end);
     let axis = Axis::of_time("Time", end, unit);
     let place = |time: Picoseconds| time.0 as f64 / 1e3 / unit.size();
     let mut rows: Vec<Row> = Vec::new();

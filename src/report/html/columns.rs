@@ -25,7 +25,8 @@ impl<R> From<&Declared<R>> for Column {
         Self {
             name: column.name.into(),
             title: column.title.into(),
-            unit: column.unit,
+            // As the pictures on the page have it.
+            unit: if column.unit == "us" { "\u{b5}s" } else { column.unit },
             role: column.role,
             usual: column.usual,
         }

@@ -8,8 +8,8 @@ use crate::{
         quoted, wrong_type,
     },
     report::figure::{
-        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet, TimeUnit,
-        short_name,
+        Format, Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet,
+        Tail, TimeUnit, short_name,
     },
     scenario::{Document, sweep::Point},
 };
@@ -21,6 +21,10 @@ pub struct Figures {
     pub each: Option<String>,
     pub look: Look,
     pub sheet: Sheet,
+    /// What is written; SVG, PDF and PNG if nothing is said.
+    pub formats: Option<Vec<Format>>,
+    /// Above the figures, in place of the scenario's title; none at all if it is empty.
+    pub title: Option<String>,
     /// As TOML; empty if nothing is said.
     pub(super) text: String,
 }
@@ -138,8 +142,12 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
                hexagon, left-triangle or right-triangle; solid, dashed, dotted or dash-dotted. The rest follows from \
                the order of the series in the sweep.";
     look.styles = reader.optional("styles", &styles, doc).unwrap_or_default();
+    let word = Word { what: "percentile", all: &Tail::NAMES };
+    let doc = "The percentile of the packet latency that is drawn beside its mean; \"99\" if nothing is said.";
+    look.percentile = reader.optional("percentile", &word, doc).unwrap_or_default();
     let word = Word { what: "place", all: &LegendPlace::NAMES };
-    look.legend = reader.optional("legend", &word, "Where the legend is.").unwrap_or_default();
+    let doc = "Where the legend is; \"best\" is the first corner without curves, or else below.";
+    look.legend = reader.optional("legend", &word, doc).unwrap_or_default();
     let word = Word { what: "form", all: &Intervals::NAMES };
     let doc = "How confidence intervals are drawn.";
     look.intervals = reader.optional("intervals", &word, doc).unwrap_or_default();
@@ -154,7 +162,51 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let height = Measure { example: "2.5in", fits: |height| sheet.with_height(height).map(drop) };
     let height = reader.optional("height", &height, doc);
     let sheet = height.map_or(sheet, |height| sheet.with_height(height).unwrap_or(sheet));
-    Figures { each, look, sheet, text: String::new() }
+    let doc = "Size of the letters of axes' titles; all others follow.";
+    let size = Measure { example: "8pt", fits: |size| sheet.with_font_size(size).map(drop) };
+    let size = reader.optional("font_size", &size, doc);
+    let sheet = size.map_or(sheet, |size| sheet.with_font_size(size).unwrap_or(sheet));
+    let formats = List {
+        kind: Word { what: "format", all: &Format::NAMES },
+        noun: "formats",
+        length: 1..=Format::NAMES.len(),
+        example: Some("[\"svg\", \"pdf\"]"),
+    };
+    let doc = "What is written: SVG, PDF and PNG if nothing is said; pgfplots is LaTeX with the data as a table.";
+    let formats = reader.optional("format", &formats, doc).map(Listed::values);
+    let doc = "Title of the figures in place of the scenario's; \"\" for none.";
+    let title = reader.optional("title", &Title, doc);
+    Figures { each, look, sheet, formats, title, text: String::new() }
+}
+
+/// A text that may be empty.
+struct Title;
+
+impl Title {
+    const TEXT: Text = Text { what: "text", example: "Uniform traffic" };
+}
+
+impl Kind for Title {
+    type Value = String;
+
+    fn describe(&self) -> String {
+        Self::TEXT.describe()
+    }
+
+    fn example(&self) -> String {
+        Self::TEXT.example()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
+        match &node.value {
+            Value::Text(text) if text.is_empty() => Ok(String::new()),
+            _ => Self::TEXT.parse(slot, node),
+        }
+    }
+
+    fn show(&self, value: &String) -> String {
+        quoted(value)
+    }
 }
 
 /// Two ends of an axis.

@@ -6,7 +6,8 @@ use super::super::palette::Colour;
 use super::super::sheet::Sheet;
 use super::table::Table;
 use super::{
-    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, number, title,
+    colour_name, definitions, escaped, file, foot, head, legend, legend_colours, note, number,
+    title,
 };
 
 /// Of the space of a group, what its bars take.
@@ -15,13 +16,16 @@ const SHARE: f64 = 0.8;
 pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> (String, String) {
     let most = chart.groups.iter().map(|group| group.bars.len()).max().unwrap_or(1).max(1);
     let step = SHARE / most as f64;
-    // Bars of one colour are drawn together: where, from the top, and which.
+    // Bars of one colour, with or without whiskers, are drawn together: where, from the top, and which.
     let mut plots: Vec<(Colour, Vec<(f64, &Bar)>)> = Vec::new();
+    let alike = |plot: &(Colour, Vec<(f64, &Bar)>), bar: &Bar| {
+        plot.0 == bar.colour && plot.1[0].1.whisker.is_some() == bar.whisker.is_some()
+    };
     for (place, group) in chart.groups.iter().enumerate() {
         let middle = (group.bars.len() as f64 - 1.0) / 2.0;
         for (number, bar) in group.bars.iter().enumerate() {
             let at = place as f64 + (number as f64 - middle) * step;
-            match plots.iter_mut().find(|plot| plot.0 == bar.colour) {
+            match plots.iter_mut().find(|plot| alike(plot, bar)) {
                 Some((_, bars)) => bars.push((at, bar)),
                 None => plots.push((bar.colour, vec![(at, bar)])),
             }
@@ -81,8 +85,6 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     }
     text += &images;
     text += "\\end{axis}\n";
-    if let Some(note) = &chart.legend.note {
-        text += &format!("% {note}\n");
-    }
+    text += &note(chart.legend.note.as_deref());
     (text + foot(), table.text())
 }

@@ -1,16 +1,20 @@
 //! Plots with number axes.
 
 use super::super::axis::Axis;
-use super::super::chart::{Chart, Curve, Markers, Panel, Sample, Stroke};
+use super::super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke, side_by_side};
 use super::super::look::Intervals;
 use super::super::names;
 use super::super::palette::BAR;
+use super::super::plot::legend_place;
 use super::super::sheet::Sheet;
 use super::table::Table;
 use super::{
     colour_name, definitions, escaped, file, foot, head, legend, legend_colours,
-    line as line_style, mark, number,
+    line as line_style, mark, note, number,
 };
+
+/// At most this many labels on a logarithmic axis.
+const TICKS: u32 = 6;
 
 pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (String, String) {
     let mut table = Table::default();
@@ -22,8 +26,8 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     });
     let mut text = head(name, sheet);
     text += &definitions(colours.chain(legend_colours(&chart.legend)));
-    let (legend_style, images) = legend(&chart.legend, sheet, chart.place);
-    let (columns, rows) = (chart.columns.len().max(1), chart.rows().max(1));
+    let (legend_style, images) = legend(&chart.legend, sheet, legend_place(chart, sheet));
+    let (columns, rows) = (chart.columns, chart.rows().max(1));
     let several = panels.len() > 1;
     // The panels' frames alone, or a single plot with all that belongs to it.
     let (width, height, only) = match (several, columns) {
@@ -42,6 +46,7 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
         of_axis("x", &chart.x)
     );
     let mut numbers = 0;
+    let filled = panels.iter().rposition(|panel| !panel.blank).map_or(0, |last| last + 1);
     if several {
         text += &format!(
             "\\begin{{groupplot}}[group style={{group size={columns} by {rows}, vertical sep=8pt, horizontal sep=8pt, \
@@ -49,7 +54,11 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
         );
     }
     for (place, panel) in panels.iter().enumerate() {
-        let (last, left) = (place + 1 == panels.len(), place % columns == 0);
+        let (last, left) = (place + 1 == filled, place % columns == 0);
+        if panel.blank {
+            text += "\\nextgroupplot[group/empty plot]\n";
+            continue;
+        }
         let begin = if several { "\\nextgroupplot" } else { "\\begin{axis}" };
         let mut options = vec![of_axis("y", &panel.y)];
         if left {
@@ -58,8 +67,8 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
         if !several {
             options.insert(0, common.clone());
         }
-        let heading = chart.columns.get(place).map_or("", String::as_str);
-        let title = names::joined(&[if place == 0 { chart.title.as_str() } else { "" }, heading]);
+        let first = if place == 0 { chart.title.as_str() } else { "" };
+        let title = names::joined(&[first, panel.heading.as_str()]);
         if !title.is_empty() {
             options.push(format!("title={}", escaped(&title)));
         }
@@ -70,7 +79,7 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
             options.push(legend_style.clone());
         }
         text += &format!("{begin}[{}]\n", options.join(",\n  "));
-        text += &of_panel(panel, chart, name, &mut table, &mut numbers);
+        text += &of_panel((panel, width), chart, name, &mut table, &mut numbers);
         if last {
             text += &images;
         }
@@ -81,9 +90,7 @@ pub(in super::super) fn of_chart(chart: &Chart, sheet: &Sheet, name: &str) -> (S
     if several {
         text += "\\end{groupplot}\n";
     }
-    if let Some(note) = &chart.legend.note {
-        text += &format!("% {note}\n");
-    }
+    text += &note(chart.legend.note.as_deref());
     (text + foot(), table.text())
 }
 
@@ -93,17 +100,20 @@ fn of_axis(letter: &str, axis: &Axis) -> String {
         format!("{letter}max={}", number(axis.high)),
     ];
     if axis.is_logarithmic() {
+        // By itself pgfplots writes 10^{3.5}.
+        let (ticks, list) = (axis.ticks(TICKS), |values: Vec<String>| values.join(","));
+        let minor = axis.minor_ticks().into_iter().map(number);
         options.push(format!("{letter}mode=log"));
-    }
-    if !axis.values.is_empty() {
-        let values: Vec<String> = axis.values.iter().map(|tick| number(tick.0)).collect();
-        let labels: Vec<String> = axis.values.iter().map(|tick| escaped(&tick.1)).collect();
-        options.push(format!("{letter}tick={{{}}}", values.join(",")));
         options.push(format!(
-            "{letter}ticklabels={{{}}}, minor {letter} tick num=0",
-            labels.join(",")
+            "{letter}tick={{{}}}",
+            list(ticks.iter().map(|it| number(it.0)).collect())
         ));
-    } else if !axis.is_logarithmic() {
+        options.push(format!(
+            "{letter}ticklabels={{{}}}, minor {letter}tick={{{}}}",
+            list(ticks.iter().map(|it| escaped(&it.1)).collect()),
+            list(minor.collect())
+        ));
+    } else {
         options.push(format!("scaled {letter} ticks=false"));
         options.push(format!(
             "{letter}ticklabel style={{/pgf/number format/fixed, /pgf/number format/1000 sep={{}}}}"
@@ -113,7 +123,7 @@ fn of_axis(letter: &str, axis: &Axis) -> String {
 }
 
 fn of_panel(
-    panel: &Panel,
+    (panel, width): (&Panel, f64),
     chart: &Chart,
     name: &str,
     table: &mut Table,
@@ -155,20 +165,22 @@ fn of_panel(
     }
     text += &bands;
     text += &lines;
-    let mut taken: Vec<f64> = Vec::new();
-    for point in &panel.marks {
-        // Several at one place of the upper edge go below one another.
-        let before = taken.iter().filter(|&&other| other == point.x).count() as f64;
-        let y = point.y.unwrap_or(panel.y.high * (1.0 - 0.04 * before));
-        if point.y.is_none() {
-            taken.push(point.x);
-        }
+    let (inside, above): (Vec<&Mark>, Vec<&Mark>) =
+        panel.marks.iter().partition(|mark| mark.y.is_some());
+    let wanted: Vec<f64> = above.iter().map(|mark| chart.x.share(mark.x) * width).collect();
+    // Those above the frame are in a row.
+    let shifts = side_by_side(&wanted).into_iter().zip(&wanted).map(|(place, wanted)| {
+        format!(", xshift={}bp, yshift=4.5bp", number(((place - wanted) * 100.0).round() / 100.0))
+    });
+    let marks =
+        inside.iter().map(|mark| (*mark, String::new())).chain(above.iter().copied().zip(shifts));
+    for (point, shift) in marks {
         text += &format!(
-            "\\addplot[only marks, {}, {}, forget plot] coordinates {{({},{})}};\n",
+            "\\addplot[only marks, {}, {}, forget plot{shift}] coordinates {{({},{})}};\n",
             colour_name(point.colour),
             mark(point.marker, point.colour, point.hollow),
             number(point.x),
-            number(y)
+            number(point.y.unwrap_or(panel.y.high))
         );
     }
     text

@@ -13,12 +13,23 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
     table.comments.push(format!("{}: {}", map.scale, note(map, &layout)));
     // In squares, from the upper left corner.
     let mut places: Vec<(f64, f64, f64)> = Vec::new();
-    let mut labels = String::new();
+    let (mut labels, mut crossed) = (String::new(), String::new());
     for (number_of, direction) in directions.iter().enumerate() {
         let top = number_of as f64 * layout.band();
         for cell in map.cells.iter().filter(|cell| cell.direction == *direction) {
             let (x, y) = layout.place(&cell.coordinates);
             places.push((x / side + 0.5, (top + y) / side + 0.5, cell.value));
+        }
+        for at in map.without_channel(direction, &layout) {
+            let (x, y) = layout.place(&at);
+            let (left, high) = (x / side, (top + y) / side);
+            crossed += &format!(
+                "\\draw[black!50, line width=0.6pt] (axis cs:{},{}) -- (axis cs:{},{});\n",
+                number(left),
+                number(high + 1.0),
+                number(left + 1.0),
+                number(high)
+            );
         }
         labels += &format!(
             "\\node[anchor=east] at (axis cs:-0.5,{}) {{${direction}$}};\n",
@@ -44,7 +55,7 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
     let mut text = head(name, sheet);
     text += &format!(
         "\\begin{{axis}}[{title}x={side}bp, y={side}bp, y dir=reverse, xmin=0, xmax={}, ymin=0, ymax={},\n  \
-         axis lines=none, clip=false, title style={{yshift=1.2em}}, colormap={{flitlab}}{{{}}}, point meta min=0, point meta max={},\n  \
+         axis lines=none, clip=false, title style={{yshift=1.2em}}, colormap={{flitlab}}{{{}}}, point meta min={}, point meta max={},\n  \
          colorbar horizontal, colorbar style={{height=6bp, at={{(0.5,-0.05)}}, anchor=north, \
          width=110bp, xlabel={}, xticklabel style={{/pgf/number format/fixed}}}}]\n\
          \\addplot[scatter, only marks, mark=square*, mark size={}bp, scatter src=explicit,\n  \
@@ -53,12 +64,15 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
         number(widest),
         number(coordinates),
         shades.join(" "),
-        number(map.highest()),
+        number(map.range().0),
+        number(map.range().1),
         escaped(&map.scale),
         number(side / 2.0),
         file(name)
     );
+    text += &crossed;
     text += &labels;
     text += "\\end{axis}\n";
+    text += &super::note(Some(&note(map, &layout)));
     (text + foot(), table.text())
 }

@@ -64,6 +64,15 @@ fn title(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("title={}, ", escaped(title)) }
 }
 
+/// A line of text below all else.
+fn note(note: Option<&str>) -> String {
+    let node = |note| {
+        let text = escaped(note);
+        format!("\\node[anchor=north, text=black!60] at (current bounding box.south) {text};\n")
+    };
+    note.map_or(String::new(), node)
+}
+
 fn foot() -> &'static str {
     "\\end{tikzpicture}%\n"
 }
@@ -129,7 +138,7 @@ fn legend(legend: &Legend, sheet: &Sheet, place: LegendPlace) -> (String, String
         LegendPlace::TopRight => inside("north east"),
         LegendPlace::BottomLeft => inside("south west"),
         LegendPlace::BottomRight => inside("south east"),
-        LegendPlace::Below | LegendPlace::Nowhere => format!(
+        LegendPlace::Below | LegendPlace::Best | LegendPlace::Nowhere => format!(
             "legend columns={columns}, legend cell align=left,\n  \
              legend style={{at={{(0.5,-0.02)}}, anchor=north, yshift=-3.2em, draw=none, fill=none, \
              /tikz/every even column/.append style={{column sep=6pt}}}}"
@@ -155,6 +164,11 @@ fn image(sample: Sample) -> String {
         }
         Sample::Line(colour) => format!("{}, line width=0.7pt", colour_name(colour)),
         Sample::Dashed(colour) => format!("{}, line width=0.7pt, dashed", colour_name(colour)),
+        Sample::Tail(pen) => format!(
+            "{}, line width=0.7pt, dashed, {}",
+            colour_name(pen.colour),
+            mark(pen.marker, pen.colour, false)
+        ),
         Sample::Hollow(colour, marker) => {
             format!("only marks, {}, {}", colour_name(colour), mark(marker, colour, true))
         }
@@ -177,7 +191,9 @@ fn area(colour: Colour, opacity: f64) -> String {
 
 fn sample_colour(sample: Sample) -> Colour {
     match sample {
-        Sample::Series(Pen { colour, .. }) | Sample::Hollow(colour, _) => colour,
+        Sample::Series(Pen { colour, .. })
+        | Sample::Tail(Pen { colour, .. })
+        | Sample::Hollow(colour, _) => colour,
         Sample::Band(colour)
         | Sample::Dot(colour)
         | Sample::Line(colour)

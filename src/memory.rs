@@ -88,6 +88,39 @@ pub fn claim(what: impl Into<String>, needed: u64) -> Result<(), Shortage> {
     Err(Shortage::Little { what: what.into(), needed, left, set })
 }
 
+/// Makes room in a list for one more, if it is full and there are the bytes for twice its size.
+///
+/// # Errors
+/// As [`claim`], and if the system does not give them after all.
+#[inline]
+pub fn grow<T>(list: &mut Vec<T>, what: &str) -> Result<(), Shortage> {
+    reserve(list, 1, what)
+}
+
+/// Makes room in a list for so many more, if there are the bytes for them and for twice its size.
+///
+/// # Errors
+/// As [`grow`].
+#[inline]
+pub fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<(), Shortage> {
+    let has_room = list.capacity() - list.len() >= more;
+    if has_room { Ok(()) } else { enlarge(list, more, what) }
+}
+
+#[cold]
+fn enlarge<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<(), Shortage> {
+    // Half a page at least, so that short lists ask seldom.
+    let more = more.max(list.len()).max(2048 / size_of::<T>().max(1));
+    let needed = (list.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
+    claim(what, needed)?;
+    list.try_reserve_exact(more).map_err(|_| Shortage::Little {
+        what: what.into(),
+        needed,
+        left: free().unwrap_or(0),
+        set: false,
+    })
+}
+
 /// Bytes that the system would still give to this process; `None` where it does not say.
 fn free() -> Option<u64> {
     [available(), address_space(), group()].into_iter().flatten().min()
@@ -145,6 +178,20 @@ mod tests {
         let text = error.to_string();
         assert!(text.starts_with("the fabric would take about 1152921504.6 GB of memory, and "));
         assert!(error.help().contains(VARIABLE));
+    }
+
+    #[test]
+    fn a_list_grows_while_there_is_room() {
+        let mut list = Vec::new();
+        for number in 0..10_000_u64 {
+            grow(&mut list, "a list").unwrap();
+            assert!(list.len() < list.capacity());
+            list.push(number);
+        }
+        assert!(list.capacity() <= 20_000 && list.is_sorted());
+        // More bytes than any machine has.
+        assert!(reserve(&mut list, 1 << 56, "a long list").is_err());
+        assert_eq!(list.len(), 10_000);
     }
 
     #[test]

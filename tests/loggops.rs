@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::application::loggops::{Dialect, LogGops, simulate};
 use flitlab::application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until, goal};
+use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,13 +17,18 @@ pub const PRINTED: [(&str, u64, u64); 3] = [
     ("reduce_binomial_8_1024", 34_914, 37_914),
 ];
 
+/// So many nanoseconds.
+fn ns(nanoseconds: u64) -> Picoseconds {
+    Picoseconds::NANOSECOND * nanoseconds
+}
+
 #[test]
 fn schedules_of_loggopsim_take_as_long_as_it_prints() {
     for (name, classic, atlahs) in PRINTED {
         let path = format!("{}/tests/goal/{name}.goal", env!("CARGO_MANIFEST_DIR"));
         let schedule = goal::read(path.as_ref()).unwrap();
-        assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), classic, "{name}");
-        assert_eq!(simulate(&schedule, &ATLAHS).unwrap().time(), atlahs, "{name}");
+        assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), ns(classic), "{name}");
+        assert_eq!(simulate(&schedule, &ATLAHS).unwrap().time(), ns(atlahs), "{name}");
     }
 }
 
@@ -57,7 +63,7 @@ fn receipts_of_one_tag_that_are_begun_out_of_order_hang_in_atlahs_as_they_do_in_
         builder.end_rank().unwrap();
     }
     let schedule = builder.finish();
-    assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), 781_232);
+    assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), ns(781_232));
     let stuck = simulate(&schedule, &ATLAHS).unwrap_err();
     assert_eq!((stuck.time.0, stuck.receipts.len(), stuck.messages.len()), (3_802_398_000, 52, 0));
 }
@@ -305,6 +311,7 @@ fn a_thousand_random_schedules_agree_with_the_plain_reading_of_the_rules() {
         let (ranks, waiting) = plain::simulate(&schedule, &parameters);
         match simulate(&schedule, &parameters) {
             Ok(finished) => {
+                let ranks: Vec<_> = ranks.into_iter().map(ns).collect();
                 assert_eq!((finished.ranks, 0), (ranks, waiting), "schedule {number}");
                 ended += 1;
             }
@@ -323,8 +330,8 @@ fn linear_all_to_alls_take_as_long_as_loggopsim_prints() {
     let times = [(16, 451_050, 396_550), (32, 932_170, 803_170)];
     for (ranks, classic, atlahs) in times {
         let schedule = all_to_all(ranks, 4096);
-        assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), classic);
-        assert_eq!(simulate(&schedule, &ATLAHS).unwrap().time(), atlahs);
+        assert_eq!(simulate(&schedule, &LogGops::CLASSIC).unwrap().time(), ns(classic));
+        assert_eq!(simulate(&schedule, &ATLAHS).unwrap().time(), ns(atlahs));
     }
 }
 

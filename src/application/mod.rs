@@ -30,7 +30,8 @@ pub(crate) use matching::Matching;
 pub use check::{Unmatched, check};
 pub use format::Format;
 pub use schedule::{
-    ANY, Action, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder, ScheduleError, Until,
+    ANY, Action, MOST_NANOSECONDS, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder,
+    ScheduleError, Until,
 };
 pub use stuck::Stuck;
 pub use tally::{Share, SizeClass, Tally};

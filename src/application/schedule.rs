@@ -7,14 +7,22 @@
 
 use std::ops::Range;
 
+use crate::memory::{Shortage, claim, grow, reserve};
 use crate::narrow::narrow;
 use crate::prefetch::prefetch;
+use crate::units::Picoseconds;
 
 /// In place of a rank or a tag: any.
 pub const ANY: u32 = u32::MAX;
 
 /// The most operations of a schedule: their numbers share 32 bits with what else is said of a message.
 pub const MOST_OPERATIONS: u32 = 1 << 29;
+
+/// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
+pub const MOST_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
+
+/// What a shortage of memory is said of.
+const THIS: &str = "this schedule";
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,6 +229,19 @@ pub enum ScheduleError {
     /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
     #[error("in rank {rank} {}: a cycle", cycle_text(operations))]
     Cycle { rank: u32, operations: Vec<(u32, Option<String>)> },
+    /// An operation computes for longer than can be told.
+    #[error(
+        "a computation takes {MOST_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
+    )]
+    TooLong,
+    /// What a rank computes one after the other takes longer than can be told.
+    #[error(
+        "rank {rank} computes for more than {MOST_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
+    )]
+    RankTooLong { rank: u32 },
+    /// There is no memory for it.
+    #[error("{0}: {help}", help = .0.help())]
+    Memory(#[from] Shortage),
 }
 
 /// The operations of a cycle one after the other, and the first once more.
@@ -239,6 +260,8 @@ pub struct ScheduleBuilder {
     schedule: Schedule,
     /// Of the rank that is being made: an operation, what waits for it, and for what of it. Places in the rank.
     dependencies: Vec<(u32, Until, u32)>,
+    /// Why some of them could not be kept.
+    shortage: Option<Shortage>,
 }
 
 impl Default for ScheduleBuilder {
@@ -258,7 +281,7 @@ impl ScheduleBuilder {
             any_begun: false,
             labels: Labels::default(),
         };
-        Self { schedule, dependencies: Vec::new() }
+        Self { schedule, dependencies: Vec::new(), shortage: None }
     }
 
     /// The rank that is being made.
@@ -289,14 +312,24 @@ impl ScheduleBuilder {
     /// Gives the rank another operation. Its place in the rank.
     ///
     /// # Errors
-    /// If there are [`MOST_OPERATIONS`] of them.
+    /// If there are [`MOST_OPERATIONS`] of them, it computes for more than [`MOST_NANOSECONDS`], or there is no memory.
     pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
         if self.schedule.steps.len() >= MOST_OPERATIONS as usize {
             return Err(ScheduleError::TooMany);
         }
+        if operation.action == Action::Compute && operation.amount > MOST_NANOSECONDS {
+            return Err(ScheduleError::TooLong);
+        }
+        self.shortage()?;
+        grow(&mut self.schedule.steps, THIS)?;
         let step = Step { operation, rank: self.rank(), dependant: NO_DEPENDANT };
         self.schedule.steps.push(step);
         Ok(self.operations_of_rank() - 1)
+    }
+
+    /// That there was no memory for what was added.
+    fn shortage(&self) -> Result<(), Shortage> {
+        self.shortage.clone().map_or(Ok(()), Err)
     }
 
     /// Names the latest operation.
@@ -305,22 +338,35 @@ impl ScheduleBuilder {
         self.schedule.labels.set(latest, label);
     }
 
-    /// Has an operation of the rank wait for another one of it. Both are places in the rank.
+    /// Has an operation of the rank wait for another one of it. Both are places in the rank. A shortage of memory is
+    /// told by the next [`add`](Self::add) or [`end_rank`](Self::end_rank).
     ///
     /// # Panics
     /// If the rank has no such operations.
     pub fn wait(&mut self, operation: u32, until: Until, other: u32) {
         let operations = self.operations_of_rank();
         assert!(operation < operations && other < operations, "no such operation");
-        self.dependencies.push((other, until, operation));
+        match grow(&mut self.dependencies, THIS) {
+            Ok(()) => self.dependencies.push((other, until, operation)),
+            Err(shortage) => self.shortage = Some(shortage),
+        }
     }
 
     /// Ends a rank and begins the next one.
     ///
     /// # Errors
-    /// If operations of the rank wait for each other.
+    /// If operations of the rank wait for each other, it computes for more than [`MOST_NANOSECONDS`], or there is no
+    /// memory.
     pub fn end_rank(&mut self) -> Result<(), ScheduleError> {
         let (first, operations) = (self.first_of_rank(), self.operations_of_rank());
+        self.shortage()?;
+        grow(&mut self.schedule.first, THIS)?;
+        reserve(&mut self.schedule.waits, operations as usize, THIS)?;
+        // Beside these, counts and a queue of its operations, and room to sort dependencies.
+        let beside = 12 * u64::from(operations) + 8 * self.dependencies.len() as u64;
+        if beside > 1 << 20 {
+            claim(THIS, beside)?;
+        }
         // Stable, so that dependants are woken in the order in which they were named.
         self.dependencies.sort_by_key(|&(other, until, _)| (other, until));
         self.schedule.waits.resize((first + operations) as usize, 0);
@@ -328,11 +374,15 @@ impl ScheduleBuilder {
         for &(_, _, waiting) in &self.dependencies {
             waits[(first + waiting) as usize] += 1;
         }
+        let by_operation = || self.dependencies.chunk_by(|one, next| one.0 == next.0);
+        let several = by_operation().map(<[_]>::len).filter(|&dependants| dependants > 1);
+        let listed = several.map(|dependants| dependants + 1);
+        reserve(dependants, listed.sum(), THIS)?;
         *any_begun |= self.dependencies.iter().any(|it| it.1 == Until::Begun);
         let flagged = |&(_, until, waiting): &(u32, Until, u32)| {
             (first + waiting) | if until == Until::Begun { BEGUN } else { 0 }
         };
-        for of_one in self.dependencies.chunk_by(|one, next| one.0 == next.0) {
+        for of_one in by_operation() {
             steps[(first + of_one[0].0) as usize].dependant = if let [only] = of_one {
                 flagged(only)
             } else {
@@ -346,6 +396,9 @@ impl ScheduleBuilder {
         self.dependencies.clear();
         self.schedule.first.push(first + operations);
         match self.cycle() {
+            None if self.computes_too_long() => {
+                Err(ScheduleError::RankTooLong { rank: self.rank() - 1 })
+            }
             None => Ok(()),
             Some(cycle) => {
                 let label = |place: u32| self.schedule.label(first + place).map(str::to_owned);
@@ -353,6 +406,44 @@ impl ScheduleBuilder {
                 Err(ScheduleError::Cycle { rank: self.rank() - 1, operations })
             }
         }
+    }
+
+    /// Whether the latest rank computes for so long, in a stream or in operations each of which waits for the end of
+    /// the one before, that its end can't be told.
+    fn computes_too_long(&self) -> bool {
+        let schedule = &self.schedule;
+        let range = schedule.of_rank(schedule.ranks() - 1);
+        let time = |number: u32| match *schedule.operation(number) {
+            Operation { action: Action::Compute, amount, .. } => Picoseconds::NANOSECOND * amount,
+            _ => Picoseconds::ZERO,
+        };
+        let all: Picoseconds = range.clone().map(time).sum();
+        if all.is_told() {
+            return false;
+        }
+        let mut of_streams = [Picoseconds::ZERO; 256];
+        for number in range.clone() {
+            of_streams[usize::from(schedule.operation(number).stream)] += time(number);
+        }
+        let mut waits: Vec<u32> = range.clone().map(|number| schedule.waits(number)).collect();
+        let mut begins = vec![Picoseconds::ZERO; range.len()];
+        let mut free: Vec<u32> =
+            range.clone().filter(|&number| schedule.waits(number) == 0).collect();
+        let mut latest = Picoseconds::ZERO;
+        while let Some(number) = free.pop() {
+            let begin = begins[(number - range.start) as usize];
+            let end = begin + time(number);
+            latest = latest.max(end);
+            for (dependant, until) in schedule.dependants(number) {
+                let place = (dependant - range.start) as usize;
+                begins[place] = begins[place].max(if until == Until::Done { end } else { begin });
+                waits[place] -= 1;
+                if waits[place] == 0 {
+                    free.push(dependant);
+                }
+            }
+        }
+        !of_streams.into_iter().fold(latest, Picoseconds::max).is_told()
     }
 
     /// Operations of the latest rank each of which waits for the next, and the last for the first.
@@ -435,6 +526,30 @@ mod tests {
         let any = "operation 3 of rank 1 (receive 8 B from any rank, any tag)";
         assert_eq!(schedule.describe(2), any);
         assert_eq!(schedule.rank_of(2), 1);
+    }
+
+    #[test]
+    fn what_a_rank_computes_in_all_must_be_told() {
+        let end = |operations: &[(u64, u8)], waits: &[(u32, Until, u32)]| {
+            let mut builder = ScheduleBuilder::new();
+            for &(nanoseconds, stream) in operations {
+                let operation = Operation { stream, ..Operation::compute(nanoseconds) };
+                builder.add(operation).unwrap();
+            }
+            waits.iter().for_each(|&(waiting, until, other)| builder.wait(waiting, until, other));
+            builder.end_rank()
+        };
+        let (most, half) = (MOST_NANOSECONDS, MOST_NANOSECONDS / 2 + 1);
+        let long = Err(ScheduleError::RankTooLong { rank: 0 });
+        assert_eq!(end(&[(most, 0), (0, 0)], &[]), Ok(()));
+        // One after the other, on one stream or by what they wait for; but not side by side.
+        assert_eq!(end(&[(half, 0), (half, 0)], &[]), long);
+        assert_eq!(end(&[(half, 0), (half, 1)], &[(1, Until::Done, 0)]), long);
+        assert_eq!(end(&[(half, 0), (half, 1)], &[(1, Until::Begun, 0)]), Ok(()));
+        assert_eq!(end(&[(most, 0), (most, 1), (most, 2)], &[]), Ok(()));
+        let mut builder = ScheduleBuilder::new();
+        assert_eq!(builder.add(Operation::compute(most + 1)), Err(ScheduleError::TooLong));
+        assert_eq!(builder.add(Operation::send(u64::MAX, 0, 0)), Ok(0));
     }
 
     #[test]

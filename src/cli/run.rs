@@ -188,7 +188,9 @@ impl Run {
         }
         match measured.status {
             Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),
-            Status::Livelock => return Err(Failure::Run(summary.warnings.join("\n"))),
+            Status::Livelock | Status::TooLong => {
+                return Err(Failure::Run(summary.warnings.join("\n")));
+            }
             _ => {}
         }
         for warning in &summary.warnings {

@@ -127,6 +127,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         Status::Completed => "completed".into(),
         Status::Livelock => format!("livelock, ended at {end:.1} us"),
         Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
+        Status::TooLong => "too long: what is left happens later than can be told".into(),
     };
     line("state", state);
     if let (Some(load), Some(payload)) = (row.offered_load, row.offered_payload) {

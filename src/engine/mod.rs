@@ -130,7 +130,7 @@ pub use saved::EngineState;
 pub use simulator::Engine;
 pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
-pub use tick::LONGEST;
+pub use tick::{END, LONGEST};
 pub use trace::Grant;
 pub use zero_load::{EmptyNetwork, zero_load_latency};
 

@@ -16,7 +16,7 @@ use super::relation::Related;
 use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
-use super::tick::{NEVER, NO_TIME, Tick};
+use super::tick::{FAR, NEVER, NO_TIME, Tick};
 use super::trace::Trace;
 use super::visit::Outbox;
 use super::whole::Whole;
@@ -277,7 +277,12 @@ impl RouterModel for Model<'_> {
 
     // An output may be looked at once more after everything has been delivered; that is not counted.
     fn has_work(&self) -> bool {
-        let has_events = self.schedule.active.earliest() != NEVER;
+        let has_events = match self.schedule.active.earliest() {
+            NEVER => false,
+            // A host that had something to do later may have done it since.
+            FAR => self.first_errand() != NO_TIME,
+            _ => true,
+        };
         let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
         // Flits may be left here of a packet whose header is in another part.
         let sends = self.flits.is_some() || self.packets.count > 0;

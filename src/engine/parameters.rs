@@ -308,12 +308,12 @@ impl Parameters {
         (full, (rest > 0 || full == 0).then_some(rest))
     }
 
-    /// Flits of all packets of a message.
+    /// Flits of all packets of a message, at most `u64::MAX`.
     #[inline]
     pub fn message_flits(&self, bytes: u64) -> u64 {
         let (full, rest) = self.packets(bytes);
         let last = rest.map_or(0, |rest| u64::from(self.packet_flits(rest)));
-        full * u64::from(self.maximum_packet()) + last
+        full.saturating_mul(self.maximum_packet().into()).saturating_add(last)
     }
 
     /// The longest that a packet can take from router to router over cables of these classes; more

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::frame::{Part, RouterModel, run_parts};
 use super::interruption::Course;
 use super::model::Model;
-use super::tick::{HORIZON, LONGEST, Tick, tick};
+use super::tick::{END, HORIZON, LONGEST, Tick, tick};
 use super::trace::{Grant, Trace};
 use super::whole::Whole;
 use super::{
@@ -110,9 +110,10 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.log = Some(Box::new(log));
     }
 
-    /// Simulates everything that happens up to and including `limit`. False if nothing is left that
-    /// could happen later.
+    /// Simulates everything that happens up to and including `limit`, or [`END`] if that is earlier. False if nothing is
+    /// left that could happen later.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
+        let limit = limit.min(END);
         let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };
         let step = Picoseconds::from(self.window);
         let mut left = true;

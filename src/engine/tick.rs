@@ -23,6 +23,10 @@ pub(super) const NO_TIME: Picoseconds = Picoseconds::NEVER;
 /// The epoch moves on before anything happens at this tick.
 pub(super) const HORIZON: Tick = 1 << 31;
 
+/// The engine simulates up to here, four seconds before the last time that can be told: nothing but what hosts do is
+/// reckoned further ahead.
+pub const END: Picoseconds = Picoseconds(Picoseconds::LAST.0 - (1 << 42));
+
 /// The longest that a packet on a channel, the channel's latency and a router's may take together, about half a
 /// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
 pub const LONGEST: Picoseconds = Picoseconds(500_000_000);

@@ -6,7 +6,7 @@ use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
 use super::{Halt, MOST_CHANNELS, Phase, Progress, Quantile, livelock};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Digest, Engine};
+use crate::engine::{ChannelReport, Counters, Digest, END, Engine};
 use crate::narrow::narrow;
 use crate::traffic::Collectives;
 use crate::units::Picoseconds;
@@ -115,6 +115,10 @@ pub fn measure_finite(
         }
         // What goes on beside them would go on for ever.
         if engine.now() >= end || engine.collectives_done() {
+            break;
+        }
+        // What is left happens later than can be told.
+        if engine.now() == END {
             break;
         }
     }

@@ -29,6 +29,8 @@ pub enum Status {
     Stuck,
     /// Packets are sent for ever, and none arrives.
     Livelock,
+    /// What is left of a finite workload happens later than can be told.
+    TooLong,
 }
 
 impl Measured {
@@ -87,7 +89,7 @@ impl From<&Ending> for Status {
 
 impl Status {
     /// In the order of the variants.
-    const NAMES: [(Self, &'static str); 7] = [
+    const NAMES: [(Self, &'static str); 8] = [
         (Self::Steady, "steady"),
         (Self::NotSteady, "not steady"),
         (Self::Undecided, "undecided"),
@@ -95,6 +97,7 @@ impl Status {
         (Self::Completed, "completed"),
         (Self::Stuck, "stuck"),
         (Self::Livelock, "livelock"),
+        (Self::TooLong, "too long"),
     ];
 
     /// In files, and for people.
@@ -122,7 +125,7 @@ table! {
     /// means over the nodes that send. A point that ended in a deadlock or a
     /// livelock has neither latencies nor accepted loads.
     pub struct Measured {
-        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed`, `stuck` or `livelock`.
+        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed`, `stuck`, `livelock` or `too long`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.
         offered_load: Option<f64> as Number, "offered_load", "offered load", Load, usual;

@@ -16,12 +16,12 @@ use super::rows::{
     without_results,
 };
 use super::warnings::{
-    channels_warning, collective_warning, livelock_warning, load_warnings, records_warning,
-    stuck_warning,
+    TOO_LONG, channels_warning, collective_warning, livelock_warning, load_warnings,
+    records_warning, stuck_warning,
 };
 use crate::adaptive::Derouting;
 use crate::engine::{
-    Counters, Deadlock, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
+    Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
     memory_needed,
 };
 use crate::measure::{
@@ -643,6 +643,11 @@ impl Simulation {
                 return Outcome { found, deadlock: Some(deadlock), logged, work };
             }
         };
+        if engine.now() == END {
+            let measured = unfinished(Status::TooLong, END);
+            let found = Finding { measured, warnings: vec![TOO_LONG.into()], ..Finding::default() };
+            return Outcome { found, deadlock: None, logged, work };
+        }
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
         let stuck = |warning, time| {

@@ -151,6 +151,10 @@ fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> Stri
     }
 }
 
+/// Why a finite workload does not come to its end though it goes on.
+pub(super) const TOO_LONG: &str = "what is left happens later than can be told (213 days): shorten what is computed, \
+                                   or the gaps between messages, or do it less often";
+
 /// Why an application does not come to its end.
 pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
     format!("the application hangs:\n{}", stuck.describe(schedule))

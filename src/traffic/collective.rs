@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::workload::within_reach;
 use super::{Kind, Message, OpenLoad, Receipt, Wake};
 use crate::topology::{Fabric, SpanningTree, TreeError};
 use crate::units::{Bytes, Picoseconds};
@@ -226,6 +227,7 @@ impl Collectives {
 
     pub(super) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         let of_load = self.load.as_mut().and_then(|load| load.first(terminal));
+        let of_load = of_load.filter(within_reach);
         self.state.next_of_load[terminal as usize] = of_load;
         self.next_of_operations(terminal).into_iter().chain(of_load).min()
     }
@@ -260,7 +262,7 @@ impl Collectives {
             && let Some(load) = &mut self.load
         {
             let (made, next) = load.create(terminal, now);
-            self.state.next_of_load[place] = Some(next);
+            self.state.next_of_load[place] = Some(next).filter(within_reach);
             message = Some(made);
         }
         let of_operations = self.next_of_operations(terminal);

@@ -28,10 +28,15 @@ pub enum Wake {
     All,
 }
 
-/// Whether a creation time can be simulated: latencies can still be added to it. Half of `u64` is 107
-/// days; [`OpenLoad`] gives later times for a load of next to nothing.
-fn within_reach(time: &Picoseconds) -> bool {
+/// Whether a message of a load is ever created. Half of all times is 107 days; [`OpenLoad`] gives later ones for a load of
+/// next to nothing.
+pub(super) fn within_reach(time: &Picoseconds) -> bool {
     *time < Picoseconds::LAST / 2
+}
+
+/// Whether a time is one at which something happens, be it later than can be told.
+fn ever(time: &Picoseconds) -> bool {
+    *time < Picoseconds::NEVER
 }
 
 /// The traffic of a simulation, with its state. Terminals are independent of each other except
@@ -99,8 +104,8 @@ impl Workload {
             Self::Script(script) => script.first(terminal),
             Self::Load(load) => load.first(terminal).filter(within_reach),
             Self::Exchange(exchange) => exchange.first(terminal),
-            Self::Application(application) => application.first(terminal).filter(within_reach),
-            Self::Collectives(collectives) => collectives.first(terminal).filter(within_reach),
+            Self::Application(application) => application.first(terminal).filter(ever),
+            Self::Collectives(collectives) => collectives.first(terminal),
             Self::RemoteMemory(operations) => operations.first(terminal),
         }
     }
@@ -122,16 +127,10 @@ impl Workload {
             Self::Exchange(exchange) => exchange.create(terminal, now),
             Self::Application(application) => {
                 let (message, next) = application.create(terminal, now);
-                (message, next.filter(within_reach))
+                (message, next.filter(ever))
             }
-            Self::Collectives(collectives) => {
-                let (message, next) = collectives.create(terminal, now);
-                (message, next.filter(within_reach))
-            }
-            Self::RemoteMemory(operations) => {
-                let (message, next) = operations.create(terminal, now);
-                (message, next.filter(within_reach))
-            }
+            Self::Collectives(collectives) => collectives.create(terminal, now),
+            Self::RemoteMemory(operations) => operations.create(terminal, now),
         }
     }
 
@@ -146,7 +145,7 @@ impl Workload {
     pub(crate) fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
         match self {
             Self::Application(application) => {
-                Some(application.catch_up(terminal, now)).filter(within_reach)
+                Some(application.catch_up(terminal, now)).filter(ever)
             }
             _ => None,
         }

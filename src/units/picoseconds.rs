@@ -248,7 +248,7 @@ impl TryFrom<i128> for Picoseconds {
 
     /// The time, if it can be told.
     fn try_from(picoseconds: i128) -> Result<Self, TryFromIntError> {
-        u64::try_from(picoseconds.max(picoseconds.saturating_add(2)))?;
+        u64::try_from(picoseconds.saturating_add(2))?;
         u64::try_from(picoseconds).map(Self)
     }
 }

@@ -138,7 +138,9 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
             assert!(outcome.found.deadlock.is_some(), "a deadlock without a text");
         }
         Status::Livelock => panic!("a livelock: {:?}", outcome.found.warnings),
-        Status::Stuck => assert!(!outcome.found.warnings.is_empty(), "stuck without a reason"),
+        Status::Stuck | Status::TooLong => {
+            assert!(!outcome.found.warnings.is_empty(), "{status:?} without a reason");
+        }
         Status::Steady | Status::NotSteady | Status::Undecided => {
             assert!(!finite, "a finite workload that is {status:?}");
         }

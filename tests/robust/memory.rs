@@ -98,6 +98,31 @@ fn tables_of_files_are_refused_by_the_fabric_that_they_are_for() {
 }
 
 #[test]
+fn schedules_that_one_rank_makes_too_long_are_refused_while_they_grow() {
+    let place = Workplace::new("robust_schedules");
+    let application = |schedule: &str| {
+        format!(
+            "[topology.torus]\ndimensions = [4, 4]\n[application]\nschedule = {{ {schedule} }}\n"
+        )
+    };
+    let scenarios = [
+        "all-reduce = { ranks = 4, bytes = \"1 KiB\", iterations = 1_000_000_000 }",
+        "halo3d = { ranks = 8, iterations = 1_000_000_000 }",
+        "sweep3d = { ranks = 4, iterations = 1_000_000_000 }",
+    ];
+    for schedule in scenarios {
+        place.write("a.toml", &application(schedule));
+        refused(place.soon(&["check", "a.toml"], &LITTLE), schedule);
+    }
+    let call = ["schedule", "all-to-all", "--ranks", "100000000", "--bytes", "8", "--out", "a.bin"];
+    refused(place.soon(&call, &LITTLE), "all-to-all of one rank");
+    place.write("a.toml", &application(scenarios[0]));
+    let output = place.shell("ulimit -v 600000; flitlab check a.toml");
+    let said = String::from_utf8(output.stderr).unwrap();
+    refused((output.status.code().unwrap(), said), "the limit of a process");
+}
+
+#[test]
 fn a_limit_that_is_no_size_is_said_to_be_none() {
     let place = Workplace::new("robust_no_size");
     place.write("a.toml", super::SMALL);

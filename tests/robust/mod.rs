@@ -6,6 +6,7 @@ mod checked;
 mod counters;
 mod deadlocks;
 mod large_input;
+mod long_times;
 mod memory;
 mod outputs;
 mod progress;

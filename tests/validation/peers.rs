@@ -39,7 +39,7 @@ fn loggopsim() -> Section {
             [(LogGops::CLASSIC, "LogGOPSim", classic), (crate::loggops::ATLAHS, "ATLAHS", atlahs)]
         {
             let time = simulate(&schedule, &parameters).expect("it comes to its end").time();
-            let [printed, time] = [printed, time].map(|time| time as f64);
+            let (printed, time) = (printed as f64, time.0 as f64 / 1e3);
             let what = format!("{name}, {program}, ns");
             rows.push(Row::new(what, printed, time, "cargo test --test main loggops"));
         }

@@ -231,6 +231,9 @@ fn make_collective(generator: &Generator, parameters: &Parameters) -> Result<Sch
     program::of_ranks(ranks, |program, rank| {
         let mut world = Communicator::world(ranks, rank);
         for _ in 0..iterations {
+            if !program.goes_on() {
+                break;
+            }
             algorithm.run(program, &mut world, &call);
         }
     })

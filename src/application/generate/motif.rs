@@ -103,11 +103,14 @@ pub(super) fn halo3d(parameters: &Parameters) -> Result<Schedule, String> {
     let ranks = parameters.ranks()?;
     let [x, y, z] = points.map(u64::from);
     let faces = [y * z, x * z, x * y].map(|points| points * fields * NUMBER);
-    let time = parameters.nanoseconds((x * y * z * fields) as f64 * HALO_FLOPS);
+    let time = parameters.nanoseconds((x * y * z) as f64 * fields as f64 * HALO_FLOPS);
     of_ranks(ranks, |program, rank| {
         let place = Place::new(grid, rank);
         let mut world = Communicator::world(ranks, rank);
         for _ in 0..iterations {
+            if !program.goes_on() {
+                break;
+            }
             program.compute(time);
             for (dimension, &bytes) in faces.iter().enumerate() {
                 let neighbors: Vec<u32> =
@@ -137,13 +140,16 @@ pub(super) fn sweep3d(parameters: &Parameters) -> Result<Schedule, String> {
     }
     let iterations = parameters.iterations(1)?;
     let faces = [x, y].map(|points| points * block * fields * NUMBER);
-    let time = parameters.nanoseconds((x * y * block * fields) as f64 * SWEEP_FLOPS);
+    let time = parameters.nanoseconds((x * y * block) as f64 * fields as f64 * SWEEP_FLOPS);
     // For each of the corners, whether x and y are swept downwards.
     let corners = [(false, false), (true, false), (true, true), (false, true)];
     of_ranks(parameters.ranks()?, |program, rank| {
         let place = Place::new(grid, rank);
         let neighbors = [place.neighbors(0), place.neighbors(1)];
-        for _ in 0..2 * iterations {
+        for _ in 0..2 * u64::from(iterations) {
+            if !program.goes_on() {
+                break;
+            }
             for (tag, (down_x, down_y)) in (1..).map(|corner| corner * 1000).zip(corners) {
                 let sides = [usize::from(down_x), usize::from(down_y)];
                 for _ in 0..z / block {
@@ -195,6 +201,9 @@ pub(super) fn fft3d(parameters: &Parameters) -> Result<Schedule, String> {
         };
         let between_back = |from: u32, to: u32| between(to, from);
         for _ in 0..iterations {
+            if !program.goes_on() {
+                break;
+            }
             program.compute(time(x));
             all_to_all_v(library, program, &mut members_x, &there);
             program.compute(time(y));

@@ -1,11 +1,7 @@
 //! One rank's program as a sequence of calls, as an MPI program makes them, on top of a schedule's dependencies.
 
 use crate::application::{Operation, Schedule, ScheduleBuilder, Until};
-use crate::memory::claim;
-use crate::narrow::{narrow, rounded};
-
-/// Bytes that an operation takes with the dependencies that it has in most programs.
-const EACH: u64 = 48;
+use crate::narrow::{narrow, try_rounded};
 
 /// An operation that was begun and is to be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +21,6 @@ pub struct Program {
     /// How often that changed.
     epoch: u32,
     failure: Option<String>,
-    /// So many operations have room.
-    claimed: u64,
 }
 
 impl Default for Program {
@@ -39,7 +33,7 @@ impl Program {
     /// At the begin of rank 0.
     pub fn new() -> Self {
         let builder = ScheduleBuilder::new();
-        Self { builder, after: Vec::new(), epoch: 0, failure: None, claimed: 1 << 20 }
+        Self { builder, after: Vec::new(), epoch: 0, failure: None }
     }
 
     fn begin(&mut self, operation: Operation) -> Request {
@@ -110,11 +104,16 @@ impl Program {
 
     /// Computes for so many nanoseconds, rounded to whole ones; nothing at all if they round to none.
     pub fn compute(&mut self, nanoseconds: f64) {
-        let nanoseconds: u64 = rounded(nanoseconds.clamp(0.0, 1e18));
+        let nanoseconds = try_rounded(nanoseconds.max(0.0)).unwrap_or(u64::MAX);
         if nanoseconds > 0 {
             let request = self.begin(Operation::compute(nanoseconds));
             self.wait(&[request]);
         }
+    }
+
+    /// Whether there is room for what was added so far: if not, nothing more is kept.
+    pub fn goes_on(&self) -> bool {
+        self.failure.is_none()
     }
 
     /// Ends the rank's program and begins that of the next rank. False if there is no room for more.
@@ -124,13 +123,7 @@ impl Program {
         if self.failure.is_none() {
             self.failure = self.builder.end_rank().err().map(|error| error.to_string());
         }
-        while self.failure.is_none() && self.builder.operations() > self.claimed {
-            // Arrays that grow are copied to twice their size.
-            self.claimed *= 2;
-            let needed = self.claimed * EACH;
-            self.failure = claim("this schedule", needed).err().map(|short| short.to_string());
-        }
-        self.failure.is_none()
+        self.goes_on()
     }
 
     /// The schedule of all ranks whose programs were ended.

@@ -15,6 +15,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use super::COOKIE;
 use crate::application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until};
+use crate::memory::claim;
 use crate::narrow::narrow;
 
 /// Bytes of the header up to the table of ranks, without the cookie.
@@ -64,11 +65,25 @@ impl<R: BufRead> Counted<'_, R> {
     /// So many bytes. Memory grows with what is there, not with what was promised.
     fn take(&mut self, length: u64, what: &str) -> Result<Vec<u8>, Flaw> {
         let mut bytes = Vec::new();
-        self.input
-            .by_ref()
-            .take(length)
-            .read_to_end(&mut bytes)
-            .map_err(|error| Flaw::new(self.at, error.to_string()))?;
+        loop {
+            // As much again as there is already.
+            let before = bytes.len() as u64;
+            let more = before.max(1 << 20).min(length - before);
+            if length > 1 << 20 {
+                claim("this schedule", before + 2 * more).map_err(|shortage| {
+                    Flaw::new(self.at, format!("{shortage}: {}", shortage.help()))
+                })?;
+            }
+            self.input
+                .by_ref()
+                .take(more)
+                .read_to_end(&mut bytes)
+                .map_err(|error| Flaw::new(self.at, error.to_string()))?;
+            let there = bytes.len() as u64;
+            if there == length || there < before + more {
+                break;
+            }
+        }
         self.at += bytes.len() as u64;
         if bytes.len() as u64 == length {
             return Ok(bytes);
@@ -181,7 +196,7 @@ impl Part<'_> {
         let (first, list): (usize, usize) = (narrow(first), narrow(list));
         for place in 0..count as usize {
             let operation = self.operation(first + place * NODE)?;
-            builder.add(operation).map_err(|error| self.flaw(first, error))?;
+            builder.add(operation).map_err(|error| self.flaw(first + place * NODE, error))?;
         }
         let mut named = vec![0u32; count as usize];
         let mut left = (self.bytes.len() - list) as u64 / 4;

@@ -201,13 +201,15 @@ impl Reader<'_> {
 
     fn end_rank(&mut self, line: &str, span: std::ops::Range<usize>) {
         self.labels.clear();
-        if let Err(error @ ScheduleError::Cycle { .. }) = self.builder.end_rank() {
-            let flaw = Flaw::new(span, error.to_string());
-            self.wrong(
-                line,
-                flaw.help("no operation can begin before itself: leave one of them out"),
-            );
-        }
+        let Err(error) = self.builder.end_rank() else { return };
+        let flaw = Flaw::new(span, error.to_string());
+        let flaw = match error {
+            ScheduleError::Cycle { .. } => {
+                flaw.help("no operation can begin before itself: leave one of them out")
+            }
+            _ => flaw,
+        };
+        self.wrong(line, flaw);
     }
 
     fn operation(

@@ -15,9 +15,10 @@
 //! Wildcards match as in MPI; the program has none.
 
 use super::queue::TimeHeap;
-use super::{Finished, Hosts, LogGops, Stuck};
+use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
-use crate::narrow::rounded_down;
+use crate::narrow::try_rounded;
+use crate::units::Picoseconds;
 
 /// An operation that is due, or a message that arrives.
 #[derive(Clone, Copy)]
@@ -30,20 +31,27 @@ struct Event {
 /// What is freed, and the state of what may be freed.
 struct Freed {
     /// By operation: the latest end of those that it required.
-    earliest: Vec<u64>,
+    earliest: Vec<Picoseconds>,
     /// In the order of their ranks: operation, rank and the time before which it can't begin.
-    here: Vec<(u32, u32, u64)>,
-    there: Vec<(u32, u32, u64)>,
+    here: Vec<(u32, u32, Picoseconds)>,
+    there: Vec<(u32, u32, Picoseconds)>,
 }
 
 impl Freed {
     /// An operation was begun.
     fn begun(&mut self, hosts: &mut Hosts<'_>, number: u32, rank: u32) {
-        hosts.free(number, Until::Begun, |freed| self.here.push((freed, rank, 0)));
+        hosts.free(number, Until::Begun, |freed| self.here.push((freed, rank, Picoseconds::ZERO)));
     }
 
     /// An operation ended at `end`, of the rank at which something happens or of its partner.
-    fn done(&mut self, hosts: &mut Hosts<'_>, number: u32, rank: u32, end: u64, is_here: bool) {
+    fn done(
+        &mut self,
+        hosts: &mut Hosts<'_>,
+        number: u32,
+        rank: u32,
+        end: Picoseconds,
+        is_here: bool,
+    ) {
         for (dependant, until) in hosts.schedule.dependants(number) {
             if until == Until::Done {
                 let earliest = &mut self.earliest[dependant as usize];
@@ -59,17 +67,20 @@ impl Freed {
 }
 
 pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Finished, Stuck> {
-    let &LogGops { latency, overhead, overhead_per_byte, gap, eager_limit, .. } = parameters;
+    let eager_limit = parameters.eager_limit;
+    let [latency, overhead, overhead_per_byte, gap] =
+        [parameters.latency, parameters.overhead, parameters.overhead_per_byte, parameters.gap]
+            .map(ns);
     let mut hosts = Hosts::new(schedule);
     let mut queue = TimeHeap::new();
     let mut freed = Freed {
-        earliest: vec![0; schedule.operations().len()],
+        earliest: vec![Picoseconds::ZERO; schedule.operations().len()],
         here: Vec::new(),
         there: Vec::new(),
     };
     for rank in 0..schedule.ranks() {
         for operation in schedule.of_rank(rank).filter(|&number| schedule.waits(number) == 0) {
-            queue.push(0, Event { operation, rank, is_message: false });
+            queue.push(Picoseconds::ZERO, Event { operation, rank, is_message: false });
         }
     }
     while let Some((time, event)) = queue.pop() {
@@ -112,7 +123,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         queue.push(hosts.stream_free[stream], event);
                         continue;
                     }
-                    let end = time + operation.amount;
+                    let end = time + ns(operation.amount);
                     hosts.stream_free[stream] = end;
                     freed.begun(&mut hosts, number, rank);
                     freed.done(&mut hosts, number, rank, end, true);
@@ -126,7 +137,8 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     freed.begun(&mut hosts, number, rank);
                     let end = time + busy;
                     #[expect(clippy::cast_precision_loss, reason = "so does the program")]
-                    let gap_of_bytes: u64 = rounded_down(more as f64 * parameters.gap_per_byte);
+                    let gap_of_bytes = (more as f64 * parameters.gap_per_byte).floor();
+                    let gap_of_bytes = ns(try_rounded(gap_of_bytes).unwrap_or(u64::MAX));
                     hosts.stream_free[stream] = end;
                     hosts.send_free[adapter] = time + gap + gap_of_bytes;
                     let arrival = Event { is_message: true, ..event };

@@ -14,15 +14,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Finished, Hosts, LogGops, Stuck};
+use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
-use crate::narrow::rounded;
+use crate::narrow::try_rounded;
+use crate::units::Picoseconds;
 
 /// An operation that is due, or a message that arrives; ordered by its first two members, which are different for any
 /// two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
-    time: u64,
+    time: Picoseconds,
     /// When it came up first, counted in events.
     order: u64,
     operation: u32,
@@ -31,8 +32,15 @@ struct Event {
 }
 
 pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Finished, Stuck> {
-    let &LogGops { latency, overhead, overhead_per_byte, gap, eager_limit, .. } = parameters;
-    let gap_per_byte: u64 = rounded(parameters.gap_per_byte);
+    let eager_limit = parameters.eager_limit;
+    let [latency, overhead, overhead_per_byte, gap, gap_per_byte] = [
+        parameters.latency,
+        parameters.overhead,
+        parameters.overhead_per_byte,
+        parameters.gap,
+        try_rounded(parameters.gap_per_byte).unwrap_or(u64::MAX),
+    ]
+    .map(ns);
     let mut hosts = Hosts::new(schedule);
     let mut queue = BinaryHeap::new();
     let mut order = 0;
@@ -41,7 +49,13 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
         freed.extend(schedule.of_rank(rank).filter(|&number| schedule.waits(number) == 0));
         freed.sort_by_key(|&number| kind(schedule, number));
         for operation in freed.drain(..) {
-            queue.push(Reverse(Event { time: 0, order, operation, rank, is_message: false }));
+            queue.push(Reverse(Event {
+                time: Picoseconds::ZERO,
+                order,
+                operation,
+                rank,
+                is_message: false,
+            }));
             order += 1;
         }
     }
@@ -50,7 +64,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
     while let Some(Reverse(event)) = queue.pop() {
         let Event { time, operation: number, rank, .. } = event;
         let operation = schedule.operation(number);
-        let more = operation.amount.wrapping_sub(1);
         let mut partner = None;
         let mut place = rank;
         let mut wait_until = |time| queue.push(Reverse(Event { time, ..event }));
@@ -64,10 +77,10 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                 wait_until(free);
                 continue;
             }
-            let busy = more.wrapping_mul(overhead_per_byte).max(more.wrapping_mul(gap_per_byte));
-            hosts.stream_free[stream] = time.wrapping_add(overhead).wrapping_add(busy);
-            hosts.receive_free[adapter] =
-                time.wrapping_add(gap).wrapping_add(more.wrapping_mul(gap_per_byte));
+            let bytes = operation.amount;
+            let slower = slower(bytes, overhead_per_byte, gap_per_byte);
+            hosts.stream_free[stream] = charged(time + overhead, bytes, slower);
+            hosts.receive_free[adapter] = charged(time + gap, bytes, gap_per_byte);
             match hosts.receipts.take(place, rank, operation.tag) {
                 None => {
                     hosts.unexpected.wait(place, rank, operation.tag, number);
@@ -91,7 +104,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         wait_until(hosts.stream_free[stream]);
                         continue;
                     }
-                    hosts.stream_free[stream] = time + operation.amount;
+                    hosts.stream_free[stream] = time + ns(operation.amount);
                     hosts.free(number, Until::Begun, |number| here.push(number));
                     hosts.free(number, Until::Done, |number| here.push(number));
                 }
@@ -103,11 +116,9 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         continue;
                     }
                     hosts.free(number, Until::Begun, |number| here.push(number));
-                    hosts.stream_free[stream] = time
-                        .wrapping_add(overhead)
-                        .wrapping_add(more.wrapping_mul(overhead_per_byte));
-                    hosts.send_free[adapter] =
-                        time.wrapping_add(gap).wrapping_add(more.wrapping_mul(gap_per_byte));
+                    let bytes = operation.amount;
+                    hosts.stream_free[stream] = charged(time + overhead, bytes, overhead_per_byte);
+                    hosts.send_free[adapter] = charged(time + gap, bytes, gap_per_byte);
                     let arrival =
                         Event { time: time + overhead + latency, order, is_message: true, ..event };
                     order += 1;
@@ -151,13 +162,28 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
     hosts.finish(|bytes| bytes > eager_limit)
 }
 
+/// A time and what all bytes of a message but the first take, at so much each; one without bytes has minus one.
+fn charged(time: Picoseconds, bytes: u64, each: Picoseconds) -> Picoseconds {
+    match bytes.checked_sub(1) {
+        Some(more) => time + each * more,
+        None => time.saturating_sub(each),
+    }
+}
+
+/// By the byte, which of two charges the program takes: the higher one. Of minus one byte that wraps round it is the
+/// lower one, unless that is nothing.
+fn slower(bytes: u64, one: Picoseconds, other: Picoseconds) -> Picoseconds {
+    let (least, most) = (one.min(other), one.max(other));
+    if bytes == 0 && least > Picoseconds::ZERO { least } else { most }
+}
+
 /// Operations that come up together do so in this order.
 fn kind(schedule: &Schedule, number: u32) -> u8 {
     schedule.operation(number).action as u8
 }
 
 /// When a rank can begin an operation that was just freed.
-fn free_at(hosts: &Hosts<'_>, rank: u32, number: u32) -> u64 {
+fn free_at(hosts: &Hosts<'_>, rank: u32, number: u32) -> Picoseconds {
     let operation = hosts.schedule.operation(number);
     let stream = hosts.stream_free[hosts.stream(rank, operation.stream)];
     match operation.action {
@@ -167,7 +193,7 @@ fn free_at(hosts: &Hosts<'_>, rank: u32, number: u32) -> u64 {
 }
 
 /// Keeps a rank's stream and adapter from anything before `time`.
-fn hold(hosts: &mut Hosts<'_>, rank: u32, (stream, adapter): (u8, u8), time: u64) {
+fn hold(hosts: &mut Hosts<'_>, rank: u32, (stream, adapter): (u8, u8), time: Picoseconds) {
     let (stream, adapter) = (hosts.stream(rank, stream), hosts.adapter(rank, adapter));
     hosts.stream_free[stream] = hosts.stream_free[stream].max(time);
     hosts.send_free[adapter] = hosts.send_free[adapter].max(time);

@@ -60,14 +60,14 @@ impl LogGops {
 /// When the ranks were done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// By rank: when the last of its streams was free, in nanoseconds.
-    pub ranks: Vec<u64>,
+    /// By rank: when the last of its streams was free.
+    pub ranks: Vec<Picoseconds>,
 }
 
 impl Finished {
-    /// When the last rank was done, in nanoseconds.
-    pub fn time(&self) -> u64 {
-        self.ranks.iter().copied().max().unwrap_or(0)
+    /// When the last rank was done; [`Picoseconds::BEYOND`] if that is later than can be told.
+    pub fn time(&self) -> Picoseconds {
+        self.ranks.iter().copied().max().unwrap_or(Picoseconds::ZERO)
     }
 }
 
@@ -82,6 +82,11 @@ pub fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Finished, S
     }
 }
 
+/// So many nanoseconds, if that can be told.
+fn ns(nanoseconds: u64) -> Picoseconds {
+    Picoseconds::NANOSECOND * nanoseconds
+}
+
 /// When streams and adapters are free, and what waits: the state that both dialects share.
 struct Hosts<'s> {
     schedule: &'s Schedule,
@@ -89,10 +94,10 @@ struct Hosts<'s> {
     streams: usize,
     adapters: usize,
     /// By rank and stream.
-    stream_free: Vec<u64>,
+    stream_free: Vec<Picoseconds>,
     /// By rank and adapter: when it can send and receive the next message.
-    send_free: Vec<u64>,
-    receive_free: Vec<u64>,
+    send_free: Vec<Picoseconds>,
+    receive_free: Vec<Picoseconds>,
     /// By operation: what it still waits for.
     waits: Vec<u32>,
     receipts: Matching,
@@ -113,9 +118,9 @@ impl<'s> Hosts<'s> {
             schedule,
             streams,
             adapters,
-            stream_free: vec![0; ranks * streams],
-            send_free: vec![0; ranks * adapters],
-            receive_free: vec![0; ranks * adapters],
+            stream_free: vec![Picoseconds::ZERO; ranks * streams],
+            send_free: vec![Picoseconds::ZERO; ranks * adapters],
+            receive_free: vec![Picoseconds::ZERO; ranks * adapters],
             waits: (0..).zip(all()).map(|(number, _)| schedule.waits(number)).collect(),
             unexpected: receipts.clone(),
             receipts,
@@ -151,21 +156,16 @@ impl<'s> Hosts<'s> {
         let (receipts, messages) = (items(&self.receipts), items(&self.unexpected));
         let is_left = self.waits.iter().any(|&waits| waits > 0);
         if is_left || !receipts.is_empty() || !messages.is_empty() {
-            let time = self.stream_free.iter().copied().max().unwrap_or(0);
+            let time = self.stream_free.iter().copied().max().unwrap_or(Picoseconds::ZERO);
             let is_unsent = |&it: &u32| is_large(self.schedule.operation(it).amount);
             let unsent = messages.iter().copied().filter(is_unsent).collect();
             let (waits, taken_by) = (self.waits, self.taken_by);
-            return Err(Stuck {
-                time: Picoseconds::NANOSECOND * time,
-                receipts,
-                messages,
-                unsent,
-                waits,
-                taken_by,
-            });
+            return Err(Stuck { time, receipts, messages, unsent, waits, taken_by });
         }
         let ranks = self.stream_free.chunks(self.streams);
-        let ranks = ranks.map(|streams| streams.iter().copied().max().unwrap_or(0)).collect();
+        let ranks = ranks
+            .map(|streams| streams.iter().copied().max().unwrap_or(Picoseconds::ZERO))
+            .collect();
         Ok(Finished { ranks })
     }
 }

@@ -5,9 +5,11 @@
 //! nanosecond, so does this queue: a new element rises past parents that are later; the last one takes the place of the
 //! first by sinking to a leaf, always to the child that is not later, the right one of equal ones, and rising from there.
 
+use crate::units::Picoseconds;
+
 /// Elements by time, the earliest first.
 pub(super) struct TimeHeap<T> {
-    elements: Vec<(u64, T)>,
+    elements: Vec<(Picoseconds, T)>,
 }
 
 impl<T: Copy> TimeHeap<T> {
@@ -15,13 +17,13 @@ impl<T: Copy> TimeHeap<T> {
         Self { elements: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, time: u64, element: T) {
+    pub(super) fn push(&mut self, time: Picoseconds, element: T) {
         self.elements.push((time, element));
         self.rise(self.elements.len() - 1, (time, element));
     }
 
     /// An earliest element and its time.
-    pub(super) fn pop(&mut self) -> Option<(u64, T)> {
+    pub(super) fn pop(&mut self) -> Option<(Picoseconds, T)> {
         let last = self.elements.pop()?;
         let Some(&first) = self.elements.first() else { return Some(last) };
         let elements = &mut self.elements;
@@ -42,7 +44,7 @@ impl<T: Copy> TimeHeap<T> {
     }
 
     /// Puts an element into a hole, or as far above it as it belongs.
-    fn rise(&mut self, mut hole: usize, element: (u64, T)) {
+    fn rise(&mut self, mut hole: usize, element: (Picoseconds, T)) {
         while hole > 0 && self.elements[(hole - 1) / 2].0 > element.0 {
             self.elements[hole] = self.elements[(hole - 1) / 2];
             hole = (hole - 1) / 2;
@@ -60,15 +62,15 @@ mod tests {
         let mut heap = TimeHeap::new();
         // What a program of `std::priority_queue` with the same comparison prints for these.
         for (element, time) in ('a'..).zip([5, 5, 3, 5, 3, 8, 3, 5]) {
-            heap.push(time, element);
+            heap.push(Picoseconds(time), element);
         }
         let popped: String = std::iter::from_fn(|| heap.pop()).map(|it| it.1).collect();
         assert_eq!(popped, "cgeabdhf");
         let mut heap = TimeHeap::new();
         for time in (0..1000u64).map(|number| number * 7919 % 101) {
-            heap.push(time, time);
+            heap.push(Picoseconds(time), time);
         }
-        let times: Vec<u64> = std::iter::from_fn(|| heap.pop()).map(|it| it.0).collect();
+        let times: Vec<Picoseconds> = std::iter::from_fn(|| heap.pop()).map(|it| it.0).collect();
         assert!(times.len() == 1000 && times.is_sorted());
     }
 }

@@ -180,7 +180,8 @@ impl<'f> Results<'f> {
         if let Some(stuck) = stuck.next() {
             return Err(Failure::Stuck(named(stuck)));
         }
-        let mut endless = told().filter(|(point, _)| point.measured.status == Status::Livelock);
+        let is_endless = |status| matches!(status, Status::Livelock | Status::TooLong);
+        let mut endless = told().filter(|(point, _)| is_endless(point.measured.status));
         endless.next().map_or(Ok(()), |endless| Err(Failure::Run(named(endless))))
     }
 }
@@ -210,7 +211,9 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
             };
             format!("  {name}: {:.3} us{}", time.0 as f64 / 1e6, rate.unwrap_or_default())
         }
-        (Status::Stuck | Status::Livelock, ..) => format!("  {name}: {}", row.status.name()),
+        (Status::Stuck | Status::Livelock | Status::TooLong, ..) => {
+            format!("  {name}: {}", row.status.name())
+        }
         (Status::Steady, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, mean packet latency {latency}")
         }

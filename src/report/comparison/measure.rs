@@ -89,7 +89,8 @@ impl Measure {
             | Status::Undecided
             | Status::Deadlock
             | Status::Stuck
-            | Status::Livelock => return None,
+            | Status::Livelock
+            | Status::TooLong => return None,
         }
         self.0.estimate(&row.measured)
     }

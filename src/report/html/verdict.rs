@@ -42,6 +42,8 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     verdicts.extend(told(Status::Livelock, Kind::Livelock, ("ends", "end"), meaning));
     let meaning = ": ranks wait for what never comes";
     verdicts.extend(told(Status::Stuck, Kind::Stuck, ("is stuck", "are stuck"), meaning));
+    let meaning = ": what is left happens later than can be told (213 days)";
+    verdicts.extend(told(Status::TooLong, Kind::Stuck, ("is too long", "are too long"), meaning));
     let noted = |note: &String| Verdict { kind: Kind::Unfinished, text: note.clone() };
     verdicts.extend(result.unfinished.iter().map(noted));
     let meaning =

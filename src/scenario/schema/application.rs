@@ -157,7 +157,9 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     parameters.segment = segment.map(|bytes| bytes.0);
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
     let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
-    parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &rate, doc);
+    // No computation of a rank may take longer than 213 days.
+    let each = Number { to: 1e16, ..rate };
+    parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &each, doc);
     if generator.takes.contains(&"benchmark") {
         let doc = "The benchmark: lu, mg, cg, ft or is.";
         parameters.benchmark = reader.required("benchmark", &name("ft"), doc);

@@ -16,7 +16,7 @@ use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
 use crate::mix::Mix;
-use crate::narrow::{narrow, rounded};
+use crate::narrow::{narrow, try_rounded};
 use crate::prefetch::{Stage, prefetch};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
@@ -455,7 +455,10 @@ impl Application {
         let operation = self.schedule.operation(task.operation);
         let per_byte = |bytes: u64| match host.overhead_per_byte {
             0.0 => Picoseconds::ZERO,
-            each => rounded::<Picoseconds>(bytes.saturating_sub(1) as f64 * each),
+            each => {
+                let all = bytes.saturating_sub(1) as f64 * each;
+                try_rounded(all).unwrap_or(Picoseconds::BEYOND)
+            }
         };
         match task.kind {
             JobKind::Begin => match operation.action {
